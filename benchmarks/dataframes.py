@@ -115,25 +115,22 @@ def writing(data: Any, folder: Path, remote: str, direct: Any, proxied: Any) -> 
 
 
 class Sent:
-    """Counts what goes out to the server."""
+    """Counts the requests to the server."""
 
     def __init__(self) -> None:
-        from lakebed._async.http.transport import Transport
-        from lakebed._http.thread_client import Lane
+        from lakebed._async.http.transport import Transport as AsyncTransport
+        from lakebed._sync.http.transport import Transport
 
         self.count = 0
-        send, exchange = Transport._send, Lane._exchange
+        for transport in (AsyncTransport, Transport):
+            transport._send = self._counted(transport._send)  # type: ignore[method-assign]
 
-        async def sent(transport: Transport, *call: Any, **more: Any) -> Any:
+    def _counted(self, send: Any) -> Any:
+        def sent(*call: Any, **more: Any) -> Any:
             self.count += 1
-            return await send(transport, *call, **more)
+            return send(*call, **more)
 
-        def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
-            self.count += 1
-            return exchange(lane, call, *more)
-
-        Transport._send = sent  # type: ignore[method-assign, assignment]
-        Lane._exchange = exchanged  # type: ignore[method-assign, assignment]
+        return sent
 
 
 def footers(path: str, filesystems: list[Any]) -> float:

@@ -12,9 +12,8 @@ from typing import TypeAlias
 
 import attrs
 import lakebed
-from lakebed._settings import config, default_lake
-from lakebed._settings.config import Settings
-from lakebed._values.uri import SCHEMES
+from lakebed._integration.sync import settings_of
+from lakebed._integration.values import SCHEMES, Settings, config, default_lake
 from lakebed.errors import ConfigurationError, InvalidRequestError, ReadOnlyRefError
 
 Target: TypeAlias = "str | lakebed.Ref"
@@ -180,10 +179,8 @@ def _settings_of(holder: Holder | None) -> Settings:
         return default_lake.bound() or config.resolve(None, None, None)
     if isinstance(holder, lakebed.Lake):
         return holder.settings
-    transport = getattr(holder, "_plain", None) or getattr(holder, "_transport", None)
-    settings = getattr(transport, "settings", None)
-    if not isinstance(settings, Settings):
+    if not isinstance(holder, lakebed.Repository | lakebed.Ref):
         raise InvalidRequestError(
             f"{type(holder).__name__} is no handle of a lake: pass lakebed.connect(), or what it gives"
         )
-    return settings
+    return settings_of(holder)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import lakebed
-from lakebed._sync.objects import sinks
-from lakebed._values.signed import DIRECT, wanted_path
+from lakebed._integration.sync import is_cloud, place_of, sees
+from lakebed._integration.values import DIRECT, wanted_path
 from lakebed.errors import InvalidRequestError, ObjectExistsError, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
@@ -130,12 +130,12 @@ def others(ref: lakebed.Ref, replaced: Sequence[str], written: Sequence[ObjectIn
 
 
 def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) -> Landing:
-    info = workspace._place()
+    info = place_of(workspace)
     key = f"~/{secrets.token_hex(16)}/"  # what lies there is never registered by a scan
     folder = order.place.folder
     below = f"{key}{folder}".rstrip("/")
     if wanted_path(workspace.options.data_path) in (None, DIRECT):
-        if sinks.is_cloud(info):
+        if is_cloud(info):
             if is_remote(spark):
                 raise order.unsupported(
                     "Spark Connect does not report which files Spark has written to a bucket. Run the job where "
@@ -146,7 +146,7 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
             scheme = {"s3": "s3a"}.get(scheme, scheme)
             if has_filesystem(spark, scheme):
                 return Landing(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
-        elif sinks.sees(info):
+        elif sees(info):
             return Landing(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
     raise order.unsupported(
         f"Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the file system s3a "

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from lakebed._direct.directory import Directory, Written
+from lakebed._integration.values import Directory, Written
 from lakebed.errors import CorruptTransferError
 from lakebed.model import ObjectInfo
 

@@ -162,7 +162,7 @@ class _Reading:
         """By Python workers, through the server or at signed addresses."""
         if self._kind != "parquet":
             raise _closed(self._found.place, files[0], self._kind)
-        from lakebed_spark.source import frame_of
+        from lakebed_spark._file_scan import frame_of
 
         return frame_of(self._spark, self._access, self._found, files, schema)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import fsspec
 import lakebed
 import pytest
-from lakebed._http.thread_client import Lane
+from lakebed._async.http.transport import Transport as AsyncTransport
+from lakebed._sync.http.transport import Transport
 from lakebed.fsspec import LakebedFileSystem
 
 from tests.support.server import RunningServer
@@ -45,15 +47,40 @@ def top(repo: lakebed.Repository) -> str:
     return f"{repo.id}/main"
 
 
+class Requests:
+    """The requests that were sent to the server, by the blocking client and on the event loop."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.bytes = 0
+        """Those that ranges asked for."""
+
+        self._lock = threading.Lock()
+
+    def add(self, call: Any) -> None:
+        with self._lock:
+            self.names.append(call.operation)
+            span = dict(call.headers).get("Range", "")
+            first, _, last = span.removeprefix("bytes=").partition("-")
+            if span:
+                self.bytes += int(last) - int(first or 1) + 1
+
+    def clear(self) -> None:
+        self.names.clear()
+        self.bytes = 0
+
+
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The operations that went by the lane."""
-    names: list[str] = []
-    exchange = Lane._exchange
+def requests(monkeypatch: pytest.MonkeyPatch) -> Requests:
+    seen = Requests()
+    for transport in (AsyncTransport, Transport):
+        monkeypatch.setattr(transport, "_send", _recorded(seen, transport._send))
+    return seen
 
-    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
-        names.append(call.operation)
-        return exchange(lane, call, *more)
 
-    monkeypatch.setattr(Lane, "_exchange", exchanged)
-    return names
+def _recorded(seen: Requests, send: Any) -> Any:
+    def sent(transport: Any, call: Any, *rest: Any, **more: Any) -> Any:
+        seen.add(call)
+        return send(transport, call, *rest, **more)
+
+    return sent

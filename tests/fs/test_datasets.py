@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 from typing import Any
 
@@ -12,10 +11,12 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from lakebed import Repository
-from lakebed._fsspec import datasets
+from lakebed._direct.shared_directory import SharedDirectory
+from lakebed._fsspec import arrow
 from lakebed.errors import PreconditionFailedError
+from lakebed.fsspec import arrow_filesystem
 
-from tests.support.waiting import wait_until
+from tests.fs.conftest import Requests
 
 OLD = pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"]})
 NEW = pa.table({"x": list(range(20_000)), "y": ["z"] * 20_000})
@@ -33,28 +34,22 @@ def replace(repo: Repository, name: str = "t/a.parquet") -> None:
     repo.branch("main").write_parquet(name, NEW)
 
 
-def nothing_but(fs: Any, count: int) -> bool:
-    """Whether so many data sets are remembered. Arrow's own threads may let go of one a little later."""
-    gc.collect()
-    return len(fs._datasets._made) == count
-
-
 def test_it_keeps_to_the_files_that_it_found(fs: Any, folder: str, repo: Repository) -> None:
-    dataset = pads.dataset(folder, filesystem=fs)
+    dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     replace(repo)
     repo.branch("main").delete("t/b.parquet")
     assert dataset.to_table().to_pydict() == pa.concat_tables([OLD, OLD]).to_pydict()
-    again = pads.dataset(folder, filesystem=fs)
+    again = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     assert again.to_table().to_pydict() == NEW.to_pydict()
     assert dataset.count_rows() == 6
 
 
-def test_it_opens_them_without_asking(fs: Any, folder: str, asked: list[str]) -> None:
-    dataset = pads.dataset(folder, filesystem=fs)
+def test_it_opens_them_without_asking(fs: Any, folder: str, requests: Requests) -> None:
+    dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     dataset.to_table()  # where the files are is asked for once
-    asked.clear()
+    requests.clear()
     assert dataset.to_table().num_rows == 6
-    assert asked == []
+    assert requests.names == []
 
 
 def test_through_the_server_it_says_what_was_replaced(
@@ -63,13 +58,13 @@ def test_through_the_server_it_says_what_was_replaced(
     """Before, it read the new file by the footer of the old one: `Unexpected end of stream`."""
     monkeypatch.setenv("LAKEBED_DATA_PATH", "proxied")
     proxied = type(fs)(skip_instance_cache=True)
-    dataset = pads.dataset(folder, filesystem=proxied)
+    dataset = pads.dataset(folder, filesystem=arrow_filesystem(proxied))
     assert dataset.to_table().num_rows == 6
     replace(repo)
     with pytest.raises(PreconditionFailedError, match="create the data set again") as failed:
         dataset.to_table()
     assert (failed.value.repository, failed.value.ref, failed.value.path) == (repo.id, "main", "t/a.parquet")
-    assert pads.dataset(folder, filesystem=proxied).to_table().num_rows == NEW.num_rows + OLD.num_rows
+    assert pads.dataset(folder, filesystem=arrow_filesystem(proxied)).to_table().num_rows == NEW.num_rows + OLD.num_rows
     repo.branch("main").delete("t/b.parquet")
     with pytest.raises(FileNotFoundError):
         pads.dataset([f"{folder}/b.parquet"], filesystem=proxied).to_table()
@@ -78,8 +73,8 @@ def test_through_the_server_it_says_what_was_replaced(
 def test_a_file_that_is_no_longer_on_this_machine_is_asked_for(
     fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dataset = pads.dataset(folder, filesystem=fs)
-    monkeypatch.setattr("lakebed._fsspec.sync_fast_path.place_of", lambda known, row: "/nowhere")
+    dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
+    monkeypatch.setattr(SharedDirectory, "find", lambda *_: None)
     assert dataset.to_table().num_rows == 6
     replace(repo)
     with pytest.raises(PreconditionFailedError):
@@ -104,32 +99,21 @@ def test_a_file_system_of_the_users_own_asks_every_time(way: str, fs: Any, folde
 def test_the_file_system_of_a_data_set_that_lists_again_has_what_is_there_then(
     fs: Any, folder: str, repo: Repository
 ) -> None:
-    dataset = pads.dataset(folder, filesystem=fs)
+    dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     replace(repo)
     again = pads.dataset(folder, filesystem=dataset.filesystem)
     assert again.to_table().num_rows == NEW.num_rows + OLD.num_rows
 
 
 def test_in_another_process_it_asks(fs: Any, folder: str, repo: Repository) -> None:
-    sent = pickle.dumps(pads.dataset(folder, filesystem=fs))
+    sent = pickle.dumps(pads.dataset(folder, filesystem=arrow_filesystem(fs)))
     replace(repo)
     assert pickle.loads(sent).to_table().num_rows == NEW.num_rows + OLD.num_rows
 
 
-def test_nothing_is_left_of_one_that_is_gone(fs: Any, folder: str) -> None:
-    dataset = pads.dataset(folder, filesystem=fs)
-    assert len(fs._datasets._made) == 1
-    del dataset
-    wait_until(lambda: nothing_but(fs, 0), "a data set that nobody has any more is forgotten")
-
-
 def test_memory_is_bounded(fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(datasets, "MOST", 1)
-    dataset = pads.dataset(folder, filesystem=fs)
+    monkeypatch.setattr(arrow, "MOST", 1)
+    dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     replace(repo, "t/a.parquet")
-    assert dataset.to_table(columns=["x"]).num_rows == 6
     repo.branch("main").write_parquet("t/b.parquet", NEW)
-    assert pads.dataset(folder, filesystem=fs).count_rows() == 2 * NEW.num_rows
-    wait_until(lambda: nothing_but(fs, 1), "only the data set that is still had is remembered")
-    [made] = fs._datasets._made.values()
-    assert list(made.rows) == [f"{folder}/a.parquet"]
+    assert dataset.count_rows() == OLD.num_rows + NEW.num_rows

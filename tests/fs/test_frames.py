@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import dask
@@ -16,8 +15,8 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
-from lakebed._async.http.transport import Transport
-from lakebed._http.thread_client import Lane
+
+from tests.fs.conftest import Requests
 
 dd: Any = dask.dataframe
 FRAME = pd.DataFrame({"day": ["mo", "tu"] * 50, "n": range(100), "x": [0.5] * 100})
@@ -26,40 +25,6 @@ FRAME = pd.DataFrame({"day": ["mo", "tu"] * 50, "n": range(100), "x": [0.5] * 10
 @pytest.fixture
 def base(fs: Any, top: str) -> str:
     return f"lakebed://{top}"
-
-
-class Requests:
-    """What is sent to the server, both ways: the long one and the short one."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.bytes = 0
-        self._lock = threading.Lock()
-
-    def add(self, call: Any) -> None:
-        with self._lock:
-            self.names.append(call.operation)
-            span = dict(call.headers).get("Range", "")
-            first, _, last = span.removeprefix("bytes=").partition("-")
-            self.bytes += 0 if not span else int(last) if not first else int(last) - int(first) + 1
-
-
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> Requests:
-    seen = Requests()
-    send, exchange = Transport._send, Lane._exchange
-
-    async def sent(transport: Transport, call: Any, *rest: Any, **more: Any) -> Any:
-        seen.add(call)
-        return await send(transport, call, *rest, **more)
-
-    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
-        seen.add(call)
-        return exchange(lane, call, *more)
-
-    monkeypatch.setattr(Transport, "_send", sent)
-    monkeypatch.setattr(Lane, "_exchange", exchanged)
-    return seen
 
 
 def test_pandas(way: str, base: str) -> None:
@@ -164,12 +129,12 @@ def test_a_footer_takes_three_requests_at_most(base: str, fs: Any, top: str, req
         chosen = fsspec.filesystem("lakebed", data_path=path)
         chosen.exists(f"{top}/x.parquet")
         for cold in (True, False):
-            requests.names.clear()
+            requests.clear()
             with chosen.open(f"{top}/x.parquet") as file:
                 assert pq.ParquetFile(file).metadata.num_rows == 100
             assert len(requests.names) <= (2 if cold else 1), requests.names
     LakebedLater = fsspec.filesystem("lakebed", skip_instance_cache=True, retries=4)
-    requests.names.clear()
+    requests.clear()
     assert pads.dataset(f"{top}/x.parquet", filesystem=LakebedLater).schema.names == ["day", "n", "x"]
     assert len(requests.names) <= 5, requests.names  # pyarrow asks twice by itself whether the file is there
 
@@ -180,11 +145,11 @@ def test_only_what_lies_at_commits_is_remembered(
     FRAME.to_parquet(f"{base}/t/x.parquet")
     commit = repo.branch("main").commit("one")
     repo.branch(commit.id[::-1]).create("main")  # a name like that of a commit
-    fs.cat(f"{base}/t/x.parquet")
+    fs.open(f"{base}/t/x.parquet").close()  # the directory is asked for once
     for ref, asked in ((commit.id, 0), ("main", 2), (commit.id[::-1], 2)):
         path = f"{repo.id}/{ref}/t/x.parquet"
         assert fs.find(f"{repo.id}/{ref}/t") == [path]
-        requests.names.clear()
+        requests.clear()
         assert fs.isfile(path)
         assert fs.open(path).read(4) == b"PAR1"
         assert len(requests.names) == asked, ref
@@ -202,13 +167,12 @@ def test_columns_and_filters_reach_the_ranges(top: str, base: str, requests: Req
             pq.write_table(table, file, row_group_size=10_000, compression="none", use_dictionary=False)
     size = fs.du(f"{top}/t")
     dataset = pads.dataset(f"{top}/t", filesystem=fs, partitioning="hive", format="parquet")
-    requests.bytes = 0
-    requests.names.clear()
+    requests.clear()
     wanted = (pads.field("day") == 1) & (pads.field("key") >= 95_000)
     assert dataset.to_table(columns=["key"], filter=wanted).num_rows == 5000
     assert requests.bytes < size / 30
     assert len(requests.names) <= 4, requests.names
-    requests.bytes = 0
+    requests.clear()
     assert len(pd.read_parquet(f"{base}/t", columns=["key"], storage_options={"data_path": "proxied"})) == 300_000
     assert requests.bytes < size / 4
 

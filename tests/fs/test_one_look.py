@@ -1,8 +1,8 @@
-"""pyarrow's way of opening a file: one look at the server for its two questions, and nothing that lasts longer."""
+"""pyarrow opens a file with one request over `arrow_filesystem`, and each opening by name asks the server again."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -10,20 +10,27 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from lakebed import Repository
+from lakebed._fsspec.arrow import Handler
+from lakebed.fsspec import arrow_filesystem
+
+from tests.fs.conftest import Requests
 
 
-def test_pyarrow_opens_a_file_with_one_request(way: str, fs: Any, top: str, asked: list[str]) -> None:
+def test_pyarrow_opens_a_file_with_one_request(way: str, fs: Any, top: str, requests: Requests) -> None:
     pq.write_table(pa.table({"x": [1, 2]}), f"{top}/t/x.parquet", filesystem=fs)
-    handler = pafs.PyFileSystem(pafs.FSSpecHandler(fs))
+    handler = arrow_filesystem(fs)
     handler.open_input_file(f"{top}/t/x.parquet").close()  # where the files are is asked for once
-    asked.clear()
+    requests.clear()
     with handler.open_input_file(f"{top}/t/x.parquet") as file:
         assert pq.read_table(file).column("x").to_pylist() == [1, 2]
-    assert len(asked) == 1
+    assert len(requests.names) == 1
 
 
-def test_every_other_opening_asks_anew(way: str, fs: Any, top: str, repo: Repository) -> None:
-    handler = pafs.FSSpecHandler(fs)
+@pytest.mark.parametrize("handler_of", [pafs.FSSpecHandler, Handler])
+def test_every_opening_asks_again(
+    way: str, fs: Any, top: str, repo: Repository, handler_of: Callable[[Any], Any]
+) -> None:
+    handler = handler_of(fs)
     path = f"{top}/x.parquet"
     for content in (b"one", b"two", b"six"):
         repo.branch("main").put("x.parquet", content)
@@ -40,20 +47,3 @@ def test_every_other_opening_asks_anew(way: str, fs: Any, top: str, repo: Reposi
         handler.open_input_file(path)
     with pytest.raises(FileNotFoundError):
         fs.open(path)
-
-
-def test_what_pyarrow_found_is_not_given_to_anybody_else(fs: Any, top: str, repo: Repository) -> None:
-    """A handler that is broken off between its two questions leaves nothing behind."""
-    path = f"{top}/x.parquet"
-    repo.branch("main").put("x.parquet", b"old")
-
-    def broken(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("between the two")
-
-    handler = pafs.FSSpecHandler(fs)
-    handler.fs = SimpleNamespace(isfile=fs.isfile, open=broken)
-    with pytest.raises(RuntimeError):
-        handler.open_input_file(path)
-    repo.branch("main").put("x.parquet", b"new")
-    with fs.open(path) as file:
-        assert file.read() == b"new"

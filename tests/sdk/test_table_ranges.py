@@ -1,4 +1,4 @@
-"""How the files of a table are fetched through the server: by which way, in how many requests, and what is held."""
+"""How the files of a table are fetched through the server: in how many requests, and what is held in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed import errors
 from lakebed._async.http.transport import Transport as AsyncTransport
-from lakebed._http.thread_client import Lane
 from lakebed._sync.http.transport import Transport
 from lakebed._tables import ranged_read, reading
 from lakebed._tables.ranged_read import Ranged
@@ -24,7 +23,6 @@ from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door
 from tests.sdk.forks import in_a_fork
-from tests.support.steady import steady
 
 SMALL, MIDDLE, LARGE = 1_000, 30_000, 200_000
 """Rows of 16 bytes that do not compress: 16 KiB, half a MiB, 3 MiB."""
@@ -44,32 +42,25 @@ def repo(server: lakebed_testing.LakebedServer) -> Iterator[lakebed.Repository]:
 
 
 class Seen:
-    """The ranges that went out, by the lane and by the long way."""
+    """The ranges that were asked for, a repeated one each time."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.lane: list[tuple[str, int, int]] = []
-        self.long: list[str] = []
-        exchange = Lane._exchange
-
-        def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
-            first, _, last = str(call.headers["Range"]).removeprefix("bytes=").partition("-")
-            self.lane.append((call.params["path"], int(first), int(last) + 1))
-            return exchange(lane, call, *more)
-
-        monkeypatch.setattr(Lane, "_exchange", exchanged)
+        self.ranges: list[tuple[str, int, int]] = []
         for transport in (AsyncTransport, Transport):
-            monkeypatch.setattr(transport, "stream", self._streamed(transport.stream))
+            monkeypatch.setattr(transport, "_send", self._recorded(transport._send))
 
-    def _streamed(self, stream: Any) -> Any:
-        def streamed(transport: Any, call: Any) -> Any:
-            self.long.append(call.params["path"])
-            return stream(transport, call)
+    def _recorded(self, send: Any) -> Any:
+        def sent(transport: Any, call: Any, *rest: Any, **more: Any) -> Any:
+            if "Range" in call.headers:
+                first, _, last = str(call.headers["Range"]).removeprefix("bytes=").partition("-")
+                self.ranges.append((call.params["path"], int(first), int(last) + 1))
+            return send(transport, call, *rest, **more)
 
-        return streamed
+        return sent
 
     def per_file(self) -> list[int]:
         """How many requests each file took."""
-        return sorted(Counter(path for path, _, _ in self.lane).values())
+        return sorted(Counter(path for path, _, _ in self.ranges).values())
 
 
 @pytest.fixture
@@ -107,7 +98,7 @@ def test_all_columns_take_one_request_of_a_small_file_and_two_of_a_large_one(
     async def body(main: Any) -> None:
         assert (await main.read_table("t")).num_rows == 3 * rows
         assert seen.per_file() == [requests] * 3
-        seen.lane.clear()
+        seen.ranges.clear()
         assert sum([batch.num_rows async for batch in main.scan_table("t")]) == 3 * rows
         assert seen.per_file() == [requests] * 3
         told: list[Any] = []
@@ -115,7 +106,6 @@ def test_all_columns_take_one_request_of_a_small_file_and_two_of_a_large_one(
         assert told[-1].bytes >= sum(sizes.values())
 
     through(door, server, body)
-    assert seen.long == []
 
 
 def test_of_a_file_that_is_not_tiny_only_what_is_wanted_is_fetched(
@@ -126,13 +116,12 @@ def test_of_a_file_that_is_not_tiny_only_what_is_wanted_is_fetched(
     async def body(main: Any) -> None:
         assert (await main.scan_table("t").schema()).names == ["x", "y"]
         assert await main.scan_table("t").count_rows() == MIDDLE
-        assert sum(end - start for _, start, end in seen.lane) < size / 2
-        seen.lane.clear()
+        assert sum(end - start for _, start, end in seen.ranges) < size / 2
+        seen.ranges.clear()
         assert (await main.read_table("t", columns=["y"])).num_rows == MIDDLE
-        assert sum(end - start for _, start, end in seen.lane) < size * 2 / 3
+        assert sum(end - start for _, start, end in seen.ranges) < size * 2 / 3
 
     through(door, server, body)
-    assert seen.long == []
 
 
 def test_small_row_groups_are_fetched_together_and_large_ones_alone(
@@ -143,9 +132,9 @@ def test_small_row_groups_are_fetched_together_and_large_ones_alone(
     expected = scan.to_table().column("x").to_pylist()
     for most, requests in ((reading._AT_ONCE_BYTES, 1), (1 << 20, 4), (1, 10)):
         monkeypatch.setattr(reading, "_AT_ONCE_BYTES", most)
-        seen.lane.clear()
+        seen.ranges.clear()
         assert [x for batch in scan for x in batch.column("x").to_pylist()] == expected
-        assert len(seen.lane) == 1 + requests  # the footer, and the rows
+        assert len(seen.ranges) == 1 + requests  # the footer, and the rows
 
 
 def test_a_filter_leaves_row_groups_out_that_stand_between_others(repo: lakebed.Repository) -> None:
@@ -157,7 +146,7 @@ def test_a_filter_leaves_row_groups_out_that_stand_between_others(repo: lakebed.
 
 
 @pytest.mark.parametrize("rows", [SMALL, LARGE])
-def test_what_the_lane_cannot_get_comes_the_long_way(
+def test_a_range_that_fails_is_asked_for_again(
     rows: int, door: Door, server: Any, repo: lakebed.Repository, seen: Seen
 ) -> None:
     put_table(repo, rows)
@@ -168,7 +157,7 @@ def test_what_the_lane_cannot_get_comes_the_long_way(
         assert (await main.read_table("t")).num_rows == 3 * rows
 
     through(door, server, body)
-    assert len(seen.long) == 2
+    assert sum(seen.per_file()) == 2 + 3 * (1 if rows == SMALL else 2)
 
 
 def test_a_file_that_is_replaced_meanwhile_is_no_mixture(repo: lakebed.Repository) -> None:
@@ -186,11 +175,11 @@ def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ranged_read, "KEPT", 250)
     asked: list[tuple[str, int, int]] = []
 
-    def long_way(path: str, start: int, length: int, checksum: str) -> pa.Buffer:
+    def read_range(path: str, start: int, length: int, checksum: str) -> pa.Buffer:
         asked.append((path, start, length))
         return pa.py_buffer(bytes(range(start, start + length)))
 
-    files = Ranged(("repo", "main"), None, long_way, None, small=100)
+    files = Ranged(read_range, small=100)
     for name in ("a", "b", "c"):
         info = ObjectInfo(name, 100, "sum", dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
         for _ in range(2):
@@ -201,26 +190,18 @@ def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@steady()  # the lane keeps what is idle for 3 s
-def test_a_forked_child_has_a_lane_of_its_own(repo: lakebed.Repository, seen: Seen) -> None:
+def test_a_forked_child_connects_by_itself(repo: lakebed.Repository, seen: Seen) -> None:
     put_table(repo, LARGE, 1)
     main = repo.branch("main")
 
-    def read() -> tuple[int, int, int, set[int]]:
-        """Rows, requests by both ways, and the ports of the connections that were used."""
-        seen.lane.clear()
-        rows = main.read_table("t").num_rows
-        ports = {connection._socket.getsockname()[1] for _, connection in main._transport.lanes.get()._idle}
-        return rows, len(seen.lane), len(seen.long), ports
+    def read() -> tuple[int, int]:
+        seen.ranges.clear()
+        return main.read_table("t").num_rows, len(seen.ranges)
 
-    *here, ports = read()
-    assert ports
+    assert read() == (LARGE, 2)
     for _ in range(2):
-        *there, of_child = in_a_fork(read)
-        assert there == here == [LARGE, 2, 0]
-        assert of_child
-        assert not of_child & ports
-    assert read() == (*here, ports)  # the parent's connections were left alone
+        assert in_a_fork(read) == (LARGE, 2)
+    assert read() == (LARGE, 2)  # the parent's connections were left alone
 
 
 def test_a_closed_lake_reads_no_more(server: Any, repo: lakebed.Repository) -> None:

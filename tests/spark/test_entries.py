@@ -132,7 +132,7 @@ def test_through_the_server_where_there_is_no_directory(
 ) -> None:
     monkeypatch.setenv("LAKEBED_DATA_PATH", "proxied")
     store = Store.of(lakebed_spark.Access.of(lake), big.id)
-    assert store.folder == ""
+    assert not store.shared
     tree = store.tree(big.commit("main").metarange_id)
     rows = store.rows(tree.ranges[1], ["path"], Span())
     assert rows.num_rows == tree.ranges[1].rows

@@ -13,37 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
 
-from lakebed._async.handles.lake import Lake
-from lakebed._async.handles.ref import Ref
-from lakebed._async.http.lazy_workspace import Opening
+from lakebed import aio
 from lakebed._fsspec.commit_listing_cache import Frozen
 from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
 from lakebed._fsspec.paths import Place
-from lakebed._fsspec.shared_directory import SharedFiles
 from lakebed._fsspec.workspace_handles import Workspaces
-from lakebed._http.thread_client import Lane
-from lakebed._values.signed import PROXIED
+from lakebed._integration.aio import ProxiedRef, reading_after
+from lakebed._integration.values import PROXIED
 from lakebed.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.repository import Repository
     from lakebed._fsspec.transaction import LakebedTransaction
 
 AT_ONCE = 16
 """Objects of one call that are worked on at the same time."""
 
-_OF_OTHERS: list[Lake] = []
+_OF_OTHERS: list[aio.Lake] = []
 """Connections of a parent process: closing them here would disturb it."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=reset_lock)  # fsspec's own lock may have been held by another thread
-
-
-class Proxied(Ref):
-    """A ref whose bytes come through the server, also where the store could give them."""
-
-    def _reads_proxied(self) -> bool:
-        return True
 
 
 class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
@@ -62,9 +51,8 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         self._begin()
 
     def _begin(self) -> None:
-        self._lake = Lake(self.connection.settings)
-        self._lane = Lane(self.connection.settings)
-        self._shared = SharedFiles(self.connection.data_path)
+        self._lake = aio.Lake(self.connection.settings)
+        self._repositories: dict[str, aio.Repository] = {}
         self._frozen = Frozen()
         self._workspaces = Workspaces(self.connection.data_path)
         weakref.finalize(self, _let_go, self._lake, self._loop, self._pid).atexit = False
@@ -128,18 +116,19 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         """Run a coroutine function on the loop, from another thread."""
         return sync(self.loop, coroutine, *args, **kwargs)
 
-    def _repository(self, place: Place) -> Repository:
+    def _repository(self, place: Place) -> aio.Repository:
         self._here()
-        return self._lake.repository(place.repository)
+        known = self._repositories.get(place.repository)
+        if known is None:
+            known = self._repositories[place.repository] = self._lake.repository(place.repository)
+        return known
 
-    def _ref(self, place: Place) -> Ref:
+    def _ref(self, place: Place) -> aio.Ref:
         """What to read: inside a transaction its workspace, where that has taken the place of the branch."""
-        kind = Proxied if self.connection.data_path == PROXIED else Ref
+        kind = ProxiedRef if self.connection.data_path == PROXIED else aio.Ref
         ref = kind(self._repository(place), self._seen(place).ref)
         behind = self._behind()
-        if behind is not None:
-            ref._target = ref._target.over(Opening(ref._transport, behind.flush))
-        return ref
+        return ref if behind is None else reading_after(ref, behind.flush)
 
     def _seen(self, place: Place) -> Place:
         """Where a path is read. The workspace of a transaction may have to be flushed before: see `_behind`."""
@@ -157,7 +146,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return stripped if isinstance(stripped, list) else stripped.lstrip("/")
 
 
-def _let_go(lake: Lake, loop: Any, process: int) -> None:
+def _let_go(lake: aio.Lake, loop: Any, process: int) -> None:
     """Close the connections of an instance that nobody has any more, on the loop that they belong to."""
     if loop is not None and process == os.getpid() and loop.is_running():
         asyncio.run_coroutine_threadsafe(lake.close(), loop)

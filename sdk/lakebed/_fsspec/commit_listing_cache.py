@@ -15,7 +15,7 @@ from lakebed._fsspec.paths import Place
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.repository import Repository
+    from lakebed.aio import Repository
 
 MOST = 20_000
 _COMMIT = re.compile(r"[0-9a-f]{64}")

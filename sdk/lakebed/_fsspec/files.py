@@ -17,10 +17,9 @@ from fsspec.asyn import AbstractAsyncStreamedFile
 from fsspec.spec import AbstractBufferedFile
 
 from lakebed._fsspec.paths import Row
-from lakebed._fsspec.shared_directory import open_file, read_at, read_into
 from lakebed._fsspec.transaction_spool import Growing
 from lakebed._fsspec.uploads import Held, Upload
-from lakebed._process.exit import held_by_arrow, opened_by_arrow, read_by_arrow
+from lakebed._integration.values import held_by_arrow, open_file, read_file_range, read_into
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
@@ -39,14 +38,12 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         row, local, self._tail = opened if opened is not None else fs._open_now(path)
         options.pop("size", None)
         cache = options.pop("cache_type", None)
-        self._fd = open_file(local, row["size"])
+        self._fd = None if local is None else open_file(local, row["size"])
         if cache is None:  # a local file needs none, and of a file with a footer parts are read, not its sequence
             cache = "none" if self._fd is not None or self._tail else "readahead"
         self._details = row
         super().__init__(fs, path, mode, size=row["size"], cache_type=cache, **options)
         self.kwargs = {"opened": (row, local, self._tail)}
-        if opened_by_arrow():
-            held_by_arrow(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         cache = getattr(self.cache, "name", "none")
@@ -57,7 +54,7 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         if start >= end:
             return b""
         if self._fd is not None:
-            return read_at(self._fd, start, end - start, self.path)
+            return read_file_range(self._fd, start, end - start, self.path)
         first = self.size - len(self._tail)
         if start >= first:
             return bytes(self._tail[start - first : end - first])
@@ -65,22 +62,23 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         return data + self._tail[: end - first] if end > first else data
 
     def read_buffer(self, length: int = -1) -> Any:
-        """The same as `read`, for pyarrow, which asks for it by this name: memory of its own pool is filled, and used
-        again afterwards; new memory for every range costs a third of the time of reading.
+        """As `read`, in memory of Arrow's pool, which uses it again: pyarrow calls this instead of `read`.
+
+        New memory for every range costs a third of the time of reading.
         """
         import pyarrow as pa
 
-        read_by_arrow()
+        held_by_arrow(self)
         end = self.size if length < 0 else min(self.loc + length, self.size)
         start, size = self.loc, max(0, end - self.loc)
         first = self.size - len(self._tail)
         if size < _POOLED or self.cache.name != "none" or start >= first:
             return pa.py_buffer(self.read(size))
-        buffer = pa.allocate_buffer(size)
-        if self._fd is not None:
+        if self._fd is None:
+            buffer = self.fs._read_buffer(self.path, start, size, self._details["checksum"])
+        else:
+            buffer = pa.allocate_buffer(size)
             read_into(self._fd, start, memoryview(buffer), self.path)
-        elif not self.fs._read_into(self.path, start, memoryview(buffer), self._details["checksum"]):
-            return pa.py_buffer(self.read(size))
         self.loc += size
         return buffer
 
@@ -192,11 +190,9 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             if growing.landing.is_full:
                 self.fs._wait(growing.landing.flush)
             return
-        if not self._upload.has_begun and (stored := self._whole(self._held)) is not None:
-            self._held.clear()
-            self.stored = stored
-            return
-        self.stored = self.fs._wait(self._upload.finish, self._held.take())
+        last = self._held.take()
+        stored = None if self._upload.has_begun else self._whole(last)
+        self.stored = stored or self.fs._wait(self._upload.finish, last)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

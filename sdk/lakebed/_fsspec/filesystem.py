@@ -1,4 +1,4 @@
-"""The file system itself: the other verbs of fsspec that are not coroutines, over `_fsspec.sync_fast_path`."""
+"""The file system itself: the other verbs of fsspec that are not coroutines, over `_fsspec.blocking`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from typing import Any
 import fsspec
 from fsspec.asyn import sync_wrapper
 
-from lakebed._files import TextObjectWriter
+from lakebed._fsspec.blocking import Blocking
 from lakebed._fsspec.files import AsyncFile, Reader, Writer
-from lakebed._fsspec.open_cache import caller
 from lakebed._fsspec.paths import Row, missing, object_place
-from lakebed._fsspec.sync_fast_path import Quick
 from lakebed._fsspec.transaction import LakebedTransaction
-from lakebed._gateway.operations import objects
+from lakebed._integration.aio import signed_address
+from lakebed._integration.values import TextObjectWriter
 from lakebed.errors import InvalidRequestError, NotFoundError, UnsupportedOperationError
 
 _MODES = ("rb", "wb", "xb")
 
 
-class LakebedFileSystem(Quick):
+class LakebedFileSystem(Blocking):
     """`lakebed://repository/ref/path`, for everything that speaks fsspec.
 
     Any ref can be read: a branch with its uncommitted changes, `main@` without, a tag, a commit, `main~2`, a workspace
@@ -61,8 +60,6 @@ class LakebedFileSystem(Quick):
         What is written appears when the file is closed; leaving its `with` block by an exception stores nothing.
         Raises ObjectNotFoundError, ObjectExistsError and InvalidRequestError.
         """
-        if mode == "rb" and (found := self._looked.taken(self._strip_protocol(path), caller())) is not None:
-            kwargs["opened"] = found
         if "b" in mode or "r" in mode or kwargs.get("compression"):
             return super().open(path, mode, **kwargs)
         text = {name: kwargs.pop(name) for name in ("encoding", "errors", "newline") if name in kwargs}
@@ -110,9 +107,8 @@ class LakebedFileSystem(Quick):
         UnsupportedOperationError where the server or its store signs none.
         """
         place = object_place(self._strip_protocol(path))
-        ref = self._ref(place)
         try:
-            url: str = await ref._transport.call(objects.signed(place.repository, ref.id, place.path))
+            return await signed_address(self._ref(place), place.path)
         except InvalidRequestError as error:
             raise UnsupportedOperationError(
                 f"{place}: the server signs no addresses to read at, as its store cannot or its operator does not want "
@@ -126,7 +122,6 @@ class LakebedFileSystem(Quick):
             ) from error
         except NotFoundError as error:
             raise missing(place, error) from None
-        return url
 
     sign = sync_wrapper(_sign)
 

@@ -16,9 +16,7 @@ from typing import Any
 from fsspec.asyn import AsyncFileSystem
 from fsspec.config import apply_config
 
-from lakebed._settings import config, default_lake
-from lakebed._settings.config import Settings
-from lakebed._values.signed import wanted_path
+from lakebed._integration.values import Settings, config, default_lake, wanted_path
 from lakebed.errors import ConfigurationError
 
 _OURS = ("endpoint", "access_key_id", "secret_access_key", "timeout", "retries", "data_path")

@@ -17,8 +17,8 @@ from fsspec.spec import AbstractFileSystem
 
 from lakebed._fsspec.base import Base
 from lakebed._fsspec.paths import Place, Row, directory, file_row, folder_row, missing, object_place
-from lakebed._fsspec.shared_directory import read_file
-from lakebed._gateway.operations import objects
+from lakebed._integration.aio import read_range, read_tail, shared_directory
+from lakebed._integration.values import read_file
 from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
 from lakebed.model import ObjectInfo
 
@@ -203,13 +203,14 @@ class Reading(Base):
         return missing(place, error)
 
     async def _whole(self, place: Place) -> bytes:
-        if await self._shared.has(self._repository(place)):
-            row = file_row(place.name, await self._stat(place))
-            local = await self._shared.find(self._repository(place), row)
-            data = await asyncio.to_thread(read_file, local, row["size"])
-            if data is not None:
-                return data
-        return await self._ref(place).get(place.path)
+        ref = self._ref(place)
+        shared = await shared_directory(ref, self.connection.data_path)
+        if shared:
+            info = await self._stat(place)
+            fd = await asyncio.to_thread(shared.open, info.physical_address, info.size)
+            if fd is not None:
+                return await asyncio.to_thread(read_file, fd, info.size, place.name)
+        return await ref.get(place.path)
 
     async def _range(self, place: Place, start: int, end: int | None) -> bytes:
         """As slices go: counted from the end when negative, cut at the end."""
@@ -228,9 +229,8 @@ class Reading(Base):
 
     async def _tail(self, place: Place, length: int) -> tuple[Row, bytes]:
         """What a file is, and its last bytes: all that is needed to begin with Parquet, in one request."""
-        ref = self._ref(place)
         try:
-            info, data = await ref._transport.call(objects.tail(place.repository, ref.id, place.path, length))
+            info, data = await read_tail(self._ref(place), place.path, length)
         except InvalidRequestError as error:
             if error.kind != "invalid_range":
                 raise
@@ -241,17 +241,18 @@ class Reading(Base):
         """What a reader needs: the row, a local file, or the last bytes of the object."""
         place = object_place(path)
         try:
-            if path.lower().endswith(FOOTED) and not await self._shared.has(self._repository(place)):
+            shared = await shared_directory(self._ref(place), self.connection.data_path)
+            if not shared and path.lower().endswith(FOOTED):
                 row, tail = await self._tail(place, TAIL)
                 return row, None, tail
-            row = file_row(place.name, await self._stat(place))
+            info = await self._stat(place)
         except NotFoundError as error:
             raise await self._no_object(place, error) from None
-        return row, await self._shared.find(self._repository(place), row), b""
+        return file_row(place.name, info), shared.path_of(info.physical_address), b""
 
     async def _read_exactly(self, path: str, start: int, length: int, checksum: str) -> bytes:
         place = object_place(path)
-        return await self._ref(place)._read_at(place.path, start, length, checksum)
+        return await read_range(self._ref(place), place.path, start, length, checksum)
 
     async def _get_file(
         self, rpath: str, lpath: str, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any

@@ -18,12 +18,12 @@ from fsspec.transaction import Transaction
 
 from lakebed._fsspec.paths import Place
 from lakebed._fsspec.transaction_spool import Landing
-from lakebed._values import recovery_hints
+from lakebed._integration.values import recovery_hints
 from lakebed.errors import InvalidRequestError, LakebedError, NothingToCommitError
 from lakebed.model import Commit
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.workspace import Workspace
+    from lakebed.aio import Workspace
 
 MESSAGE = "Write through fsspec"
 

@@ -18,14 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakebed._async.objects.sinks import LocalSink
-from lakebed._async.objects.upload_item import Outgoing
-from lakebed._direct.directory import Directory, Writing, Written
+from lakebed._integration.aio import LocalSink, Outgoing, place_of, sink_of
+from lakebed._integration.values import Directory, Writing, Written
 from lakebed.errors import InvalidRequestError, LakebedError
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.workspace import Workspace
+    from lakebed.aio import Workspace
 
 MOST = 500
 """Files that wait to be registered."""
@@ -69,9 +68,9 @@ class Landing:
     @classmethod
     async def open(cls, workspace: Workspace) -> Landing | None:
         """One for a workspace, if its directory is the way that bytes take from here."""
-        if not isinstance(await workspace._opened_sink(), LocalSink):
+        if not isinstance(await sink_of(workspace), LocalSink):
             return None
-        info = await workspace._place()
+        info = await place_of(workspace)
         return await asyncio.to_thread(cls, workspace, Path(info.local_path), info.storage_prefix)
 
     @property

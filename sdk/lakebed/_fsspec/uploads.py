@@ -39,10 +39,6 @@ class Held:
             self._last = bytearray()
         self._parts.append(piece)
 
-    def parts(self) -> list[Block]:
-        """All of it, in pieces, without a copy."""
-        return [*self._parts, self._last] if self._last else list(self._parts)
-
     def take(self) -> bytes:
         """All of it; nothing is left."""
         block = b"".join((*self._parts, self._last)) if self._last or len(self._parts) != 1 else bytes(self._parts[0])

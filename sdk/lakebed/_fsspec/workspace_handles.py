@@ -6,8 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.repository import Repository
-    from lakebed._async.handles.workspace import Workspace
+    from lakebed.aio import Repository, Workspace
 
 _KEPT = 16
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import sync_wrapper
 from fsspec.callbacks import DEFAULT_CALLBACK
 
-from lakebed._async.objects.upload_item import outgoing
 from lakebed._fsspec.paths import Place, fixed, missing, object_place, writable_place
 from lakebed._fsspec.reading import Reading
 from lakebed._fsspec.transaction_spool import Growing, Landing
+from lakebed._integration.aio import outgoing
 from lakebed.errors import (
     InvalidRequestError,
     NotFoundError,
@@ -32,7 +32,7 @@ from lakebed.errors import (
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.writable import Writable
+    from lakebed import aio
     from lakebed._fsspec.transaction import LakebedTransaction
 
 _GROUP = 1000
@@ -44,10 +44,10 @@ _SHOWN = 5
 class Writing(Reading):
     """The verbs that change something."""
 
-    async def _target(self, place: Place) -> Writable:
+    async def _target(self, place: Place) -> aio.Branch | aio.Workspace:
         """The handle to write by."""
         if self._intrans and self._transaction is not None:
-            workspace: Writable = await self._transaction.workspace(place)
+            workspace: aio.Workspace = await self._transaction.workspace(place)
             await self._transaction.flush()  # changes go in the order in which they were made
             return workspace
         repository = self._repository(place)
@@ -56,7 +56,7 @@ class Writing(Reading):
         return await self._workspaces.get(repository, place.ref)
 
     @asynccontextmanager
-    async def _changing(self, place: Place) -> AsyncIterator[Writable]:
+    async def _changing(self, place: Place) -> AsyncIterator[aio.Branch | aio.Workspace]:
         """The handle to write by."""
         async with self._explaining(place):
             yield await self._target(place)

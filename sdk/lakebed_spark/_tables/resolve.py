@@ -7,15 +7,13 @@ logical ones, those that lie elsewhere, and those that no file system of Spark's
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 import attrs
 import lakebed
-from lakebed._direct.directory import is_plain
-from lakebed._values.signed import DIRECT, wanted_path
+from lakebed._integration.values import DIRECT, directory_of, is_plain, wanted_path
 from lakebed.errors import InvalidRequestError, ObjectNotFoundError
 from lakebed.model import ObjectInfo
 
@@ -181,16 +179,12 @@ class _Locator:
     """Where objects of a repository lie, as Spark names it."""
 
     def __init__(self, lake: lakebed.Lake, place: Place) -> None:
-        info = lake.repository(place.repository).info()
-        self.namespace = info.storage_namespace.rstrip("/") + "/"
+        shared = directory_of(lake.repository(place.repository).info())
+        self.namespace = shared.namespace
         scheme, _, rest = self.namespace.partition("://")
-        self.base = ""
-        if wanted_path(None) not in (None, DIRECT):
-            return
-        if scheme in _CLOUD:
+        self.base = f"file://{shared.directory.rstrip('/')}" if shared else ""
+        if scheme in _CLOUD and wanted_path(None) in (None, DIRECT):
             self.base = f"{_CLOUD[scheme]}://{rest.rstrip('/')}"
-        elif info.local_path and os.path.isdir(info.local_path):
-            self.base = f"file://{info.local_path.rstrip('/')}"
 
     def uri_of(self, row: ObjectInfo) -> str:
         """What Spark opens, or "" where it cannot: no such file system, or a name that its readers pass over."""

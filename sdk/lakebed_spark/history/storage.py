@@ -13,7 +13,7 @@ from typing import Final, Literal
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
-from lakebed._values.signed import DIRECT, wanted_path
+from lakebed._integration.values import SharedDirectory, directory_of
 from lakebed.errors import TableFormatError
 from lakebed_format import decode_tree
 from lakebed_format.decoding import FormatError
@@ -31,20 +31,21 @@ _FILES: Final[Mapping[Kind, Callable[[str], str]]] = {"range": range_file, "meta
 
 @attrs.frozen
 class Store:
-    """The storage namespace of a repository, and where it is a directory of this machine."""
+    """The storage of a repository, and where it is a directory of this machine."""
 
     access: Access
     repository: str
-    namespace: str
-    folder: str = ""
+    shared: SharedDirectory
 
     @classmethod
     def of(cls, access: Access, repository: str) -> Store:
         """That of a repository. Raises NotFoundError."""
-        info = access.connect().repository(repository).info()
-        shared = wanted_path(None) in (None, DIRECT) and info.local_path and Path(info.local_path).is_dir()
-        folder = info.local_path if shared else ""
-        return cls(access, repository, info.storage_namespace.rstrip("/"), folder)
+        return cls(access, repository, directory_of(access.connect().repository(repository).info()))
+
+    @property
+    def namespace(self) -> str:
+        """Without a slash at its end."""
+        return self.shared.namespace.rstrip("/")
 
     def tree(self, metarange_id: str) -> Tree:
         """The files of a tree. Raises TableFormatError for a damaged metarange."""
@@ -83,9 +84,9 @@ class Store:
         return found
 
     def _bytes(self, kind: Kind, found_id: str) -> bytes:
-        if self.folder:
+        if self.shared:
             key = _FILES[kind](found_id)
-            path = Path(self.folder, key)
+            path = Path(self.shared.directory, key)
             try:
                 size = path.stat().st_size
                 if size > largest(key):

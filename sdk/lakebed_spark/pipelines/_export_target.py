@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import attrs
 import lakebed
-from lakebed._direct.directory import is_plain
+from lakebed._integration.values import is_plain
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ServerUnavailableError
 
 from lakebed_spark.pipelines._sources.base import Source

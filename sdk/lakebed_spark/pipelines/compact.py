@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import lakebed
-from lakebed._values.workspaces import WorkspaceOptions, new_id
+from lakebed._integration.values import WorkspaceOptions, new_id
 from lakebed.errors import CommitStateUnknownError, InvalidRequestError, LakebedError
 
 from lakebed_spark._access import Access, Place, Target, access_to, locate

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import lakebed
 import pyarrow as pa
-from lakebed._gateway.operations import ingest as calls
-from lakebed._values.ingest import Source as Wanted
-from lakebed._values.ingest import refuse_empty
-from lakebed._values.workspaces import WorkspaceOptions, new_id
+from lakebed._integration.sync import check_ingest
+from lakebed._integration.values import IngestSource, WorkspaceOptions, new_id, refuse_empty
 from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError
 from lakebed.model import IngestReport
 
@@ -107,7 +105,7 @@ def ingest(
     found = (
         open_source(lake.repository(place.repository), source, ordered=ordered) if isinstance(source, str) else source
     )
-    wanted = Wanted(found.uri, place.path, tuple(include), tuple(exclude), settle, removals).check()
+    wanted = IngestSource(found.uri, place.path, tuple(include), tuple(exclude), settle, removals).check()
     base = Snapshot.of(access, place.repository, _allowed(branch, wanted))
     until = time.time() - settle if settle else None
     rules = Rules(found.uri, place.folder, wanted.include, wanted.exclude, until, removals)
@@ -132,11 +130,10 @@ def ingest(
         raise
 
 
-def _allowed(branch: lakebed.Branch, wanted: Wanted) -> str:
+def _allowed(branch: lakebed.Branch, wanted: IngestSource) -> str:
     """The commit to compare with. Asks the server whether it may read the source, looking at nothing of it."""
     after = (wanted.prefix and wanted.prefix.rstrip("/") + "/") + _END
-    page = calls.page(branch.repository.id, branch.id, wanted, after=after, listed=0, write=False)
-    return branch._transport.call(page).base_commit_id
+    return check_ingest(branch, wanted, after)
 
 
 def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts, Work]:

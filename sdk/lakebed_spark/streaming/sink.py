@@ -20,7 +20,7 @@ import attrs
 import lakebed
 import pyarrow as pa
 import pyarrow.parquet as pq
-from lakebed._sync.objects.sinks import is_cloud, outgoing
+from lakebed._integration.sync import is_cloud, outgoing, place_of, sink_of
 from lakebed.errors import (
     ConcurrentCommitError,
     InvalidRequestError,
@@ -98,12 +98,12 @@ class Sink:
             order = Order(place, self.mode, self.partition_by, kind, self.options)
             # a batch without rows may come twice; and a commit would be news to a stream that follows this very branch,
             # for ever. Asking the frame has Spark work it out once more: so its files are asked, where they can be
-            quiet, countable = self.mode != "overwrite", kind == "parquet" and not is_cloud(workspace._place())
+            quiet, countable = self.mode != "overwrite", kind == "parquet" and not is_cloud(place_of(workspace))
             if quiet and not countable and frame.isEmpty():
                 raise _Nothing("it has no rows")
             with _stored(workspace, mark) as stored:
                 rows = tx._stage(frame, order)
-                if quiet and countable and not _have_rows(rows, workspace._place()):
+                if quiet and countable and not _have_rows(rows, place_of(workspace)):
                     raise _Nothing("it has no rows")
                 tx._show(order, rows, stored())
 
@@ -186,7 +186,7 @@ def _stored(workspace: lakebed.Workspace, mark: Mark) -> Iterator[Callable[[], l
     """Bring the mark to the store while Spark writes: it waits for the disk too. Gives what is then to be registered,
     which is nothing where it must go through the server, that registers by itself.
     """
-    sink = workspace._opened_sink()
+    sink = sink_of(workspace)
     if sink is None:
         yield lambda: [workspace.put(mark.path, mark.content(), content_type=_JSON)][:0]
         return

@@ -23,9 +23,9 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from lakebed_spark._access import Access, Place
+from lakebed_spark._file_scan import Piece, read_piece
 from lakebed_spark._tables.partitions import NULL, folders_of, unescaped
 from lakebed_spark.history.storage import Store
-from lakebed_spark.source import Piece, read_piece
 from lakebed_spark.streaming.added_files import ON_CHANGE, AddedFile, Arrivals
 from lakebed_spark.streaming.commit_cursor import Line
 

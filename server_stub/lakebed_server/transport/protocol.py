@@ -7,11 +7,9 @@ private names: pyproject.toml bounds its version for that reason.
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import sys
 from contextlib import suppress
-from functools import cache
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -23,21 +21,10 @@ from lakebed_server.transport.sendfile import FileJob, FileSender, can_send_file
 from lakebed_server.transport.tls_listener import Handshake
 from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 
-_NEAR = 4 << 20
-"""Bytes of the socket buffers of connections from this machine. As they begin, the kernel's hold a small part of an
-object, and client and server wake each other a dozen times for each: that takes several times as long as the copy. To
-other machines the kernel's own growth is better."""
-
 _MOST_HEADERS = 256
 """Headers of one request. Python and proxies take 100."""
 
 _FULL = "the server has as many connections as it may; try again later"
-
-_BUFFERS = (socket.SO_SNDBUF, socket.SO_RCVBUF)
-
-_UNPACED = b"reno"
-"""How such a connection is kept from filling a network: it holds nothing back while nothing is lost. BBR, where that is
-the machine's way, hands out a file in slices by its timers, and each slice wakes both sides."""
 
 
 class CountingTransport:
@@ -111,7 +98,6 @@ class Protocol(HttpToolsProtocol):
         if not self._bounds.admit(self, self.client[0] if self.client else ""):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _FULL)
             return
-        _widen(transport)
         self._sends_files = can_send_files(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -213,24 +199,3 @@ def _unacknowledged(opened: socket.socket | None) -> int:
     with suppress(OSError):
         return int.from_bytes(fcntl.ioctl(opened.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
     return 0
-
-
-def _widen(transport: Any) -> None:
-    """Give a connection from this machine larger buffers, and no pace."""
-    peer, opened = (transport.get_extra_info(name) for name in ("peername", "socket"))
-    if not _NEAR or sys.platform != "linux" or opened is None or not isinstance(peer, tuple):
-        return
-    with suppress(OSError, ValueError):  # it goes without; and a name that is no address is not ours
-        if ipaddress.ip_address(peer[0]).is_loopback:
-            for which in _BUFFERS if _may_widen() else ():
-                opened.setsockopt(socket.SOL_SOCKET, which, _NEAR)
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _UNPACED)
-
-
-@cache
-def _may_widen() -> bool:
-    """Whether the kernel gives that much. A smaller buffer than the asked is worse than none: it no longer grows."""
-    with socket.socket() as probe:
-        for which in _BUFFERS:
-            probe.setsockopt(socket.SOL_SOCKET, which, _NEAR)
-        return min(probe.getsockopt(socket.SOL_SOCKET, which) for which in _BUFFERS) >= _NEAR

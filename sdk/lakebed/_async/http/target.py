@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lakebed._async.http.transport import Transport
+from lakebed._direct.shared_directory import SharedDirectory
 
 
 @dataclass(slots=True)
 class Storage:
-    """What is known of a repository's storage. Both are None until `objects.shared_directory` has asked the server.
+    """What is known of a repository's storage. All handles that come from one repository handle share it."""
 
-    All handles that come from one repository handle share it.
-    """
-
-    namespace: str | None = None
-    """The URI that the addresses of its objects begin with; it ends in `/`."""
-
-    directory: str | None = None
-    """The directory of this machine that holds them; empty where there is none."""
+    shared: SharedDirectory | None = None
+    """Its files on this machine; None until `objects.shared_directory` has asked the server."""
 
 
 @dataclass(frozen=True, slots=True)

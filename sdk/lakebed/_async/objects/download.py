@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
 from lakebed._async.http.object_store import Expired, Unreachable
@@ -25,6 +25,9 @@ from lakebed._values.upload_source import CHUNK, Meter
 from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
 from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 log = logging.getLogger("lakebed.transfer")
 
@@ -159,6 +162,20 @@ class Download:
             raise CorruptTransferError(
                 f"{call.subject} arrived damaged: {arrived}, expected {expected}; read it again", **about(call)
             )
+
+
+async def read_buffer(source: Download, length: int, moved: Callable[[int], None] | None = None) -> pa.Buffer:
+    """A range of this length as an Arrow buffer. `moved` is called with the number of bytes that just arrived."""
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(length)
+    view, at = memoryview(buffer).cast("B"), 0  # chunks that were joined first would take twice the memory
+    async for chunk in source:
+        view[at : at + len(chunk)] = chunk
+        at += len(chunk)
+        if moved is not None:
+            moved(len(chunk))
+    return buffer
 
 
 def _ranged(call: Call[Any]) -> Mapping[str, str]:

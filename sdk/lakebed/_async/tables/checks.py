@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed import _checks
 from lakebed._async.http.target import Target
 from lakebed._async.objects.interfaces import ObjectReader
-from lakebed._async.objects.shared_directory import nearby
+from lakebed._async.objects.shared_directory import shared_directory
 from lakebed._async.tables.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import blocking, gather, run_in_thread
@@ -138,14 +138,17 @@ async def compare(
     from lakebed._tables import schemas
 
     found = await run_in_thread(schemas.stored, schema)
-    read_at, local = blocking(partial(_read_at, view, None)), await nearby(view._target)
-    there = await gather([partial(_schema_of, order, one, read_at, local(one), where) for one in known])
+    read_at, shared = blocking(partial(_read_at, view, None)), await shared_directory(view._target)
+    places = [shared.find(one.physical_address, one.size) for one in known]
+    there = await gather(
+        [partial(_schema_of, order, *pair, read_at, where) for pair in zip(known, places, strict=True)]
+    )
     for file, expected in zip(known, there, strict=True):
         _compare_one(order, file, expected, found, where)
 
 
 async def _schema_of(
-    order: Order, file: ObjectInfo, read_at: Callable[..., Any], local: str | None, where: Place
+    order: Order, file: ObjectInfo, local: str | None, read_at: Callable[..., Any], where: Place
 ) -> pa.Schema:
     from lakebed._tables import reading
 

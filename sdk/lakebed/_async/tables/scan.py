@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakebed._async.http.target import Target
+from lakebed._async.objects.download import read_buffer
 from lakebed._async.objects.interfaces import ObjectReader
-from lakebed._async.objects.shared_directory import nearby
+from lakebed._async.objects.shared_directory import shared_directory
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import ArrowStream, blocking, off_loop, run_in_thread
 from lakebed._tables.location import Place
@@ -97,25 +98,18 @@ class Scan(ArrowStream):
         from lakebed._tables.ranged_read import SMALL, SMALL_IF_WANTED, Ranged
 
         ref, place = self._ref, place_of(self._ref._target, self._path)
-        local = await nearby(ref._target)
+        shared = await shared_directory(ref._target)
         small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
         ranged = Ranged(blocking(partial(_read_at, ref, moved)), small=small)
-        files = [reading.File(info.path, below, partial(ranged.open, info), local(info)) for below, info in found]
+        files = [
+            reading.File(info.path, below, partial(ranged.open, info), shared.find(info.physical_address, info.size))
+            for below, info in found
+        ]
         return await run_in_thread(reading.Opened, place, files, self._wish)
 
 
 async def _read_at(ref: ObjectReader, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:
-    """A range as an Arrow buffer. Chunks go straight into it: joined, they would take twice the memory."""
-    import pyarrow as pa
-
-    buffer = pa.allocate_buffer(length)
-    view, at = memoryview(buffer).cast("B"), 0
-    async for chunk in ref._download(path, start, length, checksum):
-        view[at : at + len(chunk)] = chunk
-        at += len(chunk)
-        if moved is not None:
-            moved(len(chunk))
-    return buffer
+    return await read_buffer(ref._download(path, start, length, checksum), length, moved)
 
 
 def place_of(target: Target, path: str) -> Place:

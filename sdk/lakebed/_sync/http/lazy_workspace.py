@@ -17,7 +17,7 @@ class Opening(Transport):
     def __init__(self, inner: Transport, opened: Callable[[], Any]) -> None:
         super().__init__(inner.settings)
         self.policy = inner.policy
-        self.outside, self.addresses, self.lanes = inner.outside, inner.addresses, inner.lanes
+        self.outside, self.addresses = inner.outside, inner.addresses
         self._inner = inner
         self._opened = opened
 

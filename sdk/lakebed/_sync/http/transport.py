@@ -21,7 +21,6 @@ from tenacity import Retrying, retry_if_exception
 from lakebed._compat.sync import Clients, run_in_thread, sleep
 from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
-from lakebed._http.thread_client import Lanes
 from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._sync.http.object_store import Outside
@@ -78,9 +77,6 @@ class Transport:
         self.addresses = Addresses()
         """Signed addresses to read at."""
 
-        self.lanes = Lanes(settings)
-        """The short way for ranges, for threads that read tables."""
-
         self._clients = Clients(partial(_new_client, settings))
         self._near: bool | None = None
 
@@ -130,7 +126,6 @@ class Transport:
 
     def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
-        self.lanes.close()
         self.outside.close()
         self._clients.close()
 
@@ -223,15 +218,12 @@ def _new_client(settings: Settings) -> httpx.Client:
     # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
     # commit is sent into a connection that is being closed, and its outcome becomes unknown.
     limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-    verify = trust.ssl_context(settings) or False
-    options = loopback.socket_options(settings.api_url)
     return httpx.Client(
         base_url=settings.api_url,
         headers=headers,
         timeout=_timeout(settings, slow=False),
         limits=limits,
-        verify=verify,
-        transport=httpx.HTTPTransport(verify=verify, limits=limits, socket_options=options) if options else None,
+        verify=trust.ssl_context(settings) or False,
     )
 
 

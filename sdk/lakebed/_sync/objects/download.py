@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
 from lakebed._compat.sync import run_in_thread, sleep
@@ -27,6 +27,9 @@ from lakebed._values.upload_source import CHUNK, Meter
 from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
 from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 log = logging.getLogger("lakebed.transfer")
 
@@ -66,7 +69,7 @@ class Download:
     def __iter__(self) -> Iterator[bytes]:
         if self._length == 0:
             return
-        meter = Meter()
+        meter = Meter(hashed=self._is_whole)
         failures = 0
         while True:
             reached = self._position
@@ -143,19 +146,38 @@ class Download:
             )
         self.info = head
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether this is all of the object: only then does its checksum say anything about the bytes."""
+        return self._start == 0 and self._length is None
+
     def _verify(self, meter: Meter) -> None:
         info = self.info
         if info is None:
             return
-        whole = self._start == 0 and self._length is None
-        damaged = whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
+        damaged = self._is_whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
         if damaged or self._position != self._end():
             call = self._call()
+            arrived, expected = f"{meter.size} bytes", f"{self._end() - self._start} bytes"
+            if self._is_whole:
+                arrived, expected = f"{arrived} with MD5 {meter.checksum}", f"{expected} and {info.checksum}"
             raise CorruptTransferError(
-                f"{call.subject} arrived damaged: {meter.size} bytes with MD5 {meter.checksum}, "
-                f"expected {self._end() - self._start} bytes and {info.checksum}; read it again",
-                **about(call),
+                f"{call.subject} arrived damaged: {arrived}, expected {expected}; read it again", **about(call)
             )
+
+
+def read_buffer(source: Download, length: int, moved: Callable[[int], None] | None = None) -> pa.Buffer:
+    """A range of this length as an Arrow buffer. `moved` is called with the number of bytes that just arrived."""
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(length)
+    view, at = memoryview(buffer).cast("B"), 0  # chunks that were joined first would take twice the memory
+    for chunk in source:
+        view[at : at + len(chunk)] = chunk
+        at += len(chunk)
+        if moved is not None:
+            moved(len(chunk))
+    return buffer
 
 
 def _ranged(call: Call[Any]) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from lakebed._gateway.operations import commits
 from lakebed._process.disk_full import is_full
 from lakebed._sync.http.target import Target
 from lakebed._sync.objects.interfaces import ObjectReader
-from lakebed._sync.objects.shared_directory import nearby
+from lakebed._sync.objects.shared_directory import shared_directory
 from lakebed._sync.tables.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._tables.location import Place
 from lakebed.errors import (
@@ -138,14 +138,15 @@ def compare(view: ObjectReader, order: Order, known: Sequence[ObjectInfo], schem
     from lakebed._tables import schemas
 
     found = run_in_thread(schemas.stored, schema)
-    read_at, local = blocking(partial(_read_at, view, None)), nearby(view._target)
-    there = gather([partial(_schema_of, order, one, read_at, local(one), where) for one in known])
+    read_at, shared = blocking(partial(_read_at, view, None)), shared_directory(view._target)
+    places = [shared.find(one.physical_address, one.size) for one in known]
+    there = gather([partial(_schema_of, order, *pair, read_at, where) for pair in zip(known, places, strict=True)])
     for file, expected in zip(known, there, strict=True):
         _compare_one(order, file, expected, found, where)
 
 
 def _schema_of(
-    order: Order, file: ObjectInfo, read_at: Callable[..., Any], local: str | None, where: Place
+    order: Order, file: ObjectInfo, local: str | None, read_at: Callable[..., Any], where: Place
 ) -> pa.Schema:
     from lakebed._tables import reading
 

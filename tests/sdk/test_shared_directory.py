@@ -11,7 +11,7 @@ from typing import Any
 import lakebed
 import pytest
 from lakebed._http import loopback
-from lakebed._sync.objects.shared_directory import nearby
+from lakebed._integration.sync import shared_directory
 from lakebed.errors import UnsupportedOperationError
 
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
@@ -31,6 +31,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield server
 
 
+def found(branch: lakebed.Branch, path: str) -> str | None:
+    """The file of an object, if the SDK reads it from the shared directory."""
+    info = branch.stat(path)
+    return shared_directory(branch).find(info.physical_address, info.size)
+
+
 def connected(server: RunningServer, host: str) -> lakebed.Lake:
     port = server.endpoint.rpartition(":")[2]
     with warnings.catch_warnings():
@@ -42,7 +48,7 @@ def connected(server: RunningServer, host: str) -> lakebed.Lake:
 def test_the_directory_of_a_server_on_this_machine_is_used(server: RunningServer, host: str) -> None:
     with connected(server, host) as lake:
         repo = lake.repository("sales")
-        file = nearby(repo.branch("main")._target)(repo.branch("main").stat("a"))
+        file = found(repo.branch("main"), "a")
         assert file is not None
         assert Path(file).read_bytes() == b"1"
         with repo.branch("main").workspace("by hand") as ws:
@@ -54,7 +60,7 @@ def test_the_directory_of_a_server_elsewhere_is_not(server: RunningServer) -> No
     with connected(server, ELSEWHERE) as lake:
         repo = lake.repository("sales")
         assert repo.info().local_path == ""
-        assert nearby(repo.branch("main")._target)(repo.branch("main").stat("a")) is None
+        assert found(repo.branch("main"), "a") is None
         assert repo.branch("main").get("a") == b"1"
         with repo.branch("main").workspace("through the server") as ws:
             ws.put("c", b"3")
@@ -75,7 +81,7 @@ def test_but_it_is_where_the_user_says_so(server: RunningServer, monkeypatch: py
         assert repo.branch("main").get("e") == b"5"
         monkeypatch.setenv("LAKEBED_DATA_PATH", "direct")
         assert Path(repo.info().local_path).is_dir()
-        assert nearby(repo.branch("main")._target)(repo.branch("main").stat("e")) is not None
+        assert found(repo.branch("main"), "e") is not None
 
 
 @pytest.mark.parametrize(

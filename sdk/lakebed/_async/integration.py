@@ -1,0 +1,104 @@
+"""What packages that build on the SDK need of handles beyond the public methods: see `lakebed._integration`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lakebed._async.handles.ref import Ref
+from lakebed._async.handles.repository import Repository
+from lakebed._async.handles.workspace import Workspace
+from lakebed._async.http.lazy_workspace import Opening
+from lakebed._async.objects import download
+from lakebed._async.objects import shared_directory as objects_shared
+from lakebed._async.objects.sinks import Sink
+from lakebed._compat.aio import blocking
+from lakebed._direct.shared_directory import SharedDirectory
+from lakebed._files import RangeRaw
+from lakebed._gateway.operations import ingest, objects
+from lakebed._settings.config import Settings
+from lakebed._values.ingest import Source
+from lakebed.model import ObjectInfo, WorkspaceInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ProxiedRef(Ref):
+    """A ref whose bytes come through the server, also where the store could give them."""
+
+    def _reads_proxied(self) -> bool:
+        return True
+
+
+def settings_of(handle: Repository | Ref) -> Settings:
+    """What the connection of a handle was made with."""
+    return handle._transport.settings
+
+
+def reading_after(ref: Ref, step: Callable[[], Awaitable[None]]) -> Ref:
+    """The ref, with `step` run before each of its requests."""
+    ref._target = ref._target.over(Opening(ref._transport, step))
+    return ref
+
+
+async def shared_directory(ref: Ref, data_path: str | None = None) -> SharedDirectory:
+    """The files of the ref's repository on this machine. `data_path`: the one that the user asked for. Raises nothing.
+
+    Asks the server once for each repository handle.
+    """
+    return await objects_shared.shared_directory(ref._target, data_path)
+
+
+async def read_range(ref: Ref, path: str, start: int, length: int, checksum: str) -> bytes:
+    """Exactly this range. Raises PreconditionFailedError when the object has another checksum now."""
+    return await ref._read_at(path, start, length, checksum)
+
+
+async def read_buffer(ref: Ref, path: str, start: int, length: int, checksum: str) -> pa.Buffer:
+    """As `read_range`, in memory of Arrow's own."""
+    return await download.read_buffer(ref._download(path, start, length, checksum), length)
+
+
+async def read_tail(ref: Ref, path: str, length: int) -> tuple[ObjectInfo, bytes]:
+    """The last bytes of an object, `length` at most, and what it is, in one request.
+
+    Raises ObjectNotFoundError, and InvalidRequestError of the kind `invalid_range` for an empty object.
+    """
+    return await ref._transport.call(objects.tail(ref.repository.id, ref.id, path, length))
+
+
+async def signed_address(ref: Ref, path: str) -> str:
+    """An address at which the object can be read for a while. Raises InvalidRequestError where the store signs none."""
+    return await ref._transport.call(objects.signed(ref.repository.id, ref.id, path))
+
+
+async def place_of(workspace: Workspace) -> WorkspaceInfo:
+    """The server's description of a workspace, asked for once. Without a directory where that is on another machine."""
+    return await workspace._place()
+
+
+async def sink_of(workspace: Workspace) -> Sink | None:
+    """What stores objects for a workspace, durably, before they are registered; None where the server does it."""
+    return await workspace._opened_sink()
+
+
+async def check_ingest(ref: Ref, source: Source, after: str) -> str:
+    """Ask whether a branch may take these objects of a bucket. The commit that it would begin at."""
+    page = ingest.page(ref.repository.id, ref.id, source, after=after, listed=0, write=False)
+    return (await ref._transport.call(page)).base_commit_id
+
+
+async def open_object(ref: Ref, info: ObjectInfo) -> Any:
+    """An object as a file of Arrow's: from the shared directory, else by ranges, which must be of this very object.
+
+    Reading raises PreconditionFailedError or ObjectNotFoundError when a branch has changed since.
+    """
+    import pyarrow as pa
+
+    path = (await shared_directory(ref)).find(info.physical_address, info.size)
+    if path is not None:
+        return pa.memory_map(path)
+    read = blocking(partial(read_buffer, ref, info.path))
+    return pa.PythonFile(RangeRaw(info.path, info.size, info.checksum, read), mode="r")
