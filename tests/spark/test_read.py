@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import pickle
 import re
 from typing import Any
 
 import lakebed
 import lakebed_spark
 import pandas as pd
+import pyarrow as pa
 import pytest
+from lakebed_spark import source
+from lakebed_spark._access import Access
 from lakebed_spark._tables.partitions import NULL, type_of
 from pyspark.sql import DataFrame, SparkSession, functions
 
@@ -114,7 +118,7 @@ def test_any_ref_is_a_snapshot(spark: SparkSession, repo: lakebed.Repository, ma
     with main.workspace("more") as ws:
         ws.put("t/ws.parquet", parquet(id=[1], n=[1.0], day=[dt.date(2026, 1, 1)]))
         assert lakebed_spark.read(spark, ws, "t").count() == 61
-        assert lakebed_spark.read(spark, f"lakebed://{repo.id}/{ws.id}/t", lake=ws).count() == 61
+        assert lakebed_spark.read(spark, f"lakebed://{main.repository.id}/{ws.id}/t", lake=ws).count() == 61
         ws.revert()
 
 
@@ -240,3 +244,30 @@ def test_inferred_types_are_those_of_spark(spark: SparkSession, tmp_path_factory
         if told != ("string" if ours == "void" else ours) and not (told == "void" and ours == "void"):
             wrong[values] = (told, ours)
     assert wrong == {}
+
+
+def test_a_frame_is_of_one_commit_though_the_branch_moves(spark: SparkSession, main: lakebed.Branch) -> None:
+    """A commit lands between the questions for the schema and for a reader, which Spark asks of copies."""
+    main.write_parquet("t/a.parquet", pa.table({"x": [1, 2]}))
+    main.commit("two rows")
+    lakebed_spark.register(spark, main)
+    frame = spark.read.format("lakebed").load(f"lakebed://{main.repository.id}/main/t")
+    main.write_parquet("t/b.parquet", pa.table({"y": [3]}))
+    main.delete("t/a.parquet")
+    main.commit("other rows, of another schema")
+    assert frame.columns == ["x"]
+    assert sorted(row.x for row in frame.collect()) == [1, 2]
+    assert spark.read.format("lakebed").load(f"lakebed://{main.repository.id}/main/t").columns == ["y"]
+
+
+def test_a_source_resolves_its_table_once(main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch) -> None:
+    main.write_parquet("t/a.parquet", pa.table({"x": [1, 2]}))
+    main.commit("two rows")
+    resolved: list[Any] = []
+    resolve = source.resolve
+    monkeypatch.setattr(source, "resolve", lambda *given: resolved.append(given) or resolve(*given))
+    table = source.LakebedSource({"path": f"lakebed://{main.repository.id}/main/t"})
+    table.access = Access.of(main)
+    schema = table.schema()
+    pickle.loads(pickle.dumps(table)).reader(schema)
+    assert len(resolved) == 1
