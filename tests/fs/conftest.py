@@ -53,7 +53,7 @@ class Requests:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.bytes = 0
-        """Those that ranges asked for."""
+        """The bytes of the ranges."""
 
         self._lock = threading.Lock()
 

@@ -30,7 +30,7 @@ class SharedDirectory:
         return self.directory != ""
 
     def path_of(self, address: str) -> str | None:
-        """The path that an object of this address has here; None where it cannot have one. Does not look for it."""
+        """The path that an object of this address has here; None where it cannot have a path. Does no I/O."""
         key = address.removeprefix(self.namespace)
         if not self.directory or key == address or not is_plain(key):
             return None
@@ -53,7 +53,7 @@ class SharedDirectory:
 def directory_of(info: RepositoryInfo, data_path: str | None = None) -> SharedDirectory:
     """The directory that a repository's description names, unless the user asked for another data path. Blocks.
 
-    The description must be one that handles give: they drop a directory that a server elsewhere names.
+    Take the description from a handle: handles drop the directory of a server on another machine.
     """
     is_wanted = wanted_path(data_path) in (None, DIRECT) and info.local_path != ""
     directory = info.local_path if is_wanted and os.path.isdir(info.local_path) else ""

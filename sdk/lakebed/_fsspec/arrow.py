@@ -22,7 +22,7 @@ MOST: Final = 100_000
 
 
 class Handler(pafs.FSSpecHandler):  # type: ignore[misc]
-    """What pyarrow calls. Each data set should have its own: the last listing is the one that counts."""
+    """What pyarrow calls. Each data set needs its own: the last listing counts."""
 
     def __init__(self, fs: LakebedFileSystem) -> None:
         super().__init__(fs)
