@@ -67,6 +67,7 @@ def compare(ways: Ways, rounds: int = ROUNDS) -> dict[str, float]:
 def reading(local: Path, remote: str, commit: str, direct: Any, proxied: Any) -> dict[str, float]:
     """The whole data set into memory: as it lies on a branch, and at a commit, where listings may be remembered."""
     import pyarrow.dataset as pads
+    from lakebed.fsspec import arrow_filesystem
 
     def read(place: Any, filesystem: Any = None) -> None:
         pads.dataset(place, filesystem=filesystem, format="parquet").to_table()
@@ -76,6 +77,8 @@ def reading(local: Path, remote: str, commit: str, direct: Any, proxied: Any) ->
             "local": lambda _: read(local),
             "direct": lambda _: read(remote, direct),
             "proxied": lambda _: read(remote, proxied),
+            "direct_arrow": lambda _: read(remote, arrow_filesystem(direct)),
+            "proxied_arrow": lambda _: read(remote, arrow_filesystem(proxied)),
             "direct_commit": lambda _: read(commit, direct),
             "proxied_commit": lambda _: read(commit, proxied),
         },

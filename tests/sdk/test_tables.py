@@ -563,17 +563,18 @@ def test_files_of_this_machine_are_read_without_the_server(live: Any, monkeypatc
         asked.clear()
         assert await days(main) == {"mon": 1, "tue": 2, "wed": 3}
         assert asked == []
-        unwrap(repo)._storage.directory = "/nowhere"  # it was there, and is not any more
+        storage = unwrap(repo)._storage
+        storage.shared = replace(storage.shared, directory="/nowhere")  # it was there, and is not any more
         assert await days(main) == {"mon": 1, "tue": 2, "wed": 3}
         assert len(set(asked)) == 3
 
-    fetch = Ranged._fetch
+    read = Ranged._read
 
-    def watched(ranged: Ranged, path: str, *place: Any) -> Any:
-        asked.append(path)
-        return fetch(ranged, path, *place)
+    def watched(ranged: Ranged, info: ObjectInfo, *place: Any) -> Any:
+        asked.append(info.path)
+        return read(ranged, info, *place)
 
-    monkeypatch.setattr(Ranged, "_fetch", watched)
+    monkeypatch.setattr(Ranged, "_read", watched)
     live(body)
 
 
