@@ -17,7 +17,7 @@ from fsspec.asyn import AbstractAsyncStreamedFile
 from fsspec.spec import AbstractBufferedFile
 
 from lakebed._fsspec.paths import Row
-from lakebed._fsspec.transaction_spool import Growing
+from lakebed._fsspec.transaction_spool import SpooledFile
 from lakebed._fsspec.uploads import Held, Upload
 from lakebed._integration.values import held_by_arrow, open_file, read_file_range, read_into
 from lakebed.errors import InvalidRequestError
@@ -105,10 +105,10 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         self.closed: bool
         autocommit = options.pop("autocommit", True)
         self._upload = Upload(fs._sender(path, mode, options))
-        self._begin = partial(fs._growing, path, mode, options)
+        self._begin = partial(fs._spooled, path, mode, options)
         self._whole = partial(fs._store_now, path, mode, options)
         self._has_begun = False
-        self._growing: Growing | None = None
+        self._spooled: SpooledFile | None = None
         super().__init__(fs, path, "wb", block_size=size, autocommit=autocommit)
         self._process = os.getpid()
         self._held = Held()
@@ -143,20 +143,20 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         if self._held.size > self.blocksize:
             self.fs._wait(self._upload.feed, self._held.take())
 
-    def _on_disk(self) -> Growing | None:
+    def _on_disk(self) -> SpooledFile | None:
         """The file itself, in a transaction whose directory is on this machine. Decided when it is first written to."""
         if not self._has_begun:
-            self._growing, self._has_begun = self._begin(), True
-            if self._growing is not None:  # from now on it is asked directly
-                buffer = self._growing.buffer
+            self._spooled, self._has_begun = self._begin(), True
+            if self._spooled is not None:  # from now on it is asked directly
+                buffer = self._spooled.buffer
                 self.write, self.tell = buffer.write, buffer.tell  # type: ignore[method-assign, assignment]
-        return self._growing
+        return self._spooled
 
     def _off_disk(self) -> None:
         """Write and tell by ourselves again, which refuse when the file is closed."""
-        if self._growing is not None:
-            self.loc = self._growing.buffer.tell()
-            self._growing = None  # with its buffer: the transaction keeps the files until it ends
+        if self._spooled is not None:
+            self.loc = self._spooled.buffer.tell()
+            self._spooled = None  # with its buffer: the transaction keeps the files until it ends
             del self.write, self.tell
 
     def flush(self, force: bool = False) -> None:
@@ -170,10 +170,10 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         self._held.clear()
         if self._process != os.getpid():
             return
-        growing = self._growing
+        spooled = self._spooled
         self._off_disk()
-        if growing is not None:
-            growing.discard()
+        if spooled is not None:
+            spooled.discard()
         else:
             self.fs._wait(self._upload.discard)
 
@@ -183,12 +183,12 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             return
         self._same_process()
         self.closed = True
-        growing = self._on_disk()
-        if growing is not None:
+        spooled = self._on_disk()
+        if spooled is not None:
             self._off_disk()
-            self.stored = growing.finish()
-            if growing.landing.is_full:
-                self.fs._wait(growing.landing.flush)
+            self.stored = spooled.finish()
+            if spooled.spool.is_full:
+                self.fs._wait(spooled.spool.flush)
             return
         last = self._held.take()
         stored = None if self._upload.has_begun else self._whole(last)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from fsspec.transaction import Transaction
 
 from lakebed._fsspec.paths import Place
-from lakebed._fsspec.transaction_spool import Landing
+from lakebed._fsspec.transaction_spool import Spool
 from lakebed._integration.values import recovery_hints
 from lakebed.errors import InvalidRequestError, LakebedError, NothingToCommitError
 from lakebed.model import Commit
@@ -29,7 +29,7 @@ MESSAGE = "Write through fsspec"
 
 _LACKS = "What was written last is not in the workspace."
 
-_LANDING: weakref.WeakSet[LakebedTransaction] = weakref.WeakSet()
+_SPOOLING: weakref.WeakSet[LakebedTransaction] = weakref.WeakSet()
 """Those whose files wait to be registered in this process."""
 
 
@@ -43,8 +43,8 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         self._branch: Place | None = None
         self._name = ""
         self._making = asyncio.Lock()
-        self._landing: Landing | None = None
-        self._lands = True
+        self._spool: Spool | None = None
+        self._can_spool = True
 
     @property
     def workspace_name(self) -> str | None:
@@ -79,34 +79,34 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         found: Workspace = await self.fs._workspaces.get(repository, self._name)
         return found
 
-    def landing_now(self, place: Place) -> Landing | None:
+    def spool_now(self, place: Place) -> Spool | None:
         """Where files of a branch are written straight to the disk, if that is known."""
-        landing = self._landing
-        if landing is None or landing.process != os.getpid() or self._branch != Place(place.repository, place.ref):
+        spool = self._spool
+        if spool is None or spool.process != os.getpid() or self._branch != Place(place.repository, place.ref):
             return None
-        return landing
+        return spool
 
-    async def landing(self, place: Place) -> Landing | None:
+    async def spool(self, place: Place) -> Spool | None:
         """The same; None where the disk cannot be reached, or in a forked child. Raises as `workspace` does."""
         workspace = await self.workspace(place)
         async with self._making:
-            if self._landing is None and self._lands:
-                self._landing = await Landing.open(workspace)
-                self._lands = self._landing is not None
-                if self._lands:
-                    _LANDING.add(self)
-        return self.landing_now(place)
+            if self._spool is None and self._can_spool:
+                self._spool = await Spool.open(workspace)
+                self._can_spool = self._spool is not None
+                if self._can_spool:
+                    _SPOOLING.add(self)
+        return self.spool_now(place)
 
     @property
     def is_behind(self) -> bool:
         """Whether something was written that its workspace does not show yet."""
-        landing = self._landing
-        return landing is not None and landing.is_behind and landing.process == os.getpid()
+        spool = self._spool
+        return spool is not None and spool.is_behind and spool.process == os.getpid()
 
     async def flush(self) -> None:
         """Let the workspace show what was written. Raises what registering it raises."""
-        if self.is_behind and self._landing is not None:
-            await self._landing.flush()
+        if self.is_behind and self._spool is not None:
+            await self._spool.flush()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -144,8 +144,8 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         finally:
             fs._intrans = False
             fs._transaction = None
-            if self._landing is not None and self._landing.process == os.getpid():
-                self._landing.close()
+            if self._spool is not None and self._spool.process == os.getpid():
+                self._spool.close()
 
     def _flush_all(self) -> None:
         try:
@@ -177,7 +177,7 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
 
 def _flush_before_fork() -> None:
     """A child sees what was written before it; what waits in the memory of its parent it could not register."""
-    for transaction in list(_LANDING):
+    for transaction in list(_SPOOLING):
         if not transaction.is_behind or asyncio._get_running_loop() is transaction.fs.loop:
             continue
         with suppress(LakebedError, OSError):  # raised again at the commit

@@ -40,7 +40,7 @@ _SYNCING = 2
 
 
 @dataclass(slots=True)
-class _Landed:
+class _Closed:
     """A closed file that is not registered yet."""
 
     row: ObjectInfo
@@ -48,7 +48,7 @@ class _Landed:
     synced: Future[None] | None = None
 
 
-class Landing:
+class Spool:
     """The files of one transaction. Safe to use from many threads; `flush` is for the event loop."""
 
     def __init__(self, workspace: Workspace, folder: Path, prefix: str) -> None:
@@ -59,14 +59,14 @@ class Landing:
         self._prefix = prefix
         self._lock = threading.Lock()
         self._flushing = asyncio.Lock()
-        self._waiting: list[_Landed] = []
+        self._waiting: list[_Closed] = []
         self._unflushed = 0
         self._is_over = False
         self._failure: OSError | None = None
         weakref.finalize(self, self.folder.close)
 
     @classmethod
-    async def open(cls, workspace: Workspace) -> Landing | None:
+    async def open(cls, workspace: Workspace) -> Spool | None:
         """One for a workspace, if its directory is the way that bytes take from here."""
         if not isinstance(await sink_of(workspace), LocalSink):
             return None
@@ -83,16 +83,16 @@ class Landing:
         """Whether a file is closed that the workspace does not show yet."""
         return self._unflushed > 0
 
-    def land(self, item: Outgoing, written: Written) -> ObjectInfo:
+    def add(self, item: Outgoing, written: Written) -> ObjectInfo:
         """Take a closed file. Gives what it will be registered as, but for the address. Raises InvalidRequestError."""
-        landed = _Landed(item.stored("", written.checksum, written.size), written)
+        closed = _Closed(item.stored("", written.checksum, written.size), written)
         with self._lock:
             if not self._is_over:
                 if written.size >= _LARGE:
-                    landed.synced = self._syncing.submit(self.folder.sync, [written])
-                self._waiting.append(landed)
+                    closed.synced = self._syncing.submit(self.folder.sync, [written])
+                self._waiting.append(closed)
                 self._unflushed += 1
-                return landed.row
+                return closed.row
         self.folder.discard([written])
         raise InvalidRequestError(f"the transaction in which {item.path!r} was written is over: nothing is stored")
 
@@ -104,13 +104,13 @@ class Landing:
         return stored
 
     def _write(self, item: Outgoing, content: bytes) -> ObjectInfo:
-        growing = Growing(self, item)
+        spooled = SpooledFile(self, item)
         try:
-            growing.buffer.write(content)
+            spooled.buffer.write(content)
         except BaseException:
-            growing.discard()
+            spooled.discard()
             raise
-        return growing.finish()
+        return spooled.finish()
 
     async def flush(self) -> None:
         """Register every file that is closed. Raises what that raises; the files wait on then.
@@ -135,7 +135,7 @@ class Landing:
             with self._lock:
                 self._unflushed -= len(batch)
 
-    def _publish(self, batch: Sequence[_Landed]) -> list[ObjectInfo]:
+    def _publish(self, batch: Sequence[_Closed]) -> list[ObjectInfo]:
         """Make files durable and give them their names. Of those with one path only the last counts."""
         wait([one.synced for one in batch if one.synced is not None])
         last = {one.row.path: one for one in batch}
@@ -157,17 +157,17 @@ class Landing:
         self.folder.discard(one.written for one in left if not one.written.key)
 
 
-class Growing:
+class SpooledFile:
     """A file of a transaction while it is written, through `buffer`: full blocks go to the disk at once.
 
     `buffer.write` and `buffer.tell` run no line of Python until a block is full: pyarrow calls them some hundred times
     for each file, from threads for which every step into Python costs more than the bytes do.
     """
 
-    def __init__(self, landing: Landing, item: Outgoing) -> None:
-        self.landing = landing
+    def __init__(self, spool: Spool, item: Outgoing) -> None:
+        self.spool = spool
         self._item = item
-        self._writing = landing.folder.begin(item.path)
+        self._writing = spool.folder.begin(item.path)
         self._blocks = _Blocks(self._writing)
         self.buffer = io.BufferedWriter(self._blocks, _BLOCK)
 
@@ -181,7 +181,7 @@ class Growing:
             raise
         self._blocks.is_over = True
         self._writing.close()
-        return self.landing.land(self._item, self._writing.written())
+        return self.spool.add(self._item, self._writing.written())
 
     def discard(self) -> None:
         """Close and remove the file."""

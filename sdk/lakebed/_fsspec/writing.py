@@ -18,7 +18,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK
 
 from lakebed._fsspec.paths import Place, fixed, missing, object_place, writable_place
 from lakebed._fsspec.reading import Reading
-from lakebed._fsspec.transaction_spool import Growing, Landing
+from lakebed._fsspec.transaction_spool import Spool, SpooledFile
 from lakebed._integration.aio import outgoing
 from lakebed.errors import (
     InvalidRequestError,
@@ -80,22 +80,22 @@ class Writing(Reading):
             return fixed(place)
         return missing(place, error)
 
-    async def _landing(self, place: Place) -> Landing | None:
+    async def _spool(self, place: Place) -> Spool | None:
         """Where files of a transaction are written straight to the disk. None outside of one, or if that cannot be."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         if transaction is None:
             return None
         async with self._explaining(place):
-            return await transaction.landing(place)
+            return await transaction.spool(place)
 
-    def _growing(self, path: str, mode: str, options: dict[str, Any]) -> Growing | None:
+    def _spooled(self, path: str, mode: str, options: dict[str, Any]) -> SpooledFile | None:
         """A file that is written straight to the disk, if that is the way. For threads that are not the loop's."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         if transaction is None or mode != "wb":  # the server decides whether `xb` replaces something
             return None
         place = writable_place(path)
-        landing = transaction.landing_now(place) or self._wait(self._landing, place)
-        return None if landing is None else Growing(landing, outgoing(place.path, b"", **options))
+        spool = transaction.spool_now(place) or self._wait(self._spool, place)
+        return None if spool is None else SpooledFile(spool, outgoing(place.path, b"", **options))
 
     def _sender(self, path: str, mode: str, options: dict[str, Any]) -> Callable[[Any], Awaitable[ObjectInfo]]:
         """What stores the content of a file that is opened to write. Raises InvalidRequestError for a wrong place."""
@@ -105,9 +105,9 @@ class Writing(Reading):
             raise InvalidRequestError(f"cannot open {place} with {unknown[0]}=: there are content_type and metadata")
 
         async def send(content: Any) -> ObjectInfo:
-            landing = await self._landing(place) if mode == "wb" and isinstance(content, bytes) else None
-            if landing is not None:
-                return await landing.take(outgoing(place.path, b"", **options), content)
+            spool = await self._spool(place) if mode == "wb" and isinstance(content, bytes) else None
+            if spool is not None:
+                return await spool.take(outgoing(place.path, b"", **options), content)
             async with self._changing(place) as target:
                 return await target.put(place.path, content, if_absent=mode == "xb", **options)
 
