@@ -46,7 +46,7 @@ def reading_after(ref: Ref, step: Callable[[], Awaitable[None]]) -> Ref:
 
 
 def shared_directory(ref: Ref, data_path: str | None = None) -> SharedDirectory:
-    """The files of the ref's repository on this machine. `data_path`: the one that the user asked for. Raises nothing.
+    """The files of the ref's repository on this machine. `data_path` is what the user asked for. Raises nothing.
 
     Asks the server once for each repository handle.
     """
