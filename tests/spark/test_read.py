@@ -7,6 +7,7 @@ import io
 import pickle
 import re
 from typing import Any
+from unittest.mock import Mock
 
 import lakebed
 import lakebed_spark
@@ -16,6 +17,7 @@ import pytest
 from lakebed_spark import source
 from lakebed_spark._access import Access
 from lakebed_spark._tables.partitions import NULL, type_of
+from lakebed_spark._tables.resolve import resolve as real_resolve
 from pyspark.sql import DataFrame, SparkSession, functions
 
 DAYS = ["2026-01-01", "2026-01-02", "2026-01-03"]
@@ -263,11 +265,10 @@ def test_a_frame_is_of_one_commit_though_the_branch_moves(spark: SparkSession, m
 def test_a_source_resolves_its_table_once(main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch) -> None:
     main.write_parquet("t/a.parquet", pa.table({"x": [1, 2]}))
     main.commit("two rows")
-    resolved: list[Any] = []
-    resolve = source.resolve
-    monkeypatch.setattr(source, "resolve", lambda *given: resolved.append(given) or resolve(*given))
+    resolve = Mock(wraps=real_resolve)
+    monkeypatch.setattr("lakebed_spark.source.resolve", resolve)
     table = source.LakebedSource({"path": f"lakebed://{main.repository.id}/main/t"})
     table.access = Access.of(main)
     schema = table.schema()
     pickle.loads(pickle.dumps(table)).reader(schema)
-    assert len(resolved) == 1
+    assert resolve.call_count == 1
