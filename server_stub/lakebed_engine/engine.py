@@ -11,11 +11,11 @@ from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges, Snapshots
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks.runner import TaskRunner, Worker
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.manifest import LIMITS, Limits
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import tasks
 from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
@@ -48,19 +48,22 @@ class Engine:
         cleanup_grace: float = 300.0,
         snapshot_always: bool = False,
         snapshots_kept: int = 100,
-        limits: Limits = LIMITS,
+        tuning: Tuning | None = None,
         foreign: Foreign | None = None,
         address_key: bytes = b"",
         upload_age: float = UPLOAD_LIFETIME,
+        trees: Trees | None = None,
     ) -> None:
         """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
 
-        With `snapshot_always` each operation that changes a ref also writes a ref snapshot before it returns. `limits`
-        are the sizes of tree files: only tests change them. `foreign` says which objects outside of every namespace
-        may be read: none by default. `address_key` signs physical addresses: all servers of a store need the same key.
-        Without a key the engine makes one, and addresses are valid until this process ends. `upload_age`: seconds after
-        which a multipart upload that is not completed expires.
+        With `snapshot_always` each operation that changes a ref also writes a ref snapshot before it returns. `tuning`
+        has the sizes and wait times that are not settings of a server: only tests change them. `foreign` says which
+        objects outside of every namespace may be read: none by default. `address_key` signs physical addresses: all
+        servers of a store need the same key. Without a key the engine makes one, and addresses are valid until this
+        process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
+        tests: it replaces the engine's own reader and cache of tree files.
         """
+        tuning = tuning or Tuning()
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
         assert work is not None
@@ -72,7 +75,7 @@ class Engine:
             expiry_clock=ExpiryClock(time),
             ids=ids or RandomIds(),
             runtime=work,
-            trees=Trees(work, ByteCache(cache_bytes), limits),
+            trees=trees or Trees(work, ByteCache(cache_bytes), tuning.trees),
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
             patience=cleanup_grace / 2,
             crowded={},
@@ -82,8 +85,10 @@ class Engine:
             foreign=foreign or Foreign(stores.open),
             address_key=address_key or RandomIds().new().encode(),
             upload_lifetime=int(upload_age),
+            tuning=tuning,
         )
-        self._ctx = ctx
+        self.context = ctx
+        """What the operations work with: the stores, the clock, the caches. For tests; the server uses the services."""
         changes = RefChanges(Snapshots(ctx, snapshots_kept), snapshot_always=snapshot_always)
         runner = TaskRunner(ctx, _WORKERS, changes.report)
         shared = (ctx, runner, changes)
@@ -101,6 +106,11 @@ class Engine:
         self.dumps = services.Dumps(*shared)
         self.tasks = services.Tasks(*shared)
         self.maintenance = Maintenance(*shared, cleanup_grace)
+
+    def clear_caches(self) -> None:
+        """Forget what was read from the stores. For tests: the next read asks the stores again."""
+        self.context.trees.clear()
+        self.context.commits.clear()
 
     async def close(self) -> None:
         """Stop background work. The stores stay open: their owner closes them."""

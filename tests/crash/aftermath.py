@@ -135,7 +135,7 @@ async def whole(engine: Engine) -> None:
 
 async def survived(place: Place, scenario: Scenario, known: Known, before: Shown, after: Shown) -> bool:
     """Check everything about a lake in which the operation was killed, or done. Whether it had taken effect."""
-    async with opened(place, LOOKING, snapshots=scenario.snapshots) as engine:
+    async with opened(place, LOOKING, snapshots=scenario.snapshots, limits=scenario.limits) as engine:
         now = await shown(engine, known)
         landed = now == after  # the layers too: a seal may come before the one step that counts, nothing behind it
         same = now == before if scenario.exact else now.visible == before.visible

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
@@ -16,12 +15,12 @@ from lakebed_engine.operations.keys import ENDED
 from lakebed_engine.operations.layers import push
 from lakebed_engine.operations.multipart.records import decode_ended, target_of
 from lakebed_engine.operations.objects.stage import new_entry
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
@@ -44,8 +43,12 @@ REWRITE = Limits(400, 1200, patch_rows=0)
 """The trees of these few rows have several ranges, and every change writes some of them anew."""
 PATCH = Limits(400, 1200, share=0)
 """The same ranges, and every change becomes a patch over them."""
-PART = 500
-"""Bytes from which on a layer begins another part."""
+
+
+def small_files(limits: Limits) -> Tuning:
+    """Trees of several ranges and layers of several parts, from a handful of rows."""
+    return Tuning(trees=limits, layer_bytes=500, least_part=1)
+
 
 Change = Mapping[str, str | None]
 
@@ -77,7 +80,7 @@ class _Ids:
 
 @asynccontextmanager
 async def opened(
-    place: Place, process: int, doom: Doom | None = None, *, snapshots: bool = False
+    place: Place, process: int, doom: Doom | None = None, *, snapshots: bool = False, limits: Limits = REWRITE
 ) -> AsyncIterator[Engine]:
     """A fresh engine over what lies there, without grace for what is dropped, its clock standing still.
 
@@ -97,6 +100,7 @@ async def opened(
         cache_bytes=1 << 22,
         cleanup_grace=0,
         snapshot_always=snapshots,
+        tuning=small_files(limits),
     )
     try:
         yield engine
@@ -104,18 +108,6 @@ async def opened(
         await engine.close()
         await kv.close()
         stores.close()
-
-
-@contextmanager
-def small_files(limits: Limits) -> Iterator[None]:
-    """Trees of several ranges and layers of several parts, from a handful of rows."""
-    assert fold.__kwdefaults__ is not None
-    with (
-        patch.dict(fold.__kwdefaults__, limits=limits),
-        patch("lakebed_engine.tree.layers.MAX_BYTES", PART),
-        patch("lakebed_engine.operations.multipart.part_selection.LEAST_PART", 1),
-    ):
-        yield
 
 
 class Scenario(NamedTuple):
@@ -155,7 +147,7 @@ def _picking(source: str, branch: str, key: str) -> Callable[[Engine], Awaitable
 
 
 async def _push(engine: Engine) -> None:
-    ctx = engine._ctx
+    ctx = engine.context
     rows = sorted(rows_of(PUSHED), key=lambda row: row[0])
     tables = [delta_table(rows[start : start + 5]) for start in range(0, len(rows), 5)]
     layer = await push.push(ctx, await open_repo(ctx, REPO), "work", chunked(tables))
@@ -174,8 +166,8 @@ async def _overwrite(engine: Engine) -> None:
 
 async def _uploads(engine: Engine) -> list[Upload]:
     """The uploads in parts that were begun when the lake was prepared, also when they have ended."""
-    repo = await open_repo(engine._ctx, REPO)
-    ended = await engine._ctx.kv.scan(repo.partition, ENDED, ENDED[:-1] + b"0")
+    repo = await open_repo(engine.context, REPO)
+    ended = await engine.context.kv.scan(repo.partition, ENDED, ENDED[:-1] + b"0")
     listed = [one.upload for one in (await engine.multipart.list(REPO)).items if one.upload]
     return sorted([*listed, *(decode_ended(row.value).upload for row in ended)], key=lambda one: one.path)
 
@@ -240,7 +232,7 @@ SCENARIOS: Mapping[str, Scenario] = {
 async def prepare(engine: Engine) -> None:
     """The lake that every operation is killed in: three lines of history, layers of both kinds, staged rows, notes."""
     await engine.repositories.create(REPO, NAMESPACE)
-    store = engine._ctx.stores.open(NAMESPACE)
+    store = engine.context.stores.open(NAMESPACE)
     for text in {*PUSHED.values(), *BASE.values(), "old"}:
         if text is not None:
             await store.put(_address(text), text.encode())

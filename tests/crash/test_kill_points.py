@@ -22,7 +22,7 @@ import asyncpg
 import pytest
 
 from tests.crash.aftermath import Known, Shown, fingerprint, known_ids, shown, survived
-from tests.crash.scenarios import LOOKING, PREPARING, REWRITE, SCENARIOS, Place, opened, prepare, small_files
+from tests.crash.scenarios import LOOKING, PREPARING, SCENARIOS, Place, opened, prepare
 from tests.crash.zygote import Zygote, running_zygote
 from tests.support.postgres import Postgres, running_postgres
 from tests.support.sampling import sampled
@@ -106,11 +106,10 @@ async def _tell(server: Postgres, statement: str) -> None:
 
 
 async def _prepared(place: Place) -> tuple[Shown, Known]:
-    with small_files(REWRITE):
-        async with opened(place, PREPARING) as engine:
-            await prepare(engine)
-            known = await known_ids(engine)
-            return await shown(engine, known), known
+    async with opened(place, PREPARING) as engine:
+        await prepare(engine)
+        known = await known_ids(engine)
+        return await shown(engine, known), known
 
 
 async def kill_everywhere(zygote: Zygote, start: Start, name: str, record: Record) -> None:
@@ -118,18 +117,17 @@ async def kill_everywhere(zygote: Zygote, start: Start, name: str, record: Recor
     after = await _done(zygote, start, name)
     checked: dict[bytes, bool] = {}
     kills = []
-    with small_files(SCENARIOS[name].limits):
-        for late in (False, True):
-            found = await _kill_points(zygote, start, name, after, checked, late=late)
-            kills.append(found)
-            assert found.landed[-1], "it ended, and had no effect"
-            if late:
-                assert found.landed[-2], "its last call had been answered, and it had no effect"
-            if after.visible != start.before.visible:
-                assert found.landed == sorted(found.landed), "it took effect, and later had not"
-                assert not found.landed[0]
-            else:
-                assert SCENARIOS[name].quiet, "it must change something"
+    for late in (False, True):
+        found = await _kill_points(zygote, start, name, after, checked, late=late)
+        kills.append(found)
+        assert found.landed[-1], "it ended, and had no effect"
+        if late:
+            assert found.landed[-2], "its last call had been answered, and it had no effect"
+        if after.visible != start.before.visible:
+            assert found.landed == sorted(found.landed), "it took effect, and later had not"
+            assert not found.landed[0]
+        else:
+            assert SCENARIOS[name].quiet, "it must change something"
     record("kill_points", sum(len(one.calls) for one in kills))
     record("store_calls", len(kills[0].calls))
     record("states_checked", len(checked))

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import msgspec
 
-from tests.crash.scenarios import KILLED, SCENARIOS, Place, opened, small_files
+from tests.crash.scenarios import KILLED, SCENARIOS, Place, opened
 from tests.crash.store_calls import Doom
 from tests.support.waiting import PATIENCE
 
@@ -109,9 +109,9 @@ def _say(pipe: int, text: str) -> None:
 
 async def _act(job: Job, doom: Doom) -> None:
     scenario = SCENARIOS[job.name]
-    with small_files(scenario.limits):
-        async with opened(Place(Path(job.directory), job.dsn), KILLED, doom, snapshots=scenario.snapshots) as engine:
-            await scenario.act(engine)
+    place = Place(Path(job.directory), job.dsn)
+    async with opened(place, KILLED, doom, snapshots=scenario.snapshots, limits=scenario.limits) as engine:
+        await scenario.act(engine)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from tests.engine.support import (
 
 async def crash_after_seal(engine: Engine, branch: str = "main") -> None:
     """A commit that died between its seal and its swap."""
-    repo = await open_repo(engine._ctx, REPO)
-    found = await seal(engine._ctx, repo, await read_branch(engine._ctx, repo, branch))
+    repo = await open_repo(engine.context, REPO)
+    found = await seal(engine.context, repo, await read_branch(engine.context, repo, branch))
     assert found is not None
     assert found.record.layers
 

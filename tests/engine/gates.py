@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_format.keys import COMMITS
 
 from tests.engine.support import HookedKV, LossyKV, make_engine
 from tests.support.object_stores import OneStore
+from tests.support.waiting import PATIENCE
 
 
 class Gate(MemoryObjects):
@@ -36,10 +38,11 @@ class Gate(MemoryObjects):
 
 @asynccontextmanager
 async def lake() -> AsyncIterator[tuple[Engine, Gate, HookedKV, LossyKV]]:
+    """An engine whose commits wait for their turn, and its stores."""
     store = Gate()
     lossy = LossyKV(MemoryKV(), lambda _: "")
     kv = HookedKV(lossy)
-    engine = await make_engine(kv, OneStore(store))
+    engine = await make_engine(kv, OneStore(store), tuning=Tuning(commit_wait=PATIENCE))
     yield engine, store, kv, lossy
     await engine.close()
 
@@ -51,5 +54,5 @@ def in_line(engine: Engine, store: Gate, number: int) -> Callable[[], bool]:
 
 def line(engine: Engine) -> list[object]:
     """Those who wait for their turn."""
-    lines = list(engine._ctx.queues.values())
+    lines = list(engine.context.queues.values())
     return [] if not lines else list(lines[0].waiting)

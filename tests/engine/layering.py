@@ -12,6 +12,7 @@ from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.layers.push import push as push_layer
 from lakebed_engine.operations.objects.stage import stage
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import Batch, KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -21,7 +22,7 @@ from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Layer
 from lakebed_format.keys import LAYERS
 
-from tests.engine.support import REPO, FakeClock, HookedKV, LossyKV, chunked
+from tests.engine.support import QUICK, REPO, FakeClock, HookedKV, LossyKV, chunked, new_engine
 from tests.engine.trees import Delta, State, applied, changed, cuts, entry, table
 
 T = TypeVar("T")
@@ -45,7 +46,8 @@ class Inline(PolledSignals):
 class World:
     """One KV store and one namespace. `hook` is told of every call to them, before it and after each change."""
 
-    def __init__(self, inner: KVStore | None = None) -> None:
+    def __init__(self, inner: KVStore | None = None, tuning: Tuning = QUICK) -> None:
+        self.tuning = tuning
         self.clock = FakeClock()
         self.kv = _KV(inner or MemoryKV(), self)
         self.objects = _Objects(self)
@@ -58,7 +60,15 @@ class World:
 
     def engine(self, cache_bytes: int = 1 << 22) -> Engine:
         """An engine over these stores, as another process would have it."""
-        return Engine(self.kv, self, clock=self.clock, runtime=Inline(), cleanup_grace=GRACE, cache_bytes=cache_bytes)
+        return new_engine(
+            self.kv,
+            self,
+            clock=self.clock,
+            runtime=Inline(),
+            cleanup_grace=GRACE,
+            cache_bytes=cache_bytes,
+            tuning=self.tuning,
+        )
 
     async def start(self, cache_bytes: int = 1 << 22) -> Engine:
         engine = self.engine(cache_bytes)
@@ -159,20 +169,20 @@ class _Objects(MemoryObjects):
 
 async def write(engine: Engine, delta: Delta, branch: str = "main") -> None:
     """Stage all in one batch; None deletes."""
-    ctx = engine._ctx
+    ctx = engine.context
     rows = [(path, None if text is None else entry(text)) for path, text in delta.items()]
     await stage(ctx, await open_repo(ctx, REPO), branch, rows)
 
 
 async def push(engine: Engine, delta: Delta, branch: str = "main", at: Sequence[int] = ()) -> Layer:
     """Push a delta that comes in pieces."""
-    ctx = engine._ctx
+    ctx = engine.context
     return await push_layer(ctx, await open_repo(ctx, REPO), branch, chunked(cuts(table(delta), at)))
 
 
 async def just_seal(engine: Engine, branch: str = "main") -> None:
     """A commit that died between its seal and its swap."""
-    ctx = engine._ctx
+    ctx = engine.context
     repo = await open_repo(ctx, REPO)
     assert await seal(ctx, repo, await read_branch(ctx, repo, branch)) is not None
 

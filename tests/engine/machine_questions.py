@@ -279,7 +279,7 @@ class Questions(Base):
         self.shown(repo, branch)
 
     async def sealed(self, repo: Repo, branch: str) -> None:
-        ctx = self.engine._ctx
+        ctx = self.engine.context
         found = await open_repo(ctx, repo.name)
         assert await seal(ctx, found, await read_branch(ctx, found, branch)) is not None
 

@@ -278,7 +278,7 @@ class Workspaces(Staging):
 
     async def raw_rows(self, repo: Repo, found: Workspace) -> dict[str, Value | None]:
         """All rows in its layers, also those that equal the base and show in no diff."""
-        ctx = self.engine._ctx
+        ctx = self.engine.context
         opened = await open_repo(ctx, repo.name)
         seen = await find_workspace(ctx, opened, found.id)
         assert seen is not None

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.layers.compaction import compact
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.tree.cursor import StagedCursor
 from lakebed_engine.tree.manifest import Limits
-from lakebed_engine.tree.merge_layers import token_delta
 
 from tests.engine.layering import Inline
 from tests.engine.support import CountingIds, FakeClock
@@ -25,38 +24,40 @@ from tests.engine.support import CountingIds, FakeClock
 GRACE = 300.0
 CAP = 5
 
-TINY = {
-    "lakebed_engine.operations.workspace.commit.GUARDED": 2,
-    "lakebed_engine.operations.workspace.conflicts._FEW": 3,
-    "lakebed_engine.operations.layers.push.CAP": CAP,
-    "lakebed_engine.operations.layers.reset._ROWS": 3,
-    "lakebed_engine.operations.workspace.selection.KEPT_ROWS": 4,
-    "lakebed_engine.operations.branch.compare_and_swap.COMPACT_FROM": 3,
-    "lakebed_engine.tree.layers.MAX_BYTES": 300,
-    "lakebed_engine.tree.rewrite._PIECE": 4,
+TINY = Tuning(
+    commit_wait=0.002,
+    guarded_paths=2,
+    compared_paths=3,
+    kept_rows=4,
+    compact_from=3,
+    max_layers=CAP,
+    layer_bytes=300,
+    reset_rows=3,
+    staged_page=2,
+    sealed_page=3,
+)
+"""Limits of the engine, so low that a dozen paths reach them. A limit that the engine gets later belongs here."""
+
+TINY_FILES = {
     "lakebed_format.files.BLOOM_FROM": 3,
     "lakebed_format.files.ROW_GROUP_ROWS": 4,
     "lakebed_format.split.RAGGEDNESS": 3,
 }
-"""Limits of the engine, so low that a dozen paths reach them. A limit that a module gets later belongs here."""
+"""Sizes of the file formats, as low."""
 
 LIMITS = (
-    Limits(300, 900, patch_rows=8, small=2, patches=3, share=0, portion=3, at_once=1),
-    Limits(300, 700, patch_rows=4, small=1, patches=2, share=1),
-    Limits(300, 9000, patch_rows=60, small=0, patches=40, share=0),
-    Limits(300, 700, patch_rows=0),
+    Limits(300, 900, patch_rows=8, small=2, patches=3, share=0, portion=3, at_once=1, piece=4),
+    Limits(300, 700, patch_rows=4, small=1, patches=2, share=1, piece=4),
+    Limits(300, 9000, patch_rows=60, small=0, patches=40, share=0, piece=4),
+    Limits(300, 700, patch_rows=0, piece=4),
 )
 """How trees are cut: small ranges, under patches that are few and soon folded, or many over one another, or none."""
 
 
 def tiny(patch: pytest.MonkeyPatch) -> None:
-    """Lower the limits for as long as `patch` lives."""
-    for name, value in TINY.items():
+    """Lower the sizes of the file formats for as long as `patch` lives."""
+    for name, value in TINY_FILES.items():
         patch.setattr(name, value)
-    # limits that are defaults of arguments, whoever has imported the functions
-    patch.setattr(compact, "__kwdefaults__", {**(compact.__kwdefaults__ or {}), "least": 3})
-    patch.setattr(token_delta, "__defaults__", (3,))
-    patch.setattr(StagedCursor.__init__, "__defaults__", (2,))
 
 
 class _Waiting(Inline):
@@ -110,7 +111,7 @@ class World:
             cache_bytes=cache_bytes,
             cleanup_grace=GRACE,
             snapshot_always=snapshot_always,
-            limits=self.limits,
+            tuning=replace(TINY, trees=self.limits),
         )
 
     async def restart(self) -> None:

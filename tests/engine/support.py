@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import Batch, KVStore, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStores
@@ -134,11 +135,20 @@ def losing(random_source: random.Random, rate: float) -> Callable[[Batch], str]:
     return lose
 
 
+QUICK = Tuning(commit_wait=0.002)
+"""Commits hardly wait for one another: tests put a whole commit inside another's call, which would wait for long."""
+
+
+def new_engine(kv: KVStore, stores: ObjectStores, *, tuning: Tuning = QUICK, **options: Any) -> Engine:
+    """An engine as another process would have it."""
+    return Engine(kv, stores, tuning=tuning, **options)
+
+
 async def make_engine(
     kv: KVStore | None = None, stores: ObjectStores | None = None, *, namespace: str = "mem://lake", **options: Any
 ) -> Engine:
     """An engine with one repository, REPO, whose default branch is `main`."""
-    engine = Engine(kv or MemoryKV(), stores or Stores(None), **options)
+    engine = new_engine(kv or MemoryKV(), stores or Stores(None), **options)
     await engine.repositories.create(REPO, namespace)
     return engine
 

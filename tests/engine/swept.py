@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -147,7 +148,7 @@ async def written_layer(lake: Lake) -> Any:
     entry = await put(lake.engine, "pushed", "y", "dev")
     await lake.engine.branches.reset(REPO, "dev")
     delta = chunked([delta_table([("pushed", entry)])])
-    return await write_layer(lake.store, lake.runtime, lake.engine._ctx.ids.new(), delta)
+    return await write_layer(lake.store, lake.runtime, lake.engine.context.ids.new(), delta, Tuning().layer_bytes)
 
 
 async def lost_upload(lake: Lake) -> None:

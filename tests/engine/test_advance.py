@@ -29,6 +29,7 @@ from tests.engine.support import (
     losing,
     make_engine,
     merge,
+    new_engine,
     put,
     put_commit,
 )
@@ -380,7 +381,7 @@ async def test_a_key_that_0_1_0_wrote_is_known(part: bool) -> None:
     asked = hashlib.sha256(msgspec.json.encode(request, order="deterministic")).hexdigest()
     partition = f"repo/{(await engine.repositories.get(REPO)).uid}"
     row = msgspec.json.encode({"commit_id": made.id, "asked": asked})
-    await engine._ctx.kv.apply(Batch(puts=[Put(partition, f"idempotency/{ws.uid}/k".encode(), row)]))
+    await engine.context.kv.apply(Batch(puts=[Put(partition, f"idempotency/{ws.uid}/k".encode(), row)]))
     assert await engine.workspaces.commit(REPO, ws.uid, request) == made
     other = msgspec.structs.replace(request, message="another")
     await fails(engine.workspaces.commit(REPO, ws.uid, other), errors.KeyReusedError)
@@ -390,7 +391,7 @@ async def test_a_key_that_0_1_0_wrote_is_known(part: bool) -> None:
 async def test_callers_with_one_key_at_once_make_one_commit() -> None:
     async def job(kv: KVStore, path: Path | None = None) -> None:
         engines = [await make_engine(kv)]
-        engines += [Engine(kv, engines[0]._ctx.stores) for _ in range(3)]  # as processes that know nothing of another
+        engines += [new_engine(kv, engines[0].context.stores) for _ in range(3)]  # as other processes
         await put_commit(engines[0], {"a": "1"})
         ws = await workspace(engines[0])
         await put(engines[0], "b", "2", ws.name)
@@ -411,7 +412,7 @@ async def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None
     await store.delete([f"workspaces/{ws.uid}.committed"])
     await engine.maintenance.clean()  # it was there once: the janitor has only its row to remove
     assert [blob.key async for blob in store.list("workspaces/")] == []
-    other = Engine(engine._ctx.kv, engine._ctx.stores)
+    other = new_engine(engine.context.kv, engine.context.stores)
     ws = await workspace(other)
     await put(other, "c", "3", ws.name)
 
@@ -465,7 +466,7 @@ COMPACTIONS = ("compaction", "compaction and cleaning")
 async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
     await engine.branches.compact(REPO, ws.name, least=2)
     await engine.maintenance.clean()
-    clock = engine._ctx.clock
+    clock = engine.context.clock
     clock.forward(301)  # type: ignore[attr-defined]
     await engine.maintenance.clean()
 
@@ -577,7 +578,7 @@ async def test_sixty_workspaces_at_once_on_one_branch(kind: str, tmp_path: Path)
     kv: KVStore = SqliteKV(tmp_path / "kv.db") if kind == "sqlite" else MemoryKV()
     stores = Stores(tmp_path / "objects")
     engine = await make_engine(kv, stores, namespace="local://lake" if kind == "sqlite" else "mem://lake")
-    other = Engine(kv, stores)  # a second process, whose committers take no turns with those of the first
+    other = new_engine(kv, stores)  # a second process, whose committers take no turns with those of the first
     await put_commit(engine, {"a": "1"})
 
     async def one(number: int) -> Commit:

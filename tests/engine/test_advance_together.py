@@ -13,16 +13,10 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, LogRequest, Workspace
 
 from tests.engine.gates import Gate, in_line, lake, line
-from tests.engine.support import REPO, HookedKV, content, put
+from tests.engine.support import REPO, HookedKV, content, new_engine, put
 from tests.engine.support import run as run_job
 from tests.engine.workspacing import advance, now, workspace
-from tests.support.waiting import PATIENCE, until
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.commit.queue._PATIENCE", PATIENCE)
+from tests.support.waiting import until
 
 
 async def filled(engine: Engine, path: str, text: str, **options: Any) -> Workspace:
@@ -277,7 +271,7 @@ def test_one_whose_caller_gives_up_is_committed_once_or_not_at_all() -> None:
             made = await ends(store, tasks)
             assert isinstance(made[0], asyncio.CancelledError)
             assert isinstance(made[2], asyncio.CancelledError)
-            await until(lambda: not engine._ctx.queues)
+            await until(lambda: not engine.context.queues)
             assert await content(engine) == {"p/0": "1", "p/1": "1", "p/3": "1"}
             assert [(await now(engine, one)).state for one in found] == ["committed", "committed", "open", "committed"]
 
@@ -287,7 +281,7 @@ def test_one_whose_caller_gives_up_is_committed_once_or_not_at_all() -> None:
 def test_two_processes_do_not_lose_each_others() -> None:
     async def job() -> None:
         async with lake() as (engine, store, hooked, _):
-            other = Engine(hooked, engine._ctx.stores)
+            other = new_engine(hooked, engine.context.stores)
             found = [await filled(engine, f"p/{number}", "1") for number in range(6)]
             tasks = await held(engine, store, found[:3])
             tasks += [asyncio.ensure_future(advance(other, one)) for one in found[3:]]

@@ -34,7 +34,7 @@ async def lake_of(*commits: Delta, **options: Any) -> Swept:
 
 async def head(lake: Swept) -> Tree:
     commit = await lake.engine.commits.get(REPO, "main")
-    return await lake.engine._ctx.trees.load(lake.store, commit.metarange_id)
+    return await lake.engine.context.trees.load(lake.store, commit.metarange_id)
 
 
 async def test_a_small_commit_writes_itself_and_its_metarange() -> None:
@@ -46,7 +46,7 @@ async def test_a_small_commit_writes_itself_and_its_metarange() -> None:
     new = {name for name in await lake.files() - before if name.startswith("_lakebed/")}
     folders = sorted(name.split("/")[1] for name in new)
     assert folders == ["commits", "metaranges"]
-    lake.engine._ctx.trees._cache.clear()
+    lake.engine.clear_caches()
     assert await content(lake.engine) == {"a": "3", "c": "4"}
 
 
@@ -131,7 +131,7 @@ async def test_fsck_reads_what_metaranges_carry() -> None:
     assert (report.ok, report.orphan_count) == (True, 0)
     assert (report.counts["rows"], report.counts["objects"]) == (3, 3)
     tree = await head(lake)
-    [row] = (await lake.engine._ctx.trees.patch(lake.store, tree)).to_pylist()
+    [row] = (await lake.engine.context.trees.patch(lake.store, tree)).to_pylist()
     await lake.store.delete([row["physical_address"]])
     [problem] = (await lake.engine.maintenance.fsck(REPO, DEEP)).problems
     assert (problem.kind, problem.what, problem.name, problem.path, problem.refs) == (
@@ -164,6 +164,6 @@ async def test_the_sweep_keeps_what_metaranges_carry() -> None:
     swept = await lake.sweep()
     assert await lake.files() == before
     assert swept.deleted == 2
-    lake.engine._ctx.trees._cache.clear()
+    lake.engine.clear_caches()
     assert await content(lake.engine) == {"a": "1", "b": "2", "c": "3", "d": "4", "gone": "5"}
     assert await lake.whole()

@@ -126,7 +126,7 @@ async def test_a_deleted_repository_goes_with_all_its_tokens() -> None:
     await put(engine, "a", "2")
     await crash_after_seal(engine)
     await put(engine, "a", "3")
-    partition = (await open_repo(engine._ctx, REPO)).partition
+    partition = (await open_repo(engine.context, REPO)).partition
     await engine.repositories.delete(REPO)
     await engine.maintenance.clean()
     assert await kv.scan(partition)
@@ -142,7 +142,7 @@ async def test_operation_keys_go_after_an_hour() -> None:
     kv, clock = MemoryKV(), FakeClock()
     engine = await make_engine(kv, clock=clock)
     await put_commit(engine, {"a": "1"})
-    partition = (await open_repo(engine._ctx, REPO)).partition
+    partition = (await open_repo(engine.context, REPO)).partition
 
     async def keys() -> list[bytes]:
         return [row.key for row in await kv.scan(partition, b"op/", b"op0")]

@@ -19,7 +19,7 @@ from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, Wor
 from lakebed_engine.vocabulary.reports import SweepOptions
 
 from tests.engine.calls import begin, complete, send
-from tests.engine.support import REPO, FakeClock, fails, make_engine, put, put_commit
+from tests.engine.support import REPO, FakeClock, fails, make_engine, new_engine, put, put_commit
 from tests.engine.swept import DAY, GRACE, memory_lake
 from tests.engine.workspacing import now, workspace, write_below
 
@@ -54,8 +54,8 @@ async def ended(engine: Engine, found: Workspace) -> bool:
 
 
 async def open_uploads(engine: Engine) -> int:
-    repo = await open_repo(engine._ctx, REPO)
-    return len(await engine._ctx.kv.scan(repo.partition, b"upload/", b"upload0"))
+    repo = await open_repo(engine.context, REPO)
+    return len(await engine.context.kv.scan(repo.partition, b"upload/", b"upload0"))
 
 
 @JUMPS
@@ -107,11 +107,11 @@ async def test_a_server_that_starts_while_the_clock_is_wrong_goes_on_where_the_l
     made = await workspace(first, lifetime=int(DAY))
     await passes(first, clock, HOUR)
     clock.time += jump
-    second = Engine(kv, stores, clock=clock)
+    second = new_engine(kv, stores, clock=clock)
     await passes(second, clock, HOUR)
     during = await workspace(second, lifetime=int(DAY))
     clock.time -= jump
-    third = Engine(kv, stores, clock=clock)
+    third = new_engine(kv, stores, clock=clock)
     await passes(third, clock, HOUR)
     for one in (made, during):
         assert (await now(third, one)).state == "open"
@@ -163,7 +163,7 @@ async def test_keys_of_tasks_and_operations_and_files_half_written_stay(
 
     monkeypatch.setattr(MemoryObjects, "list_partial", list_partial)
     monkeypatch.setattr(MemoryObjects, "delete_partial", delete_partial)
-    repo = await open_repo(engine._ctx, REPO)
+    repo = await open_repo(engine.context, REPO)
 
     async def write(name: str) -> str:
         await put(engine, name, name)

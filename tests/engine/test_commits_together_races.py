@@ -12,13 +12,7 @@ from lakebed_engine.vocabulary.records import Commit, LogRequest
 
 from tests.engine.gates import Gate, in_line, lake, line
 from tests.engine.support import REPO, commit, put
-from tests.support.waiting import PATIENCE, until
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.commit.queue._PATIENCE", PATIENCE)
+from tests.support.waiting import until
 
 
 async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[Commit]]:
@@ -65,8 +59,8 @@ async def test_each_has_its_own_commit_and_all_are_made_in_one_swap() -> None:
         assert [len(one) for one in swaps] == [1, 1, 5], "the one that came first, then all who waited"
         assert swaps[0] == swaps[1]
         assert (await engine.branches.get(REPO, "main")).layers == ()
-        assert engine._ctx.queues == {}
-        assert engine._ctx.trees._unwritten == {}
+        assert engine.context.queues == {}
+        assert engine.context.trees._unwritten == {}
 
 
 async def test_who_has_nothing_of_its_own_is_told_so_and_the_others_commit() -> None:
@@ -92,7 +86,7 @@ async def test_a_cancelled_leader_leaves_its_work_to_be_finished() -> None:
         done = await asyncio.gather(*tasks, return_exceptions=True)
         assert isinstance(done[0], asyncio.CancelledError)
         assert [one.message for one in done[1:] if isinstance(one, Commit)] == ["m1", "m2"]
-        await until(lambda: not engine._ctx.trees._unwritten)
+        await until(lambda: not engine.context.trees._unwritten)
         made = [message for message, _ in await first_parents(engine)]
         assert made == ["m0", "m1", "m2"], "cancelled too late: made all the same, as after any lost answer"
 
@@ -125,7 +119,7 @@ async def test_a_failing_store_is_the_leaders_error_and_the_others_try_for_thems
             ("m2", ["p/0", "p/1", "p/2"]),
             ("m3", ["p/0", "p/1", "p/2", "p/3"]),
         ]
-        assert engine._ctx.trees._unwritten == {}
+        assert engine.context.trees._unwritten == {}
 
 
 @pytest.mark.parametrize("how", ["before", "after"])

@@ -43,7 +43,7 @@ async def test_damage_is_an_error_that_names_the_file(folder: str, damage: str, 
     else:
         other = await store.get(next(iter(others)))
         await store.put(key, {"flip": bytes(data), "cut": bytes(data[:-3]), "empty": b"", "other": other}[damage])
-    engine._ctx.trees._cache.clear()
+    engine.clear_caches()
     kind = errors.MissingFileError if damage == "missing" else errors.CorruptDataError
     error = await fails(VERBS[verb](engine), kind)
     assert key in str(error)

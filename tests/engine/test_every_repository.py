@@ -30,7 +30,7 @@ async def test_a_pass_comes_to_the_last_one() -> None:
     for name in NAMES:
         await engine.commits.create(name, "main", request)
         await engine.workspaces.create(name, WorkspaceRequest(ref="main", creator="ann", lifetime=60))
-    partitions = [(await open_repo(engine._ctx, name)).partition for name in NAMES]
+    partitions = [(await open_repo(engine.context, name)).partition for name in NAMES]
 
     async def operations() -> list[set[bytes]]:
         return [{row.key for row in await kv.scan(partition, b"op/", b"op0")} for partition in partitions]

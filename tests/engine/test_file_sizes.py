@@ -44,7 +44,7 @@ def test_a_file_of_a_tree_is_refused_by_its_size(tmp_path: Path, folder: str, ov
     async def job() -> None:
         async with lake(tmp_path) as (engine, store, root):
             key = await grow(store, root, folder, largest(folder) + over)
-            engine._ctx.trees._cache.clear()
+            engine.clear_caches()
             error = await fails(engine.objects.stat(REPO, "main@", "a"), CorruptDataError)
             assert f"local://lake/{key}" in str(error)
             assert f"at most {largest(folder):,}" in str(error)

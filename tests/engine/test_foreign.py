@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.engine import Engine
 from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -20,7 +19,7 @@ from lakebed_engine.vocabulary.records import WorkspaceRequest
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, SweepOptions
 from lakebed_format.keys import COMMITS, PARTS, RANGES, REPOSITORY_MARKER, is_made, is_mark, workspace_of
 
-from tests.engine.support import REPO, chunked, content, fails, make_engine, put_commit
+from tests.engine.support import REPO, chunked, content, fails, make_engine, new_engine, put_commit
 from tests.engine.swept import DATA, DAY, WAYS, Lake, fill, memory_lake, settle
 
 ID, HEX = "ab" * 16, "cd" * 32
@@ -83,7 +82,7 @@ async def _nothing_but(store: ObjectStore, key: str) -> bool:
 async def test_a_namespace_that_holds_anything_is_refused_unless_it_is_accepted(tmp_path: Path) -> None:
     async def job(namespace: str) -> None:
         stores = Stores(tmp_path)
-        engine = Engine(MemoryKV(), stores)
+        engine = new_engine(MemoryKV(), stores)
         store = stores.open(namespace)
         await store.put("warehouse/part-0.parquet", b"theirs")
         for bare in (False, True):
@@ -106,7 +105,7 @@ async def test_directories_without_an_object_are_empty(tmp_path: Path) -> None:
     for name in ("lake/deep/er", "lake/.lakebed-tmp"):
         (tmp_path / name).mkdir(parents=True)
     stores = Stores(tmp_path)
-    engine = Engine(MemoryKV(), stores)
+    engine = new_engine(MemoryKV(), stores)
     await engine.repositories.create(REPO, "local://lake")
     stores.close()
 
@@ -115,7 +114,7 @@ async def test_keys_that_no_file_name_can_hold_are_seen_too(tmp_path: Path) -> N
     stores = Stores(tmp_path)
     await stores.open("local://lake").put("a//b", b"x")
     error = await fails(
-        Engine(MemoryKV(), stores).repositories.create(REPO, "local://lake"), errors.NamespaceNotEmptyError
+        new_engine(MemoryKV(), stores).repositories.create(REPO, "local://lake"), errors.NamespaceNotEmptyError
     )
     assert "'a//b'" in str(error)
     stores.close()
@@ -134,7 +133,7 @@ async def test_the_look_is_one_question_however_much_lies_there() -> None:
         return await any_key()
 
     store.any_key = counted
-    await fails(Engine(MemoryKV(), stores).repositories.create(REPO, "mem://lake"), errors.NamespaceNotEmptyError)
+    await fails(new_engine(MemoryKV(), stores).repositories.create(REPO, "mem://lake"), errors.NamespaceNotEmptyError)
     assert len(asked) == 1
 
 
@@ -167,7 +166,7 @@ ODD = [
 @pytest.mark.parametrize("marker", ODD, ids=lambda data: repr(data[:10]))
 async def test_a_marker_that_is_none_is_refused_in_words(marker: bytes) -> None:
     stores = Stores(None)
-    engine = Engine(MemoryKV(), stores)
+    engine = new_engine(MemoryKV(), stores)
     store = stores.open("mem://lake")
     await store.put(REPOSITORY_MARKER, marker)
     for accept in (False, True):
@@ -289,7 +288,7 @@ async def test_files_on_a_disk_keep_the_times_of_another_tool(tmp_path: Path) ->
     legacy.write_bytes(b"their data")
     os.utime(legacy, (legacy.stat().st_mtime - 10 * DAY,) * 2)
     stores = Stores(tmp_path)
-    engine = Engine(MemoryKV(), stores)
+    engine = new_engine(MemoryKV(), stores)
     await fails(engine.repositories.create(REPO, "local://legacy"), errors.NamespaceNotEmptyError)
     await engine.repositories.create(REPO, "local://legacy", allow_non_empty=True)
     swept = await engine.maintenance.sweep(REPO, SweepOptions(data=True, grace=0.0))

@@ -31,7 +31,18 @@ from lakebed_format.keys import COMMITS, DRAFTS, DUMPS, LAYERS, METARANGES, RANG
 from lakebed_format.schemas import METARANGE_SCHEMA
 
 from tests.engine.calls import crash_after_seal
-from tests.engine.support import REPO, FakeClock, HookedKV, commit, fails, make_engine, merge, put, put_commit
+from tests.engine.support import (
+    REPO,
+    FakeClock,
+    HookedKV,
+    commit,
+    fails,
+    make_engine,
+    merge,
+    new_engine,
+    put,
+    put_commit,
+)
 
 NAMESPACE = "mem://lake"
 EVERYTHING = FsckOptions(data=True, deep=True, orphan_age=0.0)
@@ -52,7 +63,7 @@ class Lake(NamedTuple):
         return await self.engine.maintenance.fsck(REPO, options)
 
     async def partition(self) -> str:
-        return (await open_repo(self.engine._ctx, REPO)).partition
+        return (await open_repo(self.engine.context, REPO)).partition
 
 
 _made: list[tuple[MemoryKV, dict[str, Any], dict[str, set[str]]]] = []
@@ -70,7 +81,7 @@ async def make_lake(**options: Any) -> Lake:
     store = stores.open(NAMESPACE)
     assert isinstance(store, MemoryObjects)
     store._blobs, store._version = dict(blobs), object()
-    return Lake(Engine(kv, stores, **options), kv, store, defaultdict(set, needs))
+    return Lake(new_engine(kv, stores, **options), kv, store, defaultdict(set, needs))
 
 
 async def _make_lake() -> tuple[MemoryKV, dict[str, Any], dict[str, set[str]]]:
@@ -111,7 +122,7 @@ async def push(engine: Engine, rows: dict[str, str | None], branch: str) -> None
 
 async def note_needs(lake: Lake, ref: str) -> None:
     """What a ref needs, found with the engine's own reading: no ledger, no SQL."""
-    ctx = lake.engine._ctx
+    ctx = lake.engine.context
     repo = await open_repo(ctx, REPO)
     todo = [(await lake.engine.commits.get(REPO, ref)).id]
     while todo:
@@ -419,7 +430,7 @@ async def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_mis
     broken._blobs, broken._version = lake.store._blobs, object()  # type: ignore[attr-defined]
     stores = Stores(None)
     stores._stores[NAMESPACE] = broken
-    engine = Engine(lake.kv, stores)
+    engine = new_engine(lake.kv, stores)
     assert (await engine.maintenance.fsck(REPO, EVERYTHING)).ok
     total = broken.calls
     assert total > 40

@@ -46,7 +46,7 @@ def graph(seed: int, size: int) -> Graph:
 async def engine_of(commits: Graph) -> Engine:
     kv = MemoryKV()
     engine = await make_engine(kv)
-    partition = (await open_repo(engine._ctx, REPO)).partition
+    partition = (await open_repo(engine.context, REPO)).partition
     await kv.apply(Batch(puts=[Put(partition, commit_key(one.id), encode(one)) for one in commits.values()]))
     return engine
 

@@ -30,6 +30,7 @@ from tests.engine.support import (
     content,
     fails,
     history,
+    new_engine,
     paths,
     put,
     put_commit,
@@ -291,8 +292,8 @@ async def test_an_entry_elsewhere_is_read_only_where_that_is_allowed() -> None:
     await world.write("a", "1")
     await world.ingest()
     assert await content(world.engine) == {"t/a": "1"}
-    world.engine._ctx.foreign.__init__(stores.open, ("mem://source/other",))  # type: ignore[misc]
-    await fails(content(world.engine), errors.ForeignDeniedError)
+    other = new_engine(kv, stores, foreign=Foreign(stores.open, ("mem://source/other",)))
+    await fails(content(other), errors.ForeignDeniedError)
 
 
 @pytest.mark.parametrize("uri", ["mem://lake", "mem://lake/data/", "mem://lake/x"])
@@ -487,10 +488,9 @@ async def test_a_crash_in_the_middle_changes_nothing(number: int, landed: bool) 
 
 
 async def make_fresh(kv: Any, stores: Stores, clock: FakeClock) -> World:
-    from lakebed_engine.engine import Engine
-
     return World(
-        Engine(kv, stores, clock=clock, foreign=Foreign(stores.open, ("mem://source",))), stores.open("mem://source")
+        new_engine(kv, stores, clock=clock, foreign=Foreign(stores.open, ("mem://source",))),
+        stores.open("mem://source"),
     )
 
 

@@ -405,7 +405,7 @@ async def test_pushers_writers_compactors_and_committers(kind: str, rate: float,
             )
             busy = False
             await asyncio.gather(*side)
-            kv = engine._ctx.kv
+            kv = engine.context.kv
             assert isinstance(kv, LossyKV)
             kv.lose = lambda _: ""
             found = await shown(engine)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_engine.operations.layers.compaction import choose_run
-from lakebed_engine.operations.layers.push import CAP
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.cursor import TreeCursor
@@ -43,6 +43,7 @@ from tests.support.waiting import PATIENCE
 
 PATHS = ["a", "a/", "a/b", "a/b/c", "a0", "b", "b/x", "\0", "é", "\U0001f600/e", "\U0010ffff", "p/1", "p/2", "p/3"]
 _MAX_BYTES = 300
+TINY = Tuning(commit_wait=0.002, layer_bytes=_MAX_BYTES, reset_rows=3)
 """Of a part of a layer here."""
 few_paths = st.sampled_from(PATHS)
 few = st.dictionaries(few_paths, st.one_of(st.none(), values), min_size=1, max_size=6)
@@ -64,10 +65,8 @@ steps = st.lists(
 
 @pytest.fixture(autouse=True, scope="module")
 def _tiny() -> Iterator[None]:
-    """Parts, row groups and pages of a few rows, and filters from three rows on."""
+    """Row groups of a few rows, and filters from three rows on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_engine.tree.layers.MAX_BYTES", _MAX_BYTES)
-        patch.setattr("lakebed_engine.operations.layers.reset._ROWS", 3)
         patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 2)
         patch.setattr("lakebed_format.files.BLOOM_FROM", 3)
         yield
@@ -113,7 +112,7 @@ async def step(engine: Any, model: Model, name: str, *args: Any) -> None:
 @settings(max_examples=200, deadline=None)
 @given(steps, st.integers(1, 4))
 async def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple[Any, ...]], amount: int) -> None:
-    world, model = World(), Model()
+    world, model = World(tuning=TINY), Model()
     engine = await world.start()
     named: set[str] = set()
     for one in sequence:
@@ -139,7 +138,7 @@ async def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple
 
 
 async def test_a_push_hides_what_is_older_and_is_hidden_by_what_is_newer() -> None:
-    engine = await World().start()
+    engine = await World(tuning=TINY).start()
     await write(engine, dict.fromkeys("abcdef", "head"))
     await commit(engine)
     await write(engine, {"a": "older", "b": "older", "c": None, "x": "older"})
@@ -166,7 +165,7 @@ async def test_a_push_hides_what_is_older_and_is_hidden_by_what_is_newer() -> No
 
 
 async def test_a_push_without_staged_rows_leaves_no_empty_layer() -> None:
-    engine = await World().start()
+    engine = await World(tuning=TINY).start()
     await push(engine, {"a": "1"})
     await push(engine, {"b": "1"})
     assert [layer.kind for layer in await layers_of(engine)] == ["file", "file"]
@@ -195,7 +194,7 @@ async def test_layers_in_any_pieces_are_one_delta(parts: list[tuple[Delta, list[
 @given(deltas, st.lists(st.integers(0, 40), max_size=9))
 async def test_a_layer_of_many_parts_is_read_like_one(delta: Delta, at: list[int]) -> None:
     lake = Lake()
-    layer = await write_layer(lake.store, lake.runtime, "1", chunked(cuts(table(delta), at)))
+    layer = await write_layer(lake.store, lake.runtime, "1", chunked(cuts(table(delta), at)), _MAX_BYTES)
     tree = layer_tree(layer)
     assert sum(one.rows for one in tree.ranges) == len(delta)
     assert len({part.id for part in layer.parts}) == len(layer.parts)
@@ -233,7 +232,7 @@ async def test_parts_are_written_a_few_at_a_time() -> None:
     lake, runtime = Lake(), Counting()
     runtime.most = []
     rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
-    layer = await write_layer(lake.store, runtime, "1", chunked(cuts(rows, [*range(1, 100)])))
+    layer = await write_layer(lake.store, runtime, "1", chunked(cuts(rows, [*range(1, 100)])), _MAX_BYTES)
     assert len(layer.parts) > 9
     assert {*runtime.most[:-1]} == {4}
     assert sum(runtime.most) == len(layer.parts)
@@ -282,7 +281,7 @@ async def test_parts_are_written_while_the_next_rows_come() -> None:
                 assert not store._blobs
                 asyncio.get_running_loop().call_later(0.05, store.go.set)
 
-    layer = await write_layer(store, runtime, "1", delta())
+    layer = await write_layer(store, runtime, "1", delta(), _MAX_BYTES)
     assert len(layer.parts) > 9
     assert 1 < store.most <= 4
     assert {info.file for info in layer_tree(layer).ranges} == {*store._blobs}
@@ -306,14 +305,14 @@ async def test_who_gives_a_layer_up_is_told_when_nothing_is_written_any_more(how
                 store.fail = True
 
     with pytest.raises(BrokenOffError):
-        await write_layer(store, runtime, "1", delta())
+        await write_layer(store, runtime, "1", delta(), _MAX_BYTES)
     assert (store.begun.is_set(), store.at_work) == (True, 0)
     runtime.close()
 
 
 @pytest.mark.parametrize("paths", [("a", "b", "b", "c"), ("b", "a", "c", "b"), ("b", "b")])
 async def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str, ...]) -> None:
-    world = World()
+    world = World(tuning=TINY)
     engine = await world.start()
     files = world.layer_files()
     rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
@@ -350,9 +349,9 @@ def test_the_run_is_newest_first_and_rows_are_not_rewritten_for_ever() -> None:
 
 async def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
     async def job(staged: bool) -> None:
-        world = World()
+        world = World(tuning=TINY)
         engine = await world.start()
-        for number in range(CAP - staged):
+        for number in range(world.tuning.max_layers - staged):
             await push(engine, {"a": str(number)})
         if staged:
             await write(engine, {"b": "live"})
@@ -372,8 +371,9 @@ async def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
         assert (await shown(engine))["a"] == "room"
 
     async def made_by_a_commit() -> None:
-        engine = await World().start()
-        for number in range(CAP):
+        world = World(tuning=TINY)
+        engine = await world.start()
+        for number in range(world.tuning.max_layers):
             await push(engine, {"a": str(number)})
         await write(engine, {"b": "live"})
         await commit(engine)
@@ -387,7 +387,7 @@ async def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
 
 
 async def test_a_look_up_skips_layers_by_their_bounds_and_by_their_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World()
+    world = World(tuning=TINY)
     engine = await world.start()
     await push(engine, {f"m/{n:03}": "one" for n in range(50)})
     await push(engine, {f"p/{n:03}": "one" for n in range(50)})
@@ -425,7 +425,7 @@ async def test_a_push_is_all_or_nothing_in_a_page() -> None:
     delta: Delta = {**{f"p/{n:02}": "new" for n in range(0, 12, 2)}, "p/03": None, "p/20": "new"}
 
     async def job(call: int) -> bool:
-        world = World()
+        world = World(tuning=TINY)
         engine = await world.start(cache_bytes=0)
         await write(engine, {path: text for path, text in old.items() if path < "p/06"})
         await commit(engine)
@@ -460,7 +460,7 @@ async def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) ->
         runtime = AsyncioRuntime(threads=4)
         state = {f"p/{n:04}": f"{n}" for n in range(1000)}
         committed = await lake.tree(state)
-        pushed = layer_tree(await write_layer(lake.store, runtime, "1", chunked([table(dict(state))])))
+        pushed = layer_tree(await write_layer(lake.store, runtime, "1", chunked([table(dict(state))]), 1 << 23))
         for tree in (committed, pushed):
             trees = Trees(runtime, ByteCache(1 << 30))
             some = list(state)[::20]
@@ -471,7 +471,6 @@ async def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) ->
         runtime.close()
         lake.close()
 
-    monkeypatch.setattr("lakebed_engine.tree.layers.MAX_BYTES", 1 << 23)
     monkeypatch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 20)
     monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
     await job()

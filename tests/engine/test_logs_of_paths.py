@@ -133,10 +133,10 @@ def wanted(changed: dict[str, list[str]], question: dict[str, Any]) -> list[str]
 
 async def forget(engine: Engine, *kinds: bytes) -> int:
     """Drop rows of these kinds, as if they had never been written."""
-    repo = await open_repo(engine._ctx, REPO)
-    rows = [row for row in await engine._ctx.kv.scan(repo.partition, limit=10_000) if row.key.startswith(kinds)]
-    await engine._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
-    engine._ctx.commits.clear()
+    repo = await open_repo(engine.context, REPO)
+    rows = [row for row in await engine.context.kv.scan(repo.partition, limit=10_000) if row.key.startswith(kinds)]
+    await engine.context.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
+    engine.clear_caches()
     return len(rows)
 
 
@@ -174,15 +174,15 @@ async def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tupl
 async def test_what_commits_write_is_what_their_trees_say() -> None:
     """A footprint may have more than the trees differ in (a write of the same content), never less."""
     engine = await grown(5, 60)
-    repo = await open_repo(engine._ctx, REPO)
+    repo = await open_repo(engine.context, REPO)
     checked = 0
     for one in await ids(engine):
         record = await engine.commits.get(REPO, one)
         if len(record.parents) != 1:
             continue
-        written = await footprint_of(engine._ctx, repo, record)
+        written = await footprint_of(engine.context, repo, record)
         await forget(engine, TOUCHED + one.encode())
-        found = await footprint_of(engine._ctx, repo, record)
+        found = await footprint_of(engine.context, repo, record)
         assert written.level == found.level == ALL
         assert set(found.hashes.tolist()) <= set(written.hashes.tolist())
         checked += len(found.hashes) > 0
@@ -200,15 +200,15 @@ async def test_commits_that_touch_too_much_are_looked_at(
     big = await put_commit(engine, many | {"top": "x"})
     small = await put_commit(engine, {"dir/sub/3": "y"})
     beginnings.update([small.id, big.id] if spans else [])
-    repo = await open_repo(engine._ctx, REPO)
-    assert (await footprint_of(engine._ctx, repo, big)).level == level
+    repo = await open_repo(engine.context, REPO)
+    assert (await footprint_of(engine.context, repo, big)).level == level
     for _ in range(2):
         assert await ids(engine, objects=["dir/sub/3"]) == [small.id, big.id]
         assert await ids(engine, objects=["top"]) == [big.id]
         assert await ids(engine, objects=["dir/nothing"]) == []
         assert await ids(engine, prefixes=["dir/"]) == [small.id, big.id]
     if level == FOLDERS:
-        assert not Question(["other/x"], []).may_match(await footprint_of(engine._ctx, repo, big))
+        assert not Question(["other/x"], []).may_match(await footprint_of(engine.context, repo, big))
 
 
 async def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: set[str]) -> None:
@@ -223,7 +223,7 @@ async def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: se
             if step % 16 == 0:
                 beginnings.add(made.id)
         assert await ids(engine, objects=["dir/target"]) == [target.id]
-        engine._ctx.commits.clear()
+        engine.clear_caches()
         kv.calls = 0
         assert await ids(engine, objects=["dir/target"]) == [target.id]
         return kv.calls

@@ -9,13 +9,14 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.objects import stage
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import Entry
 
 from tests.engine.pages import grouped, listed
-from tests.engine.support import REPO, HookedKV, commit, make_engine
+from tests.engine.support import REPO, HookedKV, commit, make_engine, new_engine
 
 State = dict[str, Entry]
 SEED = 7
@@ -32,12 +33,14 @@ async def change(engine: Engine, state: State, paths: list[str], gone: list[str]
     for path in gone:
         state.pop(path, None)
     rows = [*new.items(), *((path, None) for path in gone)]
-    await stage.stage(engine._ctx, await open_repo(engine._ctx, REPO), "main", sorted(rows, key=lambda row: row[0]))
+    await stage.stage(
+        engine.context, await open_repo(engine.context, REPO), "main", sorted(rows, key=lambda row: row[0])
+    )
 
 
 async def grown(kv: HookedKV, stores: Stores, source: random.Random, *, tagged: bool) -> State:
     """A branch: 4,800 rows in ranges, two patches, 1,400 staged rows, tombstones everywhere."""
-    engine = await make_engine(kv, stores, limits=Limits(100_000, 400_000))
+    engine = await make_engine(kv, stores, tuning=Tuning(trees=Limits(100_000, 400_000)))
     state: State = {}
     names = [f"{letter}/{number // 7:04}/é{number:05}" for letter in "ab" for number in range(2200)]
     names += [f"b{number:03}" for number in range(200)] + [f"c/{number:04}" for number in range(200)]
@@ -46,8 +49,8 @@ async def grown(kv: HookedKV, stores: Stores, source: random.Random, *, tagged: 
         await change(engine, state, chosen[gone:], chosen[:gone], f"{share}", tagged=tagged)
         if share != 1300:
             await commit(engine, allow_empty=True)
-    view_tree = await engine._ctx.trees.load(
-        (await open_repo(engine._ctx, REPO)).store, (await engine.commits.get(REPO, "main")).metarange_id
+    view_tree = await engine.context.trees.load(
+        (await open_repo(engine.context, REPO)).store, (await engine.commits.get(REPO, "main")).metarange_id
     )
     assert len(view_tree.ranges) > 2
     assert view_tree.patches
@@ -59,7 +62,7 @@ async def test_pages_of_many_rows(tagged: bool) -> None:
     kv, stores = HookedKV(MemoryKV()), Stores(None)
     state = await grown(kv, stores, random.Random(SEED), tagged=tagged)
     rows = [(path, "object") for path in state]
-    cold = Engine(kv, stores)
+    cold = new_engine(kv, stores)
     for prefix, delimiter in (("", ""), ("", "/"), ("a/", "/"), ("b/0", "/"), ("b", "/"), ("a/", ""), ("", "é")):
         for amount in (1000, 173):
             wanted = grouped_fast(rows, prefix, delimiter)
@@ -88,7 +91,7 @@ def grouped_fast(rows: list[tuple[str, str]], prefix: str, delimiter: str) -> li
 async def test_a_page_of_prefixes_looks_into_the_store_a_few_times() -> None:
     kv, stores = HookedKV(MemoryKV()), Stores(None)
     await grown(kv, stores, random.Random(SEED), tagged=False)
-    engine = Engine(kv, stores)
+    engine = new_engine(kv, stores)
     for most in (9, 5):  # the record, and staged rows in pages of a thousand; then none are staged
         await engine.objects.list(REPO, "main", amount=1)
         before = kv.calls

@@ -216,7 +216,7 @@ async def test_unrelated_histories() -> None:
     kv = MemoryKV()
     engine = await make_engine(kv)
     await put_commit(engine, {"a": "1"})
-    repo = await open_repo(engine._ctx, REPO)
+    repo = await open_repo(engine.context, REPO)
     alone = Commit(
         id="f" * 64,
         parents=(),
@@ -242,7 +242,7 @@ async def test_every_commit_stands_in_the_object_store_too() -> None:
     await put_commit(engine, {"a": "1"}, metadata={"k": "v"}, date=-5)
     await put_commit(engine, {"b": "1"}, "dev")
     await merge(engine, "dev")
-    store = (await open_repo(engine._ctx, REPO)).store
+    store = (await open_repo(engine.context, REPO)).store
     for one in await history(engine):
         found_id, record = decode_commit(await store.get(f"{COMMITS}{one.id}.json"))
         assert (found_id, record.parents, record.generation) == (one.id, one.parents, one.generation)

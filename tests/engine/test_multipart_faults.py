@@ -13,11 +13,11 @@ import itertools
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
-from unittest.mock import patch
 
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.multipart.records import REMEMBERED, target_of
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, PutResult
@@ -27,7 +27,7 @@ from lakebed_engine.vocabulary.multipart import Target
 from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
 
-from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, once, put
+from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, new_engine, once, put
 from tests.engine.swept import Waiting
 from tests.support.object_stores import OneStore
 
@@ -134,10 +134,10 @@ class Lake:
         self.faulty_kv, self.faulty_stores = FaultyKV(self.kv, fault), OneStore(store)
 
     def engine(self, *, faulty: bool) -> Engine:
-        options: Any = {"clock": self.clock, "runtime": Waiting(self.clock)}
+        options: Any = {"clock": self.clock, "runtime": Waiting(self.clock), "tuning": Tuning(least_part=1)}
         if faulty:
-            return Engine(self.faulty_kv, self.faulty_stores, **options)
-        return Engine(self.kv, OneStore(self.objects), **options)
+            return new_engine(self.faulty_kv, self.faulty_stores, **options)
+        return new_engine(self.kv, OneStore(self.objects), **options)
 
     async def prepared(self) -> Target:
         engine = await make_engine(self.kv, OneStore(self.objects), clock=self.clock)
@@ -158,12 +158,6 @@ class Lake:
         assert [blob.key async for blob in self.objects.list("_lakebed/uploads/")] == []
         rows = await self.kv.scan(f"repo/{(await engine.repositories.get(REPO)).uid}")
         assert not [row.key for row in rows if row.key.startswith((b"upload", b"part/", b"ended/"))]
-
-
-@pytest.fixture(autouse=True)
-def small_parts() -> Any:
-    with patch("lakebed_engine.operations.multipart.part_selection.LEAST_PART", 1):
-        yield
 
 
 async def complete(engine: Engine, target: Target, **conditions: Any) -> Entry:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multipart.part_selection import LEAST_PART
 from lakebed_engine.operations.multipart.records import REMEMBERED, key_of, target_of
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -24,8 +24,9 @@ from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
 from lakebed_format.keys import PARTS
 
 from tests.engine.calls import begin, complete, md5, send
-from tests.engine.support import REPO, FakeClock, HookedKV, commit, content, fails, make_engine, once, put
+from tests.engine.support import REPO, FakeClock, HookedKV, commit, content, fails, make_engine, new_engine, once, put
 
+LEAST_PART = Tuning().least_part
 LARGE = b"L" * LEAST_PART
 DAY = 24 * 3600.0
 WEEK = 7 * DAY
@@ -44,7 +45,7 @@ async def read(engine: Engine, ref: str, path: str) -> bytes:
 
 
 def store_of(engine: Engine) -> ObjectStore:
-    return engine._ctx.stores.open("mem://lake")
+    return engine.context.stores.open("mem://lake")
 
 
 async def left(engine: Engine) -> list[str]:
@@ -54,7 +55,7 @@ async def left(engine: Engine) -> list[str]:
 
 async def rows(engine: Engine) -> set[str]:
     """The kinds of rows about uploads."""
-    found = await engine._ctx.kv.scan(f"repo/{(await engine.repositories.get(REPO)).uid}", limit=100_000)
+    found = await engine.context.kv.scan(f"repo/{(await engine.repositories.get(REPO)).uid}", limit=100_000)
     kinds = {row.key.partition(b"/")[0].decode() for row in found}
     return kinds & {"upload", "part", "ended", "upload-due"}
 
@@ -81,7 +82,7 @@ async def test_the_parts_of_an_upload_survive_the_process(tmp_path: Path) -> Non
     kv = MemoryKV()
     first = await make_engine(kv, Stores(tmp_path), namespace="local://lake")
     target, parts = await two(first)
-    second = Engine(kv, Stores(tmp_path))
+    second = new_engine(kv, Stores(tmp_path))
     entry = await complete(second, target, parts)
     assert await read(second, "main", "big") == LARGE + b"tail"
     assert (tmp_path / "lake" / entry.physical_address).read_bytes() == LARGE + b"tail"
@@ -268,7 +269,7 @@ async def test_of_two_uploads_to_one_path_racing_under_a_condition_one_lands() -
 async def test_one_completion_asked_for_by_many_at_once_is_one_object(tmp_path: Path) -> None:
     kv = MemoryKV()
     await make_engine(kv, Stores(tmp_path), namespace="local://lake")
-    engines = [Engine(kv, Stores(tmp_path)) for _ in range(6)]
+    engines = [new_engine(kv, Stores(tmp_path)) for _ in range(6)]
     target, parts = await two(engines[0])
     done = await asyncio.gather(*(complete(one, target, parts, if_none_match=True) for one in engines))
     assert len(set(map(repr, done))) == 1

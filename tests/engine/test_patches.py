@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lakebed_engine.engine import Engine
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import Cursor, tree_cursor
@@ -21,7 +21,7 @@ from lakebed_engine.tree.rows import lower_bound, upper_bound
 from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError
 from lakebed_engine.vocabulary.reports import FsckOptions
 
-from tests.engine.support import REPO, chunked, put_commit
+from tests.engine.support import REPO, chunked, new_engine, put_commit
 from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids, order, paths, states, table
 from tests.support.object_stores import OneStore
 
@@ -267,11 +267,11 @@ async def test_a_listing_fetches_the_next_range_before_it_is_needed() -> None:
 async def test_fsck_and_the_reader_know_patches() -> None:
     store = MemoryObjects("mem://lake")
     limits = Limits(400, 1500, patch_rows=20, small=2, patches=3, share=0)
-    engine = Engine(MemoryKV(), OneStore(store), limits=limits)
+    engine = new_engine(MemoryKV(), OneStore(store), tuning=Tuning(trees=limits))
     await engine.repositories.create(REPO, "mem://lake")
     for step in range(4):
         await put_commit(engine, {f"p/{step}": str(step)})
-    tree = await engine._ctx.trees.load(store, (await engine.commits.get(REPO, "main")).metarange_id)
+    tree = await engine.context.trees.load(store, (await engine.commits.get(REPO, "main")).metarange_id)
     assert tree.patches
     assert (await engine.maintenance.fsck(REPO, FsckOptions(data=True))).ok
     file = tree.patches[0].file
@@ -282,7 +282,7 @@ async def test_fsck_and_the_reader_know_patches() -> None:
     assert [(one.kind, one.name) for one in (await engine.maintenance.fsck(REPO, FsckOptions())).problems] == [
         ("corrupt", file)
     ]
-    engine._ctx.trees._cache.clear()
+    engine.clear_caches()
     with pytest.raises(CorruptDataError, match=file):
         await engine.objects.list(REPO, "main")
     await store.delete([file])

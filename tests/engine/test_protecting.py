@@ -92,7 +92,7 @@ async def test_a_workspace_of_a_protected_branch_takes_changes_and_is_not_commit
     await fails(engine.workspaces.commit(REPO, found, request), errors.ProtectedBranchError)
     await fails(engine.workspaces.pop(REPO, found), errors.ProtectedBranchError)
     assert await content(engine) == {"a": "1"}
-    await workspace_commit.advance(engine._ctx, REPO, found, request, direct=False)  # as an import does
+    await workspace_commit.advance(engine.context, REPO, found, request, direct=False)  # as an import does
     assert await content(engine) == {"a": "1", "w": "1"}
 
 

@@ -40,6 +40,7 @@ from tests.engine.support import (
     history,
     losing,
     make_engine,
+    new_engine,
     once,
     put,
     put_commit,
@@ -95,7 +96,7 @@ def test_objects_and_deletions_are_one_commit_and_nothing_is_staged() -> None:
 def test_racing_publishers_each_get_a_commit_of_their_own(same: bool) -> None:
     async def job() -> None:
         kv, stores = MemoryKV(), Stores(None)
-        engines = [await make_engine(kv, stores), Engine(kv, stores), Engine(kv, stores)]
+        engines = [await make_engine(kv, stores), new_engine(kv, stores), new_engine(kv, stores)]
         rows = {
             number: {"same" if same else f"p/{number}": f"text {number}", f"own/{number}": "x"} for number in range(24)
         }
@@ -197,7 +198,7 @@ def test_a_row_staged_while_the_commit_is_made_is_in_the_way_too(count: int, mar
     async def job() -> None:
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
-        rival = Engine(kv.inner, engine._ctx.stores)
+        rival = new_engine(kv.inner, engine.context.stores)
         if marked:
             await put(engine, "q", "other")
         staged = False
@@ -262,7 +263,7 @@ def test_a_key_commits_once() -> None:
 
     async def job() -> None:
         kv, stores = MemoryKV(), Stores(None)
-        engine, other = await make_engine(kv, stores), Engine(kv, stores)
+        engine, other = await make_engine(kv, stores), new_engine(kv, stores)
         rows = {"a": "1", "gone": None, "b": "2"}
         first = await publish(engine, dict(rows), idempotency_key="k")
         await put_commit(engine, {"a": "later"})
@@ -298,7 +299,7 @@ def test_a_key_commits_once() -> None:
 def test_a_key_sent_twice_at_once_commits_once() -> None:
     async def job() -> None:
         kv, stores = MemoryKV(), Stores(None)
-        engines = [await make_engine(kv, stores), Engine(kv, stores)]
+        engines = [await make_engine(kv, stores), new_engine(kv, stores)]
         jobs = [publish(engines[number % 2], {"a": "1"}, idempotency_key="k") for number in range(8)]
         done = await asyncio.gather(*jobs)
         assert len({one.commit.id for one in done}) == 1
@@ -361,8 +362,8 @@ def test_a_key_that_0_1_0_wrote_is_known(empty: bool) -> None:
 
 
 async def rows_of(engine: Engine, prefix: bytes) -> list[bytes]:
-    (name,) = [one for one in await engine._ctx.kv.partitions() if one.startswith("repo/")]
-    return [row.key for row in await engine._ctx.kv.scan(name, prefix, prefix[:-1] + b"0")]
+    (name,) = [one for one in await engine.context.kv.partitions() if one.startswith("repo/")]
+    return [row.key for row in await engine.context.kv.scan(name, prefix, prefix[:-1] + b"0")]
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
@@ -373,7 +374,7 @@ def test_one_lost_answer_is_settled(how: str, rival: bool) -> None:
     async def job() -> None:
         kv = LossyKV(MemoryKV(), lambda _: "")
         engine = await make_engine(kv)
-        other = Engine(kv.inner, engine._ctx.stores)
+        other = new_engine(kv.inner, engine.context.stores)
         await put_commit(engine, {"a": "0"})
 
         def lose(batch: Batch) -> str:
@@ -403,7 +404,7 @@ def test_with_many_lost_answers_nobody_is_lied_to(seed: int) -> None:
         source = random.Random(seed)
         kv, stores = LossyKV(MemoryKV(), lambda _: ""), Stores(None)
         engine = await make_engine(kv, stores)
-        engines = [engine, Engine(kv, stores)]
+        engines = [engine, new_engine(kv, stores)]
         await put_commit(engine, {"a": "0"})
         kv.lose = losing(source, 0.3)
         outcomes: dict[str, Commit | Exception] = {}
@@ -474,7 +475,7 @@ def test_a_branch_made_again_meanwhile_is_another_one() -> None:
     async def job() -> None:
         kv, stores = HookedKV(MemoryKV()), Stores(None)
         engine = await make_engine(kv, stores)
-        other = Engine(kv.inner, stores)
+        other = new_engine(kv.inner, stores)
         await engine.branches.create(REPO, "dev", "main")
         replaced = False
 

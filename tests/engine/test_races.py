@@ -67,7 +67,7 @@ async def test_writers_and_committers(kind: str, rate: float, tmp_path: Path) ->
         async with lake(kind, tmp_path, seed, losing(dice, rate)) as engine:
             await asyncio.gather(*map(writer, range(5)), *(committer() for _ in range(4)))
             await asyncio.sleep(0)
-            engine_kv = engine._ctx.kv
+            engine_kv = engine.context.kv
             assert isinstance(engine_kv, LossyKV)
             engine_kv.lose = lambda _: ""
             found = await content(engine)

@@ -29,6 +29,7 @@ from tests.engine.support import (
     fails,
     make_engine,
     merge,
+    new_engine,
     put,
     put_commit,
 )
@@ -68,7 +69,7 @@ async def snapshots(stores: Stores) -> list[str]:
 
 
 async def rebuilt(stores: Stores, kv: Any = None, **options: Any) -> tuple[Engine, RebuildReport]:
-    engine = Engine(kv or MemoryKV(), stores)
+    engine = new_engine(kv or MemoryKV(), stores)
     return engine, await engine.maintenance.rebuild(NAMESPACE, **options)
 
 
@@ -142,7 +143,7 @@ async def test_a_copy_of_the_bucket_elsewhere_and_under_another_name() -> None:
     copy = stores.open("mem://copy")
     async for blob in stores.open(NAMESPACE).list():
         await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
-    again = Engine(MemoryKV(), stores)
+    again = new_engine(MemoryKV(), stores)
     report = await again.maintenance.rebuild("mem://copy/", "second")
     assert (report.repository, report.namespace) == ("second", "mem://copy")
     assert (await picture(again, "second"))[1:] == (await picture(engine))[1:]
@@ -162,7 +163,7 @@ async def test_a_deleted_repository_waits_for_the_cleaner() -> None:
         await engine.maintenance.clean()
         clock.forward(11)
     assert (await engine.maintenance.rebuild(NAMESPACE)).ok
-    engine._ctx.commits.clear()
+    engine.clear_caches()
     await engine.maintenance.clean()
     assert await picture(engine) == before
 
@@ -276,7 +277,7 @@ async def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> No
             kv = HookedKV(MemoryKV())
             await _break_at(kv, stores, at, how)
             ended = kv.calls < at
-            again = Engine(kv, stores)
+            again = new_engine(kv, stores)
             if not (await again.repositories.list()).items:
                 assert (await again.maintenance.rebuild(NAMESPACE)).ok
             assert await picture(again) == before
@@ -299,7 +300,7 @@ async def _break_at(kv: HookedKV, stores: Stores, at: int, how: str) -> None:
 
     kv.before = hook
     try:
-        await Engine(kv, stores).maintenance.rebuild(NAMESPACE)
+        await new_engine(kv, stores).maintenance.rebuild(NAMESPACE)
     except Crash:
         pass
     kv.before = None
@@ -311,7 +312,7 @@ async def test_a_repository_made_meanwhile_wins() -> None:
     await make_history(engine)
     await engine.maintenance.snapshot_refs()
     kv = HookedKV(MemoryKV())
-    other = Engine(kv, stores)
+    other = new_engine(kv, stores)
 
     async def meanwhile(name: str, what: Any) -> None:
         if name == "apply" and len(what.checks) > 1:
@@ -393,7 +394,7 @@ async def test_a_second_server_and_a_restart_write_no_twin() -> None:
     kv, stores, clock = MemoryKV(), Stores(None), FakeClock()
     engine = await make_engine(kv, stores, clock=clock)
     await engine.maintenance.snapshot_refs()
-    other = Engine(kv, stores, clock=clock)
+    other = new_engine(kv, stores, clock=clock)
     assert (await other.maintenance.snapshot_refs()).written == 0
     await put_commit(engine, {"a": "1"})
     assert (await other.maintenance.snapshot_refs()).written == 1
@@ -439,7 +440,7 @@ async def test_a_snapshot_that_fails_stops_neither_the_verb_nor_other_repositori
     assert (await engine.commits.get(REPO, "main")).id == made.id
     assert "no ref snapshot was written: no space" in caplog.text
     await engine.repositories.create("zoo", "mem://zoo")
-    result = await Engine(engine._ctx.kv, stores).maintenance.snapshot_refs()
+    result = await new_engine(engine.context.kv, stores).maintenance.snapshot_refs()
     assert (result.written, list(result.failures)) == (0, [(REPO, "no space")])
     store.full = False
     assert (await engine.maintenance.snapshot_refs()).written == 1
@@ -474,4 +475,4 @@ async def test_the_partition_is_that_of_before() -> None:
     engine = await make_engine(stores=stores)
     await engine.maintenance.snapshot_refs()
     again, _ = await rebuilt(stores)
-    assert (await open_repo(again._ctx, REPO)).partition == (await open_repo(engine._ctx, REPO)).partition
+    assert (await open_repo(again.context, REPO)).partition == (await open_repo(engine.context, REPO)).partition

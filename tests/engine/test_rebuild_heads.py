@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from lakebed_engine.engine import Engine
 from lakebed_engine.operations.recovery import rebuild
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.reports import LooseCommit, RebuildReport
 from lakebed_server.cli.maintenance import _rebuild_text
 
-from tests.engine.support import REPO, CountingIds, FakeClock, make_engine, put_commit
+from tests.engine.support import REPO, CountingIds, FakeClock, make_engine, new_engine, put_commit
 
 
 async def loose(count: int) -> tuple[Stores, list[LooseCommit]]:
@@ -32,7 +31,7 @@ async def test_the_newest_ones_are_shown_and_all_are_counted(monkeypatch: pytest
     async def job(dry_run: bool) -> None:
         stores, made = await loose(7)
         assert [one.id for one in made] != sorted(one.id for one in made), "the order of ids tells nothing here"
-        report = await Engine(MemoryKV(), stores).maintenance.rebuild("mem://lake", dry_run=dry_run)
+        report = await new_engine(MemoryKV(), stores).maintenance.rebuild("mem://lake", dry_run=dry_run)
         assert list(report.heads) == made[:4]
         assert report.head_count == 7
 

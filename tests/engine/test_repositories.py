@@ -16,7 +16,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import WorkspaceRequest
 
-from tests.engine.support import FakeClock, HookedKV, LossyKV, commit, content, fails, make_engine, put
+from tests.engine.support import FakeClock, HookedKV, LossyKV, commit, content, fails, make_engine, new_engine, put
 
 Step = Callable[[], Awaitable[None]]
 
@@ -62,7 +62,7 @@ def crashes(at: int) -> tuple[Engine, HookedKV, FailingStores]:
 
     kv, stores = HookedKV(MemoryKV()), FailingStores(step)
     kv.before = step
-    return Engine(kv, stores), kv, stores
+    return new_engine(kv, stores), kv, stores
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ async def test_a_lost_answer_while_creating(how: str) -> None:
             count += 1
             return how if count == at else ""
 
-        engine = Engine(LossyKV(MemoryKV(), lose), Stores(None))
+        engine = new_engine(LossyKV(MemoryKV(), lose), Stores(None))
         try:
             await engine.repositories.create("lake", "mem://lake")
         except errors.OutcomeUnknownError:
@@ -141,7 +141,7 @@ async def test_names_and_namespaces_are_unique_and_do_not_overlap() -> None:
 async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> None:
     async def job(at: int) -> bool:
         kv = HookedKV(MemoryKV())
-        engine = Engine(kv, Stores(None))
+        engine = new_engine(kv, Stores(None))
         second: list[bool] = []
 
         async def hook(*_: Any) -> None:
@@ -172,7 +172,7 @@ async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> Non
 
 
 async def test_many_creations_of_one_name_at_once() -> None:
-    engine = Engine(MemoryKV(), Stores(None))
+    engine = new_engine(MemoryKV(), Stores(None))
     results = await asyncio.gather(
         *(engine.repositories.create("lake", "mem://lake") for _ in range(10)), return_exceptions=True
     )

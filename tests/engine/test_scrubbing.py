@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 
 import pytest
-from lakebed_engine.engine import Engine
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.reports import ScrubOptions
 from lakebed_format.keys import RANGES
 
-from tests.engine.support import REPO, put_commit
+from tests.engine.support import REPO, new_engine, put_commit
 from tests.engine.swept import DAY, Lake, fill, memory_lake
 
 WEEK = 7 * DAY
@@ -65,7 +64,7 @@ async def test_a_flipped_byte_is_found_and_nothing_is_changed(caplog: pytest.Log
 async def test_it_is_due_once_in_an_interval_and_one_server_does_it() -> None:
     lake = await memory_lake()
     await put_commit(lake.engine, {"a": "1"})
-    other = Engine(lake.kv, lake.engine._ctx.stores, clock=lake.clock, runtime=lake.runtime)
+    other = new_engine(lake.kv, lake.engine.context.stores, clock=lake.clock, runtime=lake.runtime)
     assert (await lake.engine.maintenance.scrub(FAST)).repositories == 1
     lake.clock.forward(WEEK - 10)
     assert (await other.maintenance.scrub(FAST)).repositories == 0
@@ -107,7 +106,7 @@ async def test_a_server_that_is_started_again_goes_on(monkeypatch: pytest.Monkey
     monkeypatch.setattr(MemoryObjects, "open", counted)
     with pytest.raises(SystemError):
         await lake.engine.maintenance.scrub(FAST)
-    again = Engine(lake.kv, lake.engine._ctx.stores, clock=lake.clock, runtime=lake.runtime)
+    again = new_engine(lake.kv, lake.engine.context.stores, clock=lake.clock, runtime=lake.runtime)
     assert (await again.maintenance.scrub(FAST)).repositories == 0, "the lease of the dead one"
     lake.clock.forward(1000)
     done = await again.maintenance.scrub(FAST)

@@ -51,7 +51,7 @@ async def rows(count: int) -> AsyncIterator[pa.Table]:
 async def filled(kv: HookedKV, stores: OneStore[CountingObjects], count: int) -> Engine:
     """A lake of `count` committed entries, made below the operations: quickly."""
     engine = await make_engine(kv, stores)
-    ctx = engine._ctx
+    ctx = engine.context
     repo = await open_repo(ctx, REPO)
     seen = await read_branch(ctx, repo, "main")
     tree = (await fold(ctx.trees, stores.store, ctx.runtime, EMPTY_TREE, rows(count))).tree
@@ -85,7 +85,7 @@ def counted(count: int, cold: bool) -> dict[str, tuple[int, int]]:
         found = {}
         for name, verb in VERBS.items():
             if cold:
-                engine._ctx.trees._cache.clear()
+                engine.clear_caches()
             kv.calls = stores.store.calls = 0
             await verb(engine)
             found[name] = kv.calls, stores.store.calls
@@ -146,7 +146,7 @@ async def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
         found = {}
         for name, verb in LAYERED.items():
             if cold:
-                engine._ctx.trees._cache.clear()
+                engine.clear_caches()
             kv.calls = stores.store.calls = 0
             await verb(engine)
             found[name] = kv.calls, stores.store.calls

@@ -147,8 +147,8 @@ async def test_what_is_named_between_the_looks_stays() -> None:
     await lake.age()
 
     async def land() -> None:
-        repo = await open_repo(lake.engine._ctx, REPO)
-        assert await put_on_top(lake.engine._ctx, repo, await read_branch(lake.engine._ctx, repo, "main"), layer)
+        repo = await open_repo(lake.engine.context, REPO)
+        assert await put_on_top(lake.engine.context, repo, await read_branch(lake.engine.context, repo, "main"), layer)
 
     lake.runtime.meanwhile = land
     (found,) = (await lake.sweep()).reports
@@ -289,13 +289,13 @@ async def fails_softly(lake: Lake) -> SweepPass | None:
 
 
 async def delete_rows(lake: Lake, key: bytes) -> None:
-    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    partition = (await open_repo(lake.engine.context, REPO)).partition
     await lake.kv.apply(Batch(deletes=[Delete(partition, key)]))
 
 
 async def an_older_kv_store(lake: Lake) -> None:
     """Restored from a copy of before the last commit."""
-    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    partition = (await open_repo(lake.engine.context, REPO)).partition
     rows = await lake.kv.scan(partition)
     await lake.age()
     new = await put_commit(lake.engine, {"new": "1"})
@@ -324,17 +324,17 @@ async def a_lost_metarange(lake: Lake) -> None:
 
 async def a_damaged_range(lake: Lake) -> None:
     head = await lake.engine.commits.get(REPO, "v1")
-    (key, *_) = [info.file for info in (await lake.engine._ctx.trees.load(lake.store, head.metarange_id)).ranges]
+    (key, *_) = [info.file for info in (await lake.engine.context.trees.load(lake.store, head.metarange_id)).ranges]
     await lake.store.put(key, (await lake.store.get(key))[:-9])
 
 
 async def a_new_kind_of_row(lake: Lake) -> None:
-    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    partition = (await open_repo(lake.engine.context, REPO)).partition
     await lake.kv.apply(Batch(puts=[Put(partition, b"bundle/1", b"{}")]))
 
 
 async def a_damaged_record(lake: Lake) -> None:
-    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    partition = (await open_repo(lake.engine.context, REPO)).partition
     await lake.kv.apply(Batch(puts=[Put(partition, b"branch/x", b"{")]))
 
 
@@ -423,7 +423,7 @@ async def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
 async def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it_is_closed() -> None:
     """Tools write there without the server: what is not registered yet may be tomorrow."""
     lake = await memory_lake()
-    repo = await open_repo(lake.engine._ctx, REPO)
+    repo = await open_repo(lake.engine.context, REPO)
     head = await lake.engine.commits.get(REPO, "main")
     uid = "ab" * 16
     old = f"workspaces/{uid}/part/file"
@@ -503,7 +503,7 @@ async def test_one_process_sweeps_at_a_time() -> None:
 async def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
     async def job(seconds: float, clock_goes_back: float = 0.0) -> SweepPass:
         lake = await memory_lake()
-        partition = (await open_repo(lake.engine._ctx, REPO)).partition
+        partition = (await open_repo(lake.engine.context, REPO)).partition
         row = LeaseRow("dead", lake.clock.now() + 900.0, 0.0)
         await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
         lake.clock.forward(seconds)
@@ -528,7 +528,7 @@ async def test_who_lost_the_lease_deletes_nothing_more() -> None:
         lake.clock.forward(5000)  # as a laptop whose lid was closed
         lake.runtime.meanwhile = nothing
         other.append(await lake.engine.maintenance.sweep(REPO, SweepOptions(dry_run=True)))
-        partition = (await open_repo(lake.engine._ctx, REPO)).partition
+        partition = (await open_repo(lake.engine.context, REPO)).partition
         row = LeaseRow("other", lake.clock.now() + 900.0, 0.0)
         await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
 

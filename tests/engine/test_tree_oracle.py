@@ -63,17 +63,12 @@ async def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> 
 @FEW
 @given(states, deltas, st.lists(st.integers(0, 40), max_size=8), st.sampled_from([1, 3, 50_000]))
 async def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[int], piece: int) -> None:
-    async def job() -> None:
-        lake = Lake()
-        tree = await lake.tree(state)
-        at_once = await lake.fold(tree, table(delta))
-        streamed = await lake.fold(tree, *cuts(table(delta), at))
-        assert streamed == at_once
-        lake.close()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_engine.tree.rewrite._PIECE", piece)
-        await job()
+    lake = Lake(piece=piece)
+    tree = await lake.tree(state)
+    at_once = await lake.fold(tree, table(delta))
+    streamed = await lake.fold(tree, *cuts(table(delta), at))
+    assert streamed == at_once
+    lake.close()
 
 
 @FEW

@@ -61,7 +61,7 @@ async def test_a_renewal_beats_the_janitor() -> None:
             await other.workspaces.renew(REPO, ws.uid, 100)
 
     world.hook = hook
-    assert await expiry.tidy(engine._ctx) == 0
+    assert await expiry.tidy(engine.context) == 0
     assert (await now(engine, ws)).state == "open"
 
 
@@ -77,7 +77,7 @@ async def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
     await engine.maintenance.clean()
     await fails(now(engine, ws), errors.WorkspaceNotFoundError)
     partition = f"repo/{(await engine.repositories.get(REPO)).uid}"
-    kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
+    kinds = {row.key.split(b"/")[0] for row in await engine.context.kv.scan(partition)}
     assert kinds == {b"branch", b"commit", b"touched"}
     assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
 
@@ -128,16 +128,16 @@ async def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
         calls.append(what)
 
     world.hook = hook
-    assert await expiry.tidy(engine._ctx) == 1
+    assert await expiry.tidy(engine.context) == 1
     world.hook = None
     assert calls.count("kv get") <= 4, "not one for each of the others"
     assert (await now(engine, soon)).state == "expired"
     await engine.workspaces.renew(REPO, late[0].uid, 5000)
     world.clock.forward(1000)
-    assert await expiry.tidy(engine._ctx) == 19
+    assert await expiry.tidy(engine.context) == 19
     assert (await now(engine, late[0])).state == "open"
     world.clock.forward(4001)
-    assert await expiry.tidy(engine._ctx) == 1
+    assert await expiry.tidy(engine.context) == 1
 
 
 async def test_a_deleted_repository_leaves_no_row_of_a_workspace() -> None:

@@ -67,12 +67,20 @@ def changed(before: State, after: State) -> Delta:
 class Lake:
     """Trees over one memory store, with ranges of a few rows; with `patches`, small patches over them as well."""
 
-    def __init__(self, low: int = 400, high: int = 1500, *, patches: bool = False) -> None:
+    def __init__(self, low: int = 400, high: int = 1500, *, patches: bool = False, piece: int = 50_000) -> None:
         self.runtime = AsyncioRuntime(threads=1)
         self.store = MemoryObjects("mem://trees")
         self.low = low
         self.limits = Limits(
-            low, high, patch_rows=20 if patches else 0, small=2, patches=3, share=0, portion=4, at_once=2
+            low,
+            high,
+            patch_rows=20 if patches else 0,
+            small=2,
+            patches=3,
+            share=0,
+            portion=4,
+            at_once=2,
+            piece=piece,
         )
         self.trees = Trees(self.runtime, ByteCache(1 << 22), self.limits)
 

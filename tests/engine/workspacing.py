@@ -39,7 +39,7 @@ async def advance(engine: Engine, found: Workspace, policy: str = "rebase", *glo
 
 async def store_of(engine: Engine) -> ObjectStore:
     """The object store of REPO, as another tool sees it."""
-    return (await open_repo(engine._ctx, REPO)).store
+    return (await open_repo(engine.context, REPO)).store
 
 
 async def write_below(engine: Engine, found: Workspace, path: str, text: str) -> Entry:
@@ -70,6 +70,6 @@ async def base() -> tuple[Engine, Workspace]:
 
 
 def clock_of(engine: Engine) -> FakeClock:
-    clock = engine._ctx.clock
+    clock = engine.context.clock
     assert isinstance(clock, FakeClock)
     return clock

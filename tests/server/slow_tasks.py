@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
@@ -25,6 +26,7 @@ class Working(Lake):
 
     def __init__(self) -> None:
         super().__init__()
+        self.tuning = Tuning()
         self.kv, self.stores, self.clock = MemoryKV(), Stores(None, memory=True), Clock()
         self.runner.get_loop()
         self.restart()
@@ -39,7 +41,9 @@ class Working(Lake):
     def another(self) -> Engine:
         """From here on another server over the same stores answers. Returns the engine of the first: it lives on."""
         first, foreign = self.engine, Foreign(self.stores.open, ["mem://elsewhere/"])
-        self.engine = Engine(self.kv, self.stores, clock=self.clock, foreign=foreign, address_key=b"key")
+        self.engine = Engine(
+            self.kv, self.stores, clock=self.clock, foreign=foreign, address_key=b"key", tuning=self.tuning
+        )
         self.app = create_app(services(self.engine, self.kv))
         return first
 

@@ -44,7 +44,7 @@ def test_repositories(lake: Lake) -> None:
         ({"name": "other", "storage_namespace": "mem://../x"}, 400, "invalid_namespace"),
     ):
         assert lake("POST", "/repositories", body, status)["kind"] == kind
-    lake.runner.run(lake.engine._ctx.stores.open("mem://full").put("data/theirs", b"x"))
+    lake.runner.run(lake.engine.context.stores.open("mem://full").put("data/theirs", b"x"))
     wanted: dict[str, Any] = {"name": "full", "storage_namespace": "mem://full", "allow_non_empty_namespace": False}
     refused = lake("POST", "/repositories", wanted, 400)
     assert (refused["kind"], "'data/theirs'" in refused["message"]) == ("namespace_not_empty", True)

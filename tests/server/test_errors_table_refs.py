@@ -243,7 +243,7 @@ def scene() -> Iterator[Lake]:
     for name, read_only in (("lake", False), ("frozen", True)):
         body = {"name": name, "storage_namespace": f"mem://{name}", "read_only": read_only}
         lake("POST", "/repositories", body, 201)
-    lake.runner.run(lake.engine._ctx.stores.open("mem://full").put("theirs", b"x"))
+    lake.runner.run(lake.engine.context.stores.open("mem://full").put("theirs", b"x"))
     lake.put("a", b"1")
     lake.commit("first")
     for name in ("dev", "other", "dirty", "safe", "empty"):

@@ -49,7 +49,7 @@ def stored(lake: Lake) -> list[str]:
     """What lies under data/."""
 
     async def listed() -> list[str]:
-        return [row.key async for row in lake.engine._ctx.stores.open("mem://lake").list("data/")]
+        return [row.key async for row in lake.engine.context.stores.open("mem://lake").list("data/")]
 
     return sorted(lake.runner.run(listed()))
 

@@ -12,8 +12,8 @@ from lakebed_engine.operations.commit import commit as commit_commit
 from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.tasks import async_commit
-from lakebed_engine.operations.tasks import runner as tasks_module
 from lakebed_engine.operations.tasks.runner import TaskRunner
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 from tests.server.lake import MAIN, REPO
@@ -153,8 +153,9 @@ def test_a_task_at_work_is_told_of_though_the_store_goes_away(
         assert lake("POST", url, body, 202, idempotency_key=body["message"])["commit"] == ended["commit"]
 
 
-def test_a_server_works_on_a_bounded_number_of_tasks(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks_module, "AT_ONCE", 2)
+def test_a_server_works_on_a_bounded_number_of_tasks(lake: Working) -> None:
+    lake.tuning = Tuning(tasks_at_once=2)
+    lake.restart()
     held = _hold(lake, "commit", commit_commit)
     body = {"allow_empty": True}
     begun = [lake("POST", COMMIT, {"message": one, **body}, 202, idempotency_key=one)["id"] for one in ("a", "b")]
@@ -251,7 +252,7 @@ def test_a_task_survives_its_server(lake: Working) -> None:
         _undo.pop()()
     lake.restart()
     assert lake("GET", f"{REPO}/tasks/{task['id']}")["completed"] is False  # it may still be at work elsewhere
-    lake.clock.time += tasks_module.SILENCE + 1
+    lake.clock.time += lake.tuning.task_silence + 1
     assert lake.ended(f"{REPO}/tasks/{task['id']}")["commit"]["message"] == "one"
     assert lake.log() == ["one", "Repository created"]
 
@@ -265,7 +266,7 @@ def test_a_task_that_nobody_asks_for_is_taken_over_too(lake: Working) -> None:
         _undo.pop()()
     lake.restart()
     assert lake.runner.run(lake.engine.tasks.resume()) == 0
-    lake.clock.time += tasks_module.SILENCE + 1
+    lake.clock.time += lake.tuning.task_silence + 1
     assert lake.runner.run(lake.engine.tasks.resume()) == 1
     lake.until(lambda: lake.log() == ["one", "Repository created"])
     lake.runner.run(asyncio.sleep(0.02))  # its note is removed behind the commit
@@ -279,7 +280,7 @@ def test_two_servers_at_one_commit_make_one(lake: Working) -> None:
     task = lake("POST", COMMIT, {"message": "one", "allow_empty": True}, 202)
     lake.until(lambda: go.reached)
     first = lake.another()
-    lake.clock.time += tasks_module.SILENCE + 1
+    lake.clock.time += lake.tuning.task_silence + 1
     lake("GET", f"{REPO}/tasks/{task['id']}")
     go.set()
     done = lake.ended(f"{REPO}/tasks/{task['id']}")

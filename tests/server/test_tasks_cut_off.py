@@ -57,7 +57,7 @@ def cut_off(lake: Working, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
             lake.restart()
         else:
             firsts.append(lake.another())
-        lake.clock.time += tasks_module.SILENCE + 1
+        lake.clock.time += lake.tuning.task_silence + 1
 
     yield cut_off
     for engine in firsts:
@@ -150,7 +150,7 @@ def test_what_an_import_has_left_goes_after_a_fault_of_the_server(
     task = lake.start(MISSING)["id"]
     error = lake.ended(f"{IMPORT}?id={task}")["error"]
     assert error["kind"] == "internal"
-    lake.clock.time += tasks_module.SILENCE + 1
+    lake.clock.time += lake.tuning.task_silence + 1
     tidied_up(lake, task)
     assert lake("GET", f"{IMPORT}?id={task}")["error"] == error
 

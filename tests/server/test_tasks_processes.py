@@ -19,7 +19,7 @@ import msgspec
 import pytest
 from lakebed_engine.operations.keys import RUNNING
 from lakebed_engine.operations.tasks.records import decode_beat
-from lakebed_engine.operations.tasks.runner import SILENCE
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
@@ -128,7 +128,7 @@ def test_an_import_goes_on_when_its_server_does_not(
             first.process.send_signal(signal.SIGSTOP)
             if not ask(there, "GET", f"{url}/import", params={"id": task})["completed"]:
                 with suppress(StoreUnavailableError):  # it was stopped in the middle of a write: all wait for it
-                    older(stores, task, SILENCE + 1)
+                    older(stores, task, Tuning().task_silence + 1)
                     break
             first.process.send_signal(signal.SIGCONT)  # or this process stood still, and the import came to its end
         else:

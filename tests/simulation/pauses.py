@@ -10,12 +10,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
+from lakebed_engine.operations.tuning import Tuning
+
 from tests.simulation.actors import PATHS, Actor
 from tests.simulation.history import Violation
 from tests.simulation.scheduler import Endless, Policy, Process, park
 from tests.simulation.simulate import MOST_STEPS
 from tests.simulation.verbs import act
-from tests.simulation.world import GRACE, ONE_ROW, TWO_ROWS, World, impatient, prepared, range_bytes
+from tests.simulation.world import GRACE, ONE_ROW, TWO_ROWS, World, prepared, small_trees
 
 PASSES = 24
 """Of the cleaner, which looks every third of a grace period: for as long as a few pauses."""
@@ -55,19 +57,19 @@ def pause_schedule(seed: int, trace: Callable[[str], None] | None = None) -> str
     rng = random.Random(seed)
     policy: Policy = rng.choice(["random", "sticky", "pct"])
     bounds = rng.choice([ONE_ROW, TWO_ROWS])
-    world = World(prepared(rng.randrange(4), bounds), rng, policy, {}, trace)
+    tuning = Tuning(trees=small_trees(bounds), task_silence=0.05)
+    world = World(prepared(rng.randrange(4), bounds), rng, policy, {}, trace, tuning=tuning)
     world._share = False  # what one caller has read, another reads from the store once more: it may be gone
     world.faults.draw = _Slowness(world, rng).draw  # type: ignore[method-assign]
     paths = rng.sample(PATHS, rng.choice([1, 2, 3]))
     cast = [("slow", rng.choice(SLOW), 4), ("slow", rng.choice(SLOW), 4), ("quick", rng.choice(QUICK), 6)]
     try:
-        with range_bytes(*bounds), impatient():
-            for number, (name, verbs, count) in enumerate(cast, 2):
-                actor = _actor(world, rng, f"{name}{number}", number, paths)
-                script = act(actor, [rng.choice(verbs) for _ in range(count)])
-                world.scheduler.spawn(actor.name, Process(f"p{number}"), script)
-            world.scheduler.spawn("cleaner9", Process("p9"), _clean(_actor(world, rng, "cleaner9", 9, paths)))
-            world.scheduler.run(MOST_STEPS)
+        for number, (name, verbs, count) in enumerate(cast, 2):
+            actor = _actor(world, rng, f"{name}{number}", number, paths)
+            script = act(actor, [rng.choice(verbs) for _ in range(count)])
+            world.scheduler.spawn(actor.name, Process(f"p{number}"), script)
+        world.scheduler.spawn("cleaner9", Process("p9"), _clean(_actor(world, rng, "cleaner9", 9, paths)))
+        world.scheduler.run(MOST_STEPS)
     except (Violation, Endless) as error:
         return str(error)
     finally:

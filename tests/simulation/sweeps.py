@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_format import decode_tree
 
@@ -19,7 +20,7 @@ from tests.simulation.history import Violation
 from tests.simulation.scheduler import Endless, Policy, Process, park
 from tests.simulation.simulate import FAULTS, MIXES, MOST_STEPS, TWO_BRANCHES, forget_uploads
 from tests.simulation.verbs import act
-from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes, small_parts
+from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, small_trees
 
 AGE = 2000.0
 """Virtual seconds: longer than any call, also one that is paused a few times, and than a lease of a sweeper."""
@@ -35,19 +36,19 @@ def sweep_schedule(seed: int, trace: Callable[[str], None] | None = None) -> tup
     mix = rng.choice([one for one in MIXES if one != "conditions"])
     policy: Policy = rng.choice(["random", "sticky", "pct"])
     bounds = rng.choice([ONE_ROW, ONE_ROW, TWO_ROWS])
-    world = World(prepared(rng.randrange(4), bounds), rng, policy, rng.choice(FAULTS), trace)
+    tuning = Tuning(trees=small_trees(bounds), least_part=1)
+    world = World(prepared(rng.randrange(4), bounds), rng, policy, rng.choice(FAULTS), trace, tuning=tuning)
     deleted: list[str] = []
     _watch(world, deleted)
     try:
-        with range_bytes(*bounds), small_parts():
-            _cast(world, rng, mix, 2)
-            world.scheduler.run(MOST_STEPS)
-            world.scheduler.time += 2 * AGE
-            _cast(world, rng, mix, 6)
-            for number in range(rng.choice([1, 1, 2])):
-                _sweeper(world, rng, number)
-            world.scheduler.run(MOST_STEPS)
-            _quiet(world)
+        _cast(world, rng, mix, 2)
+        world.scheduler.run(MOST_STEPS)
+        world.scheduler.time += 2 * AGE
+        _cast(world, rng, mix, 6)
+        for number in range(rng.choice([1, 1, 2])):
+            _sweeper(world, rng, number)
+        world.scheduler.run(MOST_STEPS)
+        _quiet(world)
     except (Violation, Endless) as error:
         return str(error), len(deleted)
     finally:

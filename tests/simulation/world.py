@@ -5,21 +5,17 @@ A world begins from one of a few prepared repositories, made once by the real en
 
 from __future__ import annotations
 
-import dataclasses
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multipart import part_selection
-from lakebed_engine.operations.tasks import runner
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest, Workspace
 from lakebed_format import identity
@@ -97,7 +93,10 @@ class World:
         policy: Policy,
         rates: Mapping[str, float],
         trace: Callable[[str], None] | None = None,
+        *,
+        tuning: Tuning,
     ) -> None:
+        self._tuning = tuning
         self.trace = trace
         self._share = rng.random() < 7 / 8
         self.scheduler = Scheduler(rng, policy)
@@ -120,7 +119,8 @@ class World:
 
     def engine(self, process: int) -> Engine:
         """A fresh engine: a process of its own."""
-        engine = Engine(
+        trees = SharedTrees(self._runtime, SharedCache(1 << 30), self._tuning.trees) if self._share else None
+        return Engine(
             self._kv,
             self._stores,
             clock=self.scheduler,
@@ -129,11 +129,9 @@ class World:
             cleanup_grace=GRACE,
             foreign=self._foreign,
             upload_age=LIFETIME,
+            tuning=self._tuning,
+            trees=trees,
         )
-        if self._share:
-            trees = SharedTrees(self._runtime, SharedCache(1 << 30))
-            engine._ctx = dataclasses.replace(engine._ctx, trees=trees)
-        return engine
 
     def stored(self, address: str, text: str) -> Entry:
         """An entry whose data is there: what a pusher brings along."""
@@ -171,37 +169,9 @@ class World:
         self.history.outside.setdefault(address, []).append((self.scheduler.step, found))
 
 
-@contextmanager
-def range_bytes(least: int, most: int) -> Iterator[None]:
-    """Trees of several ranges, and of patches over them, from a handful of rows: `fold` takes limits for tests."""
-    defaults = fold.__kwdefaults__
-    assert defaults is not None
-    kept = dict(defaults)
-    defaults.update(limits=Limits(least, most, patch_rows=3, small=1, patches=2, share=0, portion=2, at_once=1))
-    try:
-        yield
-    finally:
-        defaults.update(kept)
-
-
-@contextmanager
-def impatient() -> Iterator[None]:
-    """Tasks are taken over soon, from servers that are at work: here they give no signs of life."""
-    kept, runner.SILENCE = runner.SILENCE, 0.05
-    try:
-        yield
-    finally:
-        runner.SILENCE = kept
-
-
-@contextmanager
-def small_parts() -> Iterator[None]:
-    """Every part of an upload may be small, not only the last."""
-    kept, part_selection.LEAST_PART = part_selection.LEAST_PART, 1
-    try:
-        yield
-    finally:
-        part_selection.LEAST_PART = kept
+def small_trees(bounds: tuple[int, int]) -> Limits:
+    """Trees of several ranges, and of patches over them, from a handful of rows."""
+    return Limits(*bounds, patch_rows=3, small=1, patches=2, share=0, portion=2, at_once=1)
 
 
 _BASE = {"a": "a0", "c/_SUCCESS": "", "c/x": "x0", "z": "z0"}
@@ -226,10 +196,10 @@ def prepared(variant: int, bounds: tuple[int, int]) -> Prepared:
         clock=scheduler,
         ids=ActorIds(0, scheduler),
         runtime=SimRuntime(scheduler, remembered),
+        tuning=Tuning(trees=small_trees(bounds)),
     )
-    with range_bytes(*bounds):
-        scheduler.spawn("prepare", Process("prepare"), _prepare(engine, changes))
-        scheduler.run(100_000)
+    scheduler.spawn("prepare", Process("prepare"), _prepare(engine, changes))
+    scheduler.run(100_000)
     partitions = kv._partitions
     rows = [Put(name, key, row.value) for name, found in partitions.items() for key, row in found.rows.items()]
     return Prepared(rows, blobs._blobs, next(name for name in partitions if name.startswith("repo/")))

@@ -21,6 +21,7 @@ from lakebed_engine.operations.keys import (
     workspace_id,
     workspace_key,
 )
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned, scan_rows
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.external import Foreign
@@ -71,6 +72,7 @@ class Context:
     """Signs the physical addresses that clients get. All servers of a store need the same key."""
     upload_lifetime: int
     """Seconds after which a multipart upload that is not completed expires."""
+    tuning: Tuning
 
     def now(self) -> int:
         """Whole Unix seconds."""

@@ -194,7 +194,7 @@ class _Page:
 class StagedCursor:
     """Over the rows of one staging token."""
 
-    def __init__(self, kv: KVStore, partition: str, page: int = 1000) -> None:
+    def __init__(self, kv: KVStore, partition: str, page: int) -> None:
         self._kv = kv
         self._partition = partition
         self._page = page

@@ -13,7 +13,7 @@ from typing import Self
 import pyarrow as pa
 from lakebed_format.files import encode_layer
 from lakebed_format.schemas import compact
-from lakebed_format.split import MAX_BYTES, row_sizes
+from lakebed_format.split import row_sizes
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.rows import path_at
@@ -45,12 +45,16 @@ async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIter
 
 
 class LayerWriter:
-    """Writes one layer's parts as its rows come, in order of path: `async with` it. Memory: a few parts."""
+    """Writes one layer's parts of `max_bytes` as its rows come, in order of path: `async with` it.
 
-    def __init__(self, store: ObjectStore, runtime: Runtime, layer_id: str) -> None:
+    Memory: a few parts.
+    """
+
+    def __init__(self, store: ObjectStore, runtime: Runtime, layer_id: str, max_bytes: int) -> None:
         self._store = store
         self._runtime = runtime
         self._id = layer_id
+        self._max_bytes = max_bytes
         self._open: list[pa.Table] = []
         self._open_bytes = 0
         self._full: list[Write] = []
@@ -62,7 +66,7 @@ class LayerWriter:
             return
         self._open.append(rows)
         self._open_bytes += int(row_sizes(rows).sum())
-        if self._open_bytes >= MAX_BYTES:
+        if self._open_bytes >= self._max_bytes:
             self._cut()
         if len(self._full) == _AT_ONCE:
             await self._make_room()
@@ -113,9 +117,11 @@ def _encoded(rows: pa.Table, part_id: str) -> bytes:
     return encode_layer(compact(rows), part_id)
 
 
-async def write_layer(store: ObjectStore, runtime: Runtime, layer_id: str, delta: AsyncIterator[pa.Table]) -> Layer:
-    """Write a delta as a file layer, durably. Nothing names it yet."""
-    async with LayerWriter(store, runtime, layer_id) as writer:
+async def write_layer(
+    store: ObjectStore, runtime: Runtime, layer_id: str, delta: AsyncIterator[pa.Table], max_bytes: int
+) -> Layer:
+    """Write a delta as a file layer, in parts of `max_bytes`, durably. Nothing names it yet."""
+    async with LayerWriter(store, runtime, layer_id, max_bytes) as writer:
         async for rows in delta:
             await writer.add(rows)
         return await writer.finish()

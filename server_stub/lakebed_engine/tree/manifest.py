@@ -27,7 +27,8 @@ class Limits:
     patches of a tree, `small` the rows up to which a patch is written anew by the next commit, `patches` how many
     there may be, and `share` how many rows of the ranges must lie between a patch's first and last path for each of
     its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and lie over
-    more than `at_once` ranges are folded in portions, one row in `portion` or more at a time.
+    more than `at_once` ranges are folded in portions, one row in `portion` or more at a time. `piece` is the number of
+    rows of a delta that are merged into one range in memory.
     """
 
     min_bytes: int = MIN_BYTES
@@ -38,6 +39,7 @@ class Limits:
     share: int = 8
     portion: int = 16
     at_once: int = 64
+    piece: int = 50_000
 
 
 LIMITS = Limits()

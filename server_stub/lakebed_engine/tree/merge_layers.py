@@ -16,16 +16,13 @@ from lakebed_engine.tree.manifest import SMALL
 from lakebed_engine.tree.rows import delta_table, overlay, path_at, upper_bound
 from lakebed_engine.vocabulary.ports import Runtime
 
-PAGE = 20_000
-"""Rows read at once from each token."""
-
 
 def _table(rows: Sequence[Row]) -> pa.Table:
     return delta_table([(row.key.decode(), decode_row(row.value)) for row in rows])
 
 
-async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int = PAGE) -> AsyncIterator[pa.Table]:
-    """The rows of a sealed token, as tables of DELTA_SCHEMA."""
+async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int) -> AsyncIterator[pa.Table]:
+    """The rows of a sealed token, as tables of DELTA_SCHEMA: at most `page` rows each."""
     start = b"\0"  # behind the marker row, whose key is empty
     size = min(page, SMALL)  # most tokens are small, and drivers read a few rows without another thread
     while True:

@@ -20,9 +20,6 @@ from lakebed_engine.tree.trees import Trees, Write, write_all
 from lakebed_engine.tree.writer import TreeWriter
 from lakebed_engine.vocabulary.ports import Runtime
 
-_PIECE = 50_000
-"""Delta rows merged at once into one range."""
-
 _AT_ONCE = 4
 """Ranges merged together."""
 
@@ -72,7 +69,7 @@ class _RangeMerge:
     """One base range and the delta rows that belong to it.
 
     Usually all of them are gathered, several ranges are merged at once (`prepare`), and the results written in order
-    (`finish`). A delta of more than _PIECE rows for one range is merged and written piece by piece as it comes.
+    (`finish`). A delta of more than `Limits.piece` rows for one range is merged and written piece by piece as it comes.
     """
 
     def __init__(self, fold: _Fold, info: RangeInfo) -> None:
@@ -88,7 +85,7 @@ class _RangeMerge:
     async def feed(self, delta: pa.Table) -> None:
         self._window.append(delta)
         self._rows += delta.num_rows
-        if self._rows >= _PIECE:
+        if self._rows >= self._fold.piece:
             await self._fold.flush()
             await self.prepare()
             await self._emit()
@@ -134,8 +131,16 @@ class _RangeMerge:
 
 class _Fold:
     def __init__(
-        self, trees: Trees, store: ObjectStore, runtime: Runtime, base: Tree, writer: TreeWriter, relocate: bool
+        self,
+        trees: Trees,
+        store: ObjectStore,
+        runtime: Runtime,
+        base: Tree,
+        writer: TreeWriter,
+        piece: int,
+        relocate: bool,
     ) -> None:
+        self.piece = piece
         self.relocate = relocate
         self.trees = trees
         self.store = store
@@ -212,7 +217,7 @@ async def rewrite(
     With `relocate` a row that differs in its address only is a change.
     """
     writer = TreeWriter(trees, store, runtime, min_bytes=limits.min_bytes, max_bytes=limits.max_bytes)
-    work = _Fold(trees, store, runtime, base, writer, relocate)
+    work = _Fold(trees, store, runtime, base, writer, limits.piece, relocate)
     async for piece in delta:
         await work.take(piece)
     await work.rest()

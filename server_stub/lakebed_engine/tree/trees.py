@@ -125,6 +125,10 @@ class Trees:
         self._unwritten: dict[tuple[str, str], Block] = {}
         self._coming: OrderedDict[tuple[str, str], Awaitable[bytes]] = OrderedDict()
 
+    def clear(self) -> None:
+        """Forget every cached file: the next read asks the store again."""
+        self._cache.clear()
+
     async def load(self, store: ObjectStore, tree_id: str) -> Tree:
         """The tree of a metarange id. Raises CorruptDataError, naming the file."""
         if not tree_id:

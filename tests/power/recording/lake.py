@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 import apsw
+from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.sqlite import file, store
+from lakebed_server.process import wiring
 from lakebed_server.settings.load import load as load_settings
 from lakebed_server.settings.schema import Settings
 
@@ -54,7 +57,8 @@ def small(pages: int, *, patches: bool) -> Iterator[None]:
 
     true = file.connect
     with ExitStack() as stack:
-        stack.enter_context(small_files(PATCH if patches else REWRITE))
+        tuning = small_files(PATCH if patches else REWRITE)
+        stack.enter_context(patch.object(wiring, "Engine", partial(Engine, tuning=tuning)))
         stack.enter_context(patch.object(file, "connect", connect))
         stack.enter_context(patch.object(store, "connect", connect))
         yield

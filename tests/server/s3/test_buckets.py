@@ -203,7 +203,7 @@ def test_buckets_are_made_and_deleted_where_that_is_allowed() -> None:
         assert with_namespace("DELETE", "/made").status == 204
         assert with_namespace("HEAD", "/made").status == 404
         assert with_namespace("PUT", "/made").status == 200
-        legacy = with_namespace.engine._ctx.stores.open("mem://buckets/legacy")
+        legacy = with_namespace.engine.context.stores.open("mem://buckets/legacy")
         with_namespace.run(legacy.put("data/theirs", b"x"))
         assert with_namespace("PUT", "/legacy").status == 200
         place = with_namespace.run(with_namespace.engine.repositories.get("legacy")).storage_namespace

@@ -46,7 +46,7 @@ def stored(bucket: Bucket) -> list[str]:
     """What lies in the store of parts and of objects."""
 
     async def keys() -> list[str]:
-        store = bucket.engine._ctx.stores.open("mem://lake")
+        store = bucket.engine.context.stores.open("mem://lake")
         return [one.key async for one in store.list("") if one.key.startswith((PARTS, "data/"))]
 
     found: list[str] = bucket.run(keys())

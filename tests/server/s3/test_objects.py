@@ -450,7 +450,7 @@ def test_data_that_is_gone_or_cut_is_never_passed_for_the_whole(bucket: Bucket, 
     """Small objects are read at once, larger ones as a stream."""
     bucket.put("main/x", bytes(size))
     entry = bucket.run(bucket.engine.objects.stat("lake", "main", "x"))
-    store = bucket.engine._ctx.stores.open("mem://lake")
+    store = bucket.engine.context.stores.open("mem://lake")
     assert bucket("GET", X, range="bytes=0-9").body == bytes(10)
     bucket.run(store.put(entry.physical_address, bytes(size - 1)))
     cut = bucket("GET", X)

@@ -18,9 +18,6 @@ from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
 from lakebed_engine.vocabulary.records import Branch, Layer
 
-COMPACT_FROM = 8
-"""Layers from which on a branch is worth compacting."""
-
 RESENDS = 4
 """How often a batch whose answer was lost is sent again; its own check lets it land only once."""
 
@@ -58,7 +55,7 @@ async def swap(
         deletes=[Delete(repo.partition, key)] if new is None else [],
     )
     landed = await apply(ctx, repo, batch, operation)
-    if landed and new is not None and len(new.layers) >= COMPACT_FROM:
+    if landed and new is not None and len(new.layers) >= ctx.tuning.compact_from:
         ctx.crowded[repo.name, new.name] = None
     return landed
 

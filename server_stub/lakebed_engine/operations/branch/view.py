@@ -79,7 +79,7 @@ class View:
 
     def _staged(self, source: Source) -> Cursor:
         if isinstance(source, str):
-            return StagedCursor(self.ctx.kv, source)
+            return StagedCursor(self.ctx.kv, source, self.ctx.tuning.staged_page)
         return TreeCursor(self.ctx.trees, self.repo.store, source)
 
 
@@ -104,7 +104,7 @@ def layers_delta(ctx: Context, repo: Repo, layers: Sequence[Layer]) -> AsyncIter
     return overlaid(
         ctx.runtime,
         [
-            token_delta(ctx.kv, ctx.runtime, source)
+            token_delta(ctx.kv, ctx.runtime, source, ctx.tuning.sealed_page)
             if isinstance(source, str)
             else layer_delta(ctx.trees, repo.store, source)
             for source in map(source_of, layers)

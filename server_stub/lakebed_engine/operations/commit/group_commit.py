@@ -30,9 +30,6 @@ from lakebed_engine.tree.trees import Tree, Write, begin_all, write_all
 from lakebed_engine.vocabulary.errors import EngineError, MissingFileError, OutcomeUnknownError, TooManyAttemptsError
 from lakebed_engine.vocabulary.records import Commit, Layer
 
-GUARDED = 100
-"""Paths of a commit up to which its swap checks that none of them was staged on the branch since the fold."""
-
 
 @dataclass
 class Fold(Generic[W]):

@@ -15,7 +15,7 @@ from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged,
 from lakebed_engine.operations.branch.view import View, sources_of
 from lakebed_engine.operations.commit.commit import check_commit, recreated
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit
+from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import Context, Seen, open_repo, read_branch
 from lakebed_engine.operations.validation import check_text
@@ -115,7 +115,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         touched.add_paths([path for path, _ in waiter.changes])
         text = (request.committer, request.message, request.metadata, request.date)
         fold.add(waiter, NewCommit(tree, touched, *text))
-        if len(waiter.changes) <= GUARDED:
+        if len(waiter.changes) <= self.ctx.tuning.guarded_paths:
             fold.guard_paths([path for path, _ in waiter.changes])
 
     async def change(self, fold: Fold[DirectWaiter]) -> Change | None:

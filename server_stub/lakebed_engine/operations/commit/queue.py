@@ -17,12 +17,6 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.ports import Signal
 from lakebed_engine.vocabulary.records import Commit
 
-_PATIENCE = 10.0
-"""Seconds after which a request goes ahead: a commit that takes so long must not hold up the others."""
-
-_TOGETHER = 16
-"""Commits of one swap."""
-
 
 @dataclass(frozen=True, slots=True)
 class CommitGuard:
@@ -78,7 +72,7 @@ async def commit_together(
     """
     async with _queued(ctx, repo, branch, waiter) as queue:
         if await _is_leader(ctx, queue, waiter):
-            await ctx.runtime.finish(lambda: _lead(queue, waiter, commit))
+            await ctx.runtime.finish(lambda: _lead(queue, waiter, commit, ctx.tuning.commits_together))
     return waiter.result()
 
 
@@ -105,18 +99,18 @@ async def _is_leader(ctx: Context, queue: Queue, waiter: Waiter) -> bool:
     """Wait until it is this request's turn, or for long enough. False: another one has answered it."""
     started = ctx.clock.monotonic()
     while waiter.answer is None:
-        left = started + _PATIENCE - ctx.clock.monotonic()
+        left = started + ctx.tuning.commit_wait - ctx.clock.monotonic()
         if not waiter.taken and (left <= 0 or (queue.leader is None and queue.waiting[0] is waiter)):
             queue.waiting.remove(waiter)
             if queue.leader is None:
                 queue.leader = waiter
             return True
-        await waiter.signal.wait(_PATIENCE if waiter.taken else left)
+        await waiter.signal.wait(ctx.tuning.commit_wait if waiter.taken else left)
     return False
 
 
-async def _lead(queue: Queue, leader: W, commit: Callable[[Sequence[W]], Awaitable[None]]) -> None:
-    followers = [one for one in queue.waiting if type(one) is type(leader)][: _TOGETHER - 1]
+async def _lead(queue: Queue, leader: W, commit: Callable[[Sequence[W]], Awaitable[None]], together: int) -> None:
+    followers = [one for one in queue.waiting if type(one) is type(leader)][: together - 1]
     for one in followers:
         queue.waiting.remove(one)
         one.taken = True

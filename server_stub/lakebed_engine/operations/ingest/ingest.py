@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from lakebed_format.globs import MOST as MOST_GLOBS
 
-from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
@@ -112,7 +111,7 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
     async def attempt() -> IngestPage | None:
         seen = await find_open(ctx, repo, found_id)
         record = record_of(seen)
-        if len(record.layers) >= COMPACT_FROM and await compact(ctx, repo, record.name):
+        if len(record.layers) >= ctx.tuning.compact_from and await compact(ctx, repo, record.name):
             return None
         base = await load_commit(ctx, repo, record.commit_id)
         view = View(ctx, repo, sources_of(record), await tree_of(ctx, repo, base.id))
@@ -140,7 +139,7 @@ async def _run(
     told = Filter(request.include, request.exclude)
     while True:
         # an id for each try: what the one before has begun to write may not be taken for this one's
-        writing = LayerWriter(repo.store, ctx.runtime, ctx.ids.new()) if write else nullcontext()
+        writing = _writer(ctx, repo) if write else nullcontext()
         try:
             async with writing as writer:
                 page = _Page(ctx, request, source, prefix, told, base, writer)
@@ -148,6 +147,10 @@ async def _run(
                 return page.answer(), await writer.finish() if writer is not None else None
         except UnsortedListing:  # found out once, and then never again
             continue
+
+
+def _writer(ctx: Context, repo: Repo) -> LayerWriter:
+    return LayerWriter(repo.store, ctx.runtime, ctx.ids.new(), ctx.tuning.layer_bytes)
 
 
 def _check(request: IngestRequest) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
-from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM, swap
+from lakebed_engine.operations.branch.compare_and_swap import swap
 from lakebed_engine.operations.branch.view import layers_delta, stands
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.retry import retry_on_conflict
@@ -20,17 +20,19 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import Layer
 
 
-async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT_FROM) -> int:
+async def compact(ctx: Context, repo: Repo, branch: str, *, least: int | None = None) -> int:
     """Replace a contiguous run of layers by one of the same rows, tombstones kept. How many layers it took away.
 
     Gives up, changing nothing, when the run is no longer there: a commit or a reset has taken it.
     """
+    least = ctx.tuning.compact_from if least is None else least
     seen = await read_record(ctx, repo, branch)
     run = choose_run(seen.record.layers, least)
     if not run:
         return 0
     try:
-        out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, run))
+        rows = layers_delta(ctx, repo, run)
+        out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)
     except MissingFileError:
         if await stands(ctx, repo, seen):
             raise
@@ -67,8 +69,11 @@ async def maintain(ctx: Context) -> int:
     return taken
 
 
-async def compact_branch(ctx: Context, repo_name: str, branch: str, *, least: int = COMPACT_FROM) -> int:
-    """Merge a run of layers of a branch when it has at least `least`. Returns how many layers it removed."""
+async def compact_branch(ctx: Context, repo_name: str, branch: str, *, least: int | None = None) -> int:
+    """Merge a run of layers of a branch when it has at least `least`. Returns how many layers it removed.
+
+    The default of `least` is the engine's `Tuning.compact_from`.
+    """
     return await compact(ctx, await open_repo(ctx, repo_name), branch, least=least)
 
 

@@ -26,18 +26,16 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_engine.vocabulary.records import Entry, Layer
 
-CAP = 32
-"""Layers of a branch: a push beyond is refused until a compaction or a commit has made room."""
-
 
 async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Table]) -> Layer:
     """Publish a delta (tables of DELTA_SCHEMA, ascending) in one swap: a reader sees all of it or nothing.
 
-    Raises BackpressureError when the branch has CAP layers, BranchNotFoundError, InvalidRequestError for no rows.
+    Raises BackpressureError when the branch has as many layers as it may, BranchNotFoundError, InvalidRequestError
+    for no rows.
     """
     seen = await read_record(ctx, repo, branch)
-    refuse_full(repo, branch, seen.record.layers)
-    layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
+    refuse_full(ctx, repo, branch, seen.record.layers)
+    layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta, ctx.tuning.layer_bytes)
     if not layer.parts:
         raise InvalidRequestError("a delta without rows: nothing to push")
 
@@ -47,12 +45,13 @@ async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Ta
     return await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
 
 
-def refuse_full(repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
+def refuse_full(ctx: Context, repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
     """Raises BackpressureError when a branch with these layers has no room for another."""
-    if len(layers) >= CAP:
+    most = ctx.tuning.max_layers
+    if len(layers) >= most:
         what = "branch" if workspace_id(branch) is None else "workspace"
         raise BackpressureError(
-            f"{what} {branch!r} of {repo.name!r} has {len(layers)} layers, at most {CAP}: nothing was "
+            f"{what} {branch!r} of {repo.name!r} has {len(layers)} layers, at most {most}: nothing was "
             "changed; try again when they are compacted, or commit"
         )
 
@@ -76,7 +75,7 @@ async def put_on_top(
     record = seen.record
     used = await ctx.kv.get(staging(record.staging_token), STAGED_MARKER) is not None
     below = (Layer(record.staging_token), *record.layers) if used else record.layers
-    refuse_full(repo, record.name, below)
+    refuse_full(ctx, repo, record.name, below)
     new = msgspec.structs.replace(record, gen=record.gen + 1, staging_token=ctx.ids.new(), layers=(layer, *below))
     guard = [] if used else [nothing_staged(record)]
     gone = [] if used else [Layer(record.staging_token)]

@@ -23,21 +23,18 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_engine.vocabulary.records import Entry, Layer
 
-_ROWS = 10_000
-"""Rows of a reset that are gathered at once."""
-
 
 async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, *, force: bool = False) -> None:
     """Make every path that begins with `prefix` show what is committed; nothing happens when nothing is staged there.
 
-    Raises BackpressureError when the branch has CAP layers, BranchNotFoundError.
+    Raises BackpressureError when the branch has as many layers as it may, BranchNotFoundError.
     """
     validation.check_text("prefix", prefix)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
 
     async def attempt() -> bool | None:
         before = await read_record(ctx, repo, branch)
-        refuse_full(repo, branch, before.record.layers)
+        refuse_full(ctx, repo, branch, before.record.layers)
         seen = await seal(ctx, repo, before)
         if seen is None:
             return None
@@ -59,10 +56,9 @@ async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bo
     await staged.seek(prefix)
     if staged.path is None or not staged.path.startswith(prefix):
         return await stands(ctx, repo, seen)
-    refuse_full(repo, record.name, record.layers)
-    layer = await write_layer(
-        repo.store, ctx.runtime, ctx.ids.new(), _committed(ctx, staged, view.tree_cursor(), prefix)
-    )
+    refuse_full(ctx, repo, record.name, record.layers)
+    rows = _committed(ctx, staged, view.tree_cursor(), prefix)
+    layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)
     if layer.parts:
         return await _put_under_token(ctx, repo, seen, layer)
     # counted although all equals the head: a running commit may have folded only older layers, which do not
@@ -99,7 +95,7 @@ async def _committed(ctx: Context, staged: Cursor, tree: Cursor, prefix: str) ->
         committed = tree.entry() if tree.path == staged.path else None
         if staged.entry() != committed:
             rows.append((staged.path, committed))
-        if len(rows) >= _ROWS:
+        if len(rows) >= ctx.tuning.reset_rows:
             yield await ctx.runtime.cpu(delta_table, rows)
             rows = []
         await staged.next()

@@ -26,9 +26,6 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.multipart import Upload, UploadedPart
 from lakebed_engine.vocabulary.records import SentPart
 
-LEAST_PART = 5 << 20
-"""Bytes of a part that is not the last one, as on S3."""
-
 _SIZES_KEY = "::s3::parts"
 """The S3 gateway reads it."""
 _SIZES_MOST = 1024
@@ -67,10 +64,11 @@ async def choose(
     rows = {row.key: row for row in await part_rows(ctx, repo, upload.id, 0, MOST_PARTS)}
     sent = {part.number: part for part in (decode_part(row.value) for row in rows.values())}
     parts = [_matching(sent.get(part.number), part) for part in told]
+    least = ctx.tuning.least_part
     for part in parts[:-1]:
-        if part.size < LEAST_PART:
+        if part.size < least:
             raise PartTooSmallError(
-                f"part {part.number} has {part.size} bytes: every part but the last has {LEAST_PART} at least; nothing "
+                f"part {part.number} has {part.size} bytes: every part but the last has {least} at least; nothing "
                 "was completed"
             )
     found = sum(part.size for part in parts)

@@ -53,15 +53,6 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.tasks import State, Task
 
-BEAT = 5.0
-"""Seconds between two signs of life."""
-
-SILENCE = 30.0
-"""Seconds of silence after which a task is taken over."""
-
-AT_ONCE = 64
-"""Tasks that one server works on at the same time."""
-
 _LONGEST_KEY = 256
 _FORGOTTEN_AT_ONCE = 100
 
@@ -158,9 +149,10 @@ class TaskRunner:
         repo = await open_repo(self.ctx, repo_name, write=True, force=force)
         if (known := await self.known(repo, task)) is not None:
             return known
-        if len(self._mine) >= AT_ONCE:
+        most = self.ctx.tuning.tasks_at_once
+        if len(self._mine) >= most:
             raise BackpressureError(
-                f"task of {repo.name!r}: this server works on {AT_ONCE} tasks, nothing was begun: try again later"
+                f"task of {repo.name!r}: this server works on {most} tasks, nothing was begun: try again later"
             )
         await self._forget(repo)
         operation = OPERATIONS + self.ctx.ids.new().encode()
@@ -279,9 +271,9 @@ class TaskRunner:
         """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
         key = running_key(task_id)
         found = await self.ctx.kv.get(repo.partition, key)
-        if found is None or task_id in self._mine or len(self._mine) >= AT_ONCE:
+        if found is None or task_id in self._mine or len(self._mine) >= self.ctx.tuning.tasks_at_once:
             return False
-        if self.ctx.now() - decode_beat(found.value).at < SILENCE:
+        if self.ctx.now() - decode_beat(found.value).at < self.ctx.tuning.task_silence:
             return False
         row = await self.ctx.kv.get(repo.partition, task_key(task_id))
         task = None if row is None else decode_task(row.value)
@@ -344,7 +336,7 @@ class TaskRunner:
     async def _beats(self, work: Work) -> None:
         """Signs of life, as long as it is at work."""
         while not work.over:
-            await self.ctx.runtime.sleep(BEAT)
+            await self.ctx.runtime.sleep(self.ctx.tuning.task_beat)
             if not work.over:
                 await self.ctx.kv.apply(Batch(puts=[self._beat_row(work.repo, work.task.id)]))
 

@@ -19,7 +19,7 @@ from lakebed_engine.operations.branch.record import everything_of
 from lakebed_engine.operations.branch.view import stands
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit
+from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import (
     Context,
@@ -190,7 +190,9 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
             await waiter.guard.require()
         delta = self._delta(workspace, request)
         assert self._paths is not None
-        if await delta.chosen.load() > GUARDED or not self._paths.isdisjoint(await delta.chosen.paths()):
+        if await delta.chosen.load() > self.ctx.tuning.guarded_paths:
+            return False
+        if not self._paths.isdisjoint(await delta.chosen.paths()):
             return False
         fold.begin_writes()
         writes: list[Write] = []
@@ -224,7 +226,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
                 f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
             )
         rest = await self._rest(delta) if request.globs else None
-        paths = await delta.chosen.paths() if rows <= GUARDED else None
+        paths = await delta.chosen.paths() if rows <= ctx.tuning.guarded_paths else None
         message = request.message or record.message or f"Workspace {record.uid}"
         new = fold.add(
             waiter,
@@ -261,7 +263,10 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
     async def _rest(self, delta: _Delta) -> Layer:
         """What a partial commit leaves in the workspace, as a layer."""
         await mark_used(self.repo, delta.record)
-        return await write_layer(self.repo.store, self.ctx.runtime, self.ctx.ids.new(), delta.chosen.rest())
+        ctx = self.ctx
+        return await write_layer(
+            self.repo.store, ctx.runtime, ctx.ids.new(), delta.chosen.rest(), ctx.tuning.layer_bytes
+        )
 
     def _add_rows(
         self, fold: Fold[WorkspaceWaiter], delta: _Delta, new: Commit, rest: Layer | None, paths: Sequence[str]

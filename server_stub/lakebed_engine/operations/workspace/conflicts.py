@@ -19,9 +19,6 @@ from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import ConcurrentCommitError, Conflict, DirtyOverlapError
 from lakebed_engine.vocabulary.records import Entry
 
-_FEW = 64
-"""Paths that are looked up one by one in both trees, rather than comparing the trees."""
-
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -148,7 +145,7 @@ async def _changed(work: Work) -> AsyncIterator[str]:
     base, head = await tree_of(ctx, work.repo, _base(work)), await tree_of(ctx, work.repo, _head(work))
     if base.id == head.id:
         return
-    few = work.chosen.few(_FEW)
+    few = work.chosen.few(ctx.tuning.compared_paths)
     if few is not None:
         for path in few:
             old, new = await ctx.trees.find(store, base, path), await ctx.trees.find(store, head, path)

@@ -350,7 +350,7 @@ async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bo
     try:
         await chosen.load()
         chosen.refuse_idle()
-        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), chosen.rest())
+        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), chosen.rest(), ctx.tuning.layer_bytes)
     except MissingFileError:
         if await stands(ctx, repo, seen):
             raise

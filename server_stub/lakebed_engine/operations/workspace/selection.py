@@ -13,9 +13,6 @@ from lakebed_engine.operations.validation import read_globs
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Layer
 
-KEPT_ROWS = 20_000
-"""Rows of a delta that are kept in memory rather than read again for each pass over them."""
-
 
 class Globs:
     """Patterns as in a .gitignore file; here they say what is chosen. Raises InvalidRequestError for a bad one."""
@@ -60,14 +57,15 @@ class Chosen:
 
     async def load(self) -> int:
         """Look at all rows once; the number of the chosen ones. Keeps a small delta in memory."""
+        most = self._ctx.tuning.kept_rows
         kept: list[pa.Table] = []
         seen = chosen = 0
         async for rows in self.everything():
             chosen += (await self._choose(rows, True)).num_rows
             seen += rows.num_rows
-            if seen <= KEPT_ROWS:
+            if seen <= most:
                 kept.append(rows)
-        self._kept = kept if seen <= KEPT_ROWS else None
+        self._kept = kept if seen <= most else None
         return chosen
 
     def refuse_idle(self) -> None:

@@ -87,7 +87,8 @@ async def pop(ctx: Context, repo_name: str, found_id: str, *, branch: str = "", 
 async def _pop(ctx: Context, repo: Repo, workspace: Seen, seen: Seen) -> Layer | None:
     record = record_of(workspace)
     try:
-        layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, record.layers))
+        rows = layers_delta(ctx, repo, record.layers)
+        layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)
     except MissingFileError:
         if await stands(ctx, repo, workspace):
             raise
