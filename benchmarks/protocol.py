@@ -45,7 +45,7 @@ async def filled(engine: Engine, entries: int) -> None:
 
 async def staging_rate(engine: Engine, callers: int = 64, seconds: float = 4) -> float:
     """Durable rows a second, one row a call."""
-    repo = await open_repo(engine._ctx, "bench")
+    repo = await open_repo(engine.context, "bench")
     deadline = time.perf_counter() + seconds
     done = 0
 
@@ -54,7 +54,7 @@ async def staging_rate(engine: Engine, callers: int = 64, seconds: float = 4) ->
         step = 0
         while time.perf_counter() < deadline:
             path = f"stage/{number}/{step}"
-            await stage.stage(engine._ctx, repo, "main", [(path, entry(path))])
+            await stage.stage(engine.context, repo, "main", [(path, entry(path))])
             step, done = step + 1, done + 1
 
     start = time.perf_counter()
@@ -64,7 +64,7 @@ async def staging_rate(engine: Engine, callers: int = 64, seconds: float = 4) ->
 
 async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -> dict[str, float]:
     """Racing committers, each staging one row and committing: answers a second by kind."""
-    repo = await open_repo(engine._ctx, "bench")
+    repo = await open_repo(engine.context, "bench")
     deadline = time.perf_counter() + seconds
     made = nothing = gave_up = 0
 
@@ -74,7 +74,7 @@ async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -
         while time.perf_counter() < deadline:
             path = f"race/{number}/{time.time_ns()}"
             step += 1
-            await stage.stage(engine._ctx, repo, "main", [(path, entry(path))])
+            await stage.stage(engine.context, repo, "main", [(path, entry(path))])
             try:
                 await engine.commits.create("bench", "main", REQUEST)
                 made += 1
@@ -110,7 +110,7 @@ async def publish_rate(engine: Engine, committers: int = 8, seconds: float = 4) 
 
 async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4) -> float:
     """Racing committers with a workspace each, of one row: create, stage, commit. Each makes a commit of its own."""
-    repo = await open_repo(engine._ctx, "bench")
+    repo = await open_repo(engine.context, "bench")
     deadline = time.perf_counter() + seconds
     made = 0
 
@@ -119,7 +119,7 @@ async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4
         while time.perf_counter() < deadline:
             opened = await engine.workspaces.create("bench", WorkspaceRequest(ref="main", creator="bench"))
             path = f"workspace/{number}/{time.time_ns()}"
-            await stage.stage(engine._ctx, repo, opened.name, [(path, entry(path))])
+            await stage.stage(engine.context, repo, opened.name, [(path, entry(path))])
             await engine.workspaces.commit("bench", opened.uid, AdvanceRequest(message="m", committer="bench"))
             made += 1
 

@@ -42,7 +42,7 @@ def peak() -> float:
 
 
 async def stage_all(engine: Engine, branch: str, rows: list[tuple[str, Entry]]) -> None:
-    ctx = engine._ctx
+    ctx = engine.context
     repo = await open_repo(ctx, "bench")
     for start in range(0, len(rows), BATCH):
         await stage.stage(ctx, repo, branch, rows[start : start + BATCH])

@@ -88,7 +88,7 @@ class Engine:
             tuning=tuning,
         )
         self.context = ctx
-        """What the operations work with: the stores, the clock, the caches. For tests; the server uses the services."""
+        """The stores, the clock and the caches. For tests and benchmarks: the server uses the services."""
         changes = RefChanges(Snapshots(ctx, snapshots_kept), snapshot_always=snapshot_always)
         runner = TaskRunner(ctx, _WORKERS, changes.report)
         shared = (ctx, runner, changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.manifest import CARRIERS, LIMITS, Limits, RangeInfo, carrying_tree, metarange_rows
 from lakebed_engine.tree.trees import Tree
@@ -26,7 +27,7 @@ DEEP = FsckOptions(data=True, deep=True, orphan_age=0.0)
 
 
 async def lake_of(*commits: Delta, **options: Any) -> Swept:
-    lake = await memory_lake(limits=PATCHED, **options)
+    lake = await memory_lake(tuning=Tuning(trees=PATCHED), **options)
     for delta in commits:
         await put_commit(lake.engine, delta)
     return lake

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.expiry_clock import ExpiryClock
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.context import Repo
 from lakebed_engine.operations.merge.three_way import STRATEGIES, Join, Resolution, Sides
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import Conflict, MergeConflictError
-from lakebed_engine.vocabulary.ports import RandomIds, SystemClock
 from lakebed_engine.vocabulary.records import MergeRequest, Repository
 
 from tests.engine.trees import Delta, Lake, State, applied, deltas, entry, order, states
@@ -34,24 +31,7 @@ def _tiny() -> Iterator[None]:
 
 async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: MergeRequest) -> State:
     """The merge as the engine does it, its tree folded with tiny ranges."""
-    ctx = Context(
-        kv=MemoryKV(),
-        stores=Stores(None),
-        clock=SystemClock(),
-        expiry_clock=ExpiryClock(SystemClock()),
-        ids=RandomIds(),
-        runtime=lake.runtime,
-        trees=lake.trees,
-        commits=ByteCache(0),
-        marked=ByteCache(0),
-        repos=ByteCache(0),
-        patience=60.0,
-        crowded={},
-        queues={},
-        foreign=Foreign(Stores(None).open),
-        address_key=b"key",
-        upload_lifetime=3600,
-    )
+    ctx = Engine(MemoryKV(), Stores(None), runtime=lake.runtime, trees=lake.trees).context
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
     work = Join(
         ctx,
