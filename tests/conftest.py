@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ import lakebed
 import pytest
 from lakebed._process.exit import awaited_of_obstore
 
+from tests.support import unit_tests
 from tests.support.seeds import seed_of_the_engine
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
@@ -25,8 +27,12 @@ awaited_of_obstore()  # many tests use cloud stores in this process, which shall
 if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients have none
     from hypothesis import HealthCheck, settings
 
+    from tests.support.sizes import sized
+
     # an example, or its making, takes as long as a busy machine takes
-    settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "unhurried", deadline=None, max_examples=sized(100), suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("unhurried")
 
 
@@ -67,21 +73,25 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
     return lake.repository(name).create(f"local://{name}")
 
 
-_SLOW = (
-    "[seaweedfs",
-    "[moto",
-    "[azurite",
-    "[postgres",
-    "tests/cli/",
-    "tests/engine/test_layer",
-    "tests/engine/test_fsck",
-    "tests/compat/",
-)
-"""What the quick loop leaves to `make test`: remote stores, whole processes, the longest of the model tests."""
+_REAL = re.compile(r"[\[-](seaweedfs|moto|azurite|postgres|cached)\b")
+"""Parameters of tests that run on a real database or object store."""
+
+_REAL_FIXTURES = frozenset({"server", "postgres"})
+"""Fixtures that start one."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark it, by name, in one place."""
+    """Mark the tests of real parts `slow`, by their fixtures and parameters. Other slow tests have the mark."""
     for item in items:
-        if any(word in item.nodeid for word in _SLOW):
+        if not _REAL_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())) or _REAL.search(item.nodeid):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A unit test starts no process."""
+    unit_tests.begin(item)
+    try:
+        return (yield)
+    finally:
+        unit_tests.end()

@@ -12,6 +12,8 @@ import pytest
 from tests.cli.support import Command
 from tests.support.server import running_server
 
+pytestmark = pytest.mark.slow
+
 DAY = 24 * 3600.0
 ORPHAN = f"data/2020010100/{'0' * 32}"
 

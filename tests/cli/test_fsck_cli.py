@@ -23,6 +23,8 @@ from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 NOBODY = "0" * 32
 DOCS = Path(__file__).parents[2] / "docs"
 

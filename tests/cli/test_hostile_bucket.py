@@ -19,6 +19,8 @@ from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, running_server
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 LATER_MS = 4_000_000_000_000
 """A ref snapshot of this time is the newest."""
 

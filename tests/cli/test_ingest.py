@@ -19,6 +19,8 @@ from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def feeding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:

@@ -24,6 +24,8 @@ from tests.cli.support import Command
 from tests.support.server import RunningServer, clean_environment
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 NOBODY = {
     "LAKEBED_ENDPOINT": "http://127.0.0.1:9",
     "LAKEBED_ACCESS_KEY_ID": "AKIDOFMINE",

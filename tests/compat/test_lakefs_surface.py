@@ -22,6 +22,8 @@ from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def bucket() -> S3Server:

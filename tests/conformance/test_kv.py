@@ -423,6 +423,7 @@ async def test_closing_finishes_what_was_accepted_and_refuses_the_rest(kv: KVSto
 # ---- Every driver that several processes share
 
 
+@pytest.mark.slow
 async def test_two_processes_racing_lose_no_increment(address: str) -> None:
     said = both(child("increment", address, 300) for _ in range(2))
     assert sorted(map(int, said[0] + said[1])) == list(range(1, 601))
@@ -433,6 +434,7 @@ async def test_two_processes_racing_lose_no_increment(address: str) -> None:
     await store.close()
 
 
+@pytest.mark.slow
 def test_two_processes_racing_to_swap_past_their_checks(address: str) -> None:
     # each checks the key that the other one puts: were a check not to hold until the commit, both could win
     won = both(child("cross", address, number) for number in range(2))
@@ -821,6 +823,7 @@ def child(*arguments: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, __file__, *map(str, arguments)], stdout=subprocess.PIPE)
 
 
+@pytest.mark.slow
 async def test_a_killed_process_loses_nothing_it_acknowledged(path: Path) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")

@@ -145,6 +145,7 @@ async def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
         store.close()
 
 
+@pytest.mark.slow
 async def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) -> None:
     """Another tool has made a file where a directory was when the object was put."""
     for key in ("a/b", "a"):
@@ -155,6 +156,7 @@ async def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) ->
     assert [(blob.key, blob.size) async for blob in local.list()] == [("a", 9)]
 
 
+@pytest.mark.slow
 async def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
     await local.put("a/b", b"1")
     subprocess.run(["rm", "-rf", root], check=True)
@@ -188,6 +190,7 @@ async def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: P
     store.close()
 
 
+@pytest.mark.slow
 def test_no_permission(root: Path) -> None:
     """A child without root's powers: root may do anything."""
     process = child(
@@ -220,6 +223,7 @@ def test_no_permission(root: Path) -> None:
         assert process.stdout.read().split() == ["True"] * 4
 
 
+@pytest.mark.slow
 async def test_no_room(local: LocalObjects, root: Path) -> None:
     """A true limit of the operating system: files of at most 1.5 MiB. Python ignores SIGXFSZ, so writes get EFBIG."""
     process = child(

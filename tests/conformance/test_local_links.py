@@ -269,6 +269,7 @@ def test_a_link_swapped_in_within_a_call(
     assert (directory.with_name("moved away") / files[-1]).exists() is (name != "unlink")
 
 
+@pytest.mark.slow
 async def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opener: None) -> None:
     """A directory turns into a link and back as fast as it can, under every kind of call."""
     (root / "w").mkdir()

@@ -56,6 +56,7 @@ async def test_a_lock_that_others_hold_is_not_waited_for_for_ever(tmp_path: Path
     store.close()
 
 
+@pytest.mark.slow
 async def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
     await store.put("old", b"0")

@@ -214,6 +214,7 @@ async def test_cancelled_before_its_name_is_written(root: Path, size: int) -> No
     local.close()
 
 
+@pytest.mark.slow
 async def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
     process = child(
         root,
@@ -240,6 +241,7 @@ async def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
         await local.delete_partial("../kept")
 
 
+@pytest.mark.slow
 async def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
     process = child(
         root,
@@ -259,6 +261,7 @@ async def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> 
     assert await keys(local) == ["child", "parent"]
 
 
+@pytest.mark.slow
 async def test_a_fork_in_the_middle_of_a_put_leaves_it_to_the_parent(local: LocalObjects, root: Path) -> None:
     process = child(
         root,

@@ -258,6 +258,7 @@ async def test_s3_copies_a_part_inside_the_store(name: str) -> None:
     store.close()
 
 
+@pytest.mark.slow
 async def test_s3_has_an_upload_until_it_ends() -> None:
     server = shared("seaweedfs")
     store = CloudObjects(server.namespace(), server.options())
@@ -273,6 +274,7 @@ async def test_s3_has_an_upload_until_it_ends() -> None:
     store.close()
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_not_there_is_unavailable() -> None:
     server = shared("seaweedfs")
     nowhere = CloudObjects(server.namespace(), server.options(endpoint="http://127.0.0.1:9", retry_seconds=0.1))

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.cloud.store import CloudObjects
@@ -37,6 +37,7 @@ from tests.conformance.objects import (
     read,
     run,
 )
+from tests.support.sizes import examples
 from tests.support.waiting import until
 
 Pair = tuple[ObjectStore, Path]
@@ -360,6 +361,7 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
         assert await store.get(name) == f"again{n}".encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ADAPTERS, indirect=True)  # not `unsynced`: keys have nothing to do with syncs
 @pytest.mark.parametrize("order", [1, -1])
 async def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
@@ -381,7 +383,7 @@ KEY = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=40),
     st.sampled_from(WEIRD),
 ).filter(lambda key: 1 <= len(key.encode()) <= 1024)
-SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+SOME = examples(40, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 @SOME

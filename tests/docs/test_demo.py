@@ -13,6 +13,8 @@ import pytest
 from tests.support.server import clean_environment
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 DEMO = Path(__file__).parents[2] / "examples/demo.py"
 
 

@@ -14,6 +14,7 @@ from tests.support.server import clean_environment, running_server
 HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(
     page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -480,6 +480,7 @@ async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
         if not one.startswith("the same") or empty == ("empty" in one)
     ],
 )
+@pytest.mark.slow
 async def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
     """Whatever a rival does ahead of any call of a commit: it is made once and is right, or refused and leaves all."""
 

@@ -27,6 +27,8 @@ from tests.engine.racing import lake
 from tests.engine.support import REPO, LossyKV, commit, fails, history, losing
 from tests.engine.trees import Delta
 
+pytestmark = pytest.mark.slow
+
 Act = Callable[[Engine], Awaitable[object]]
 Verb = tuple[Act, Callable[[Model], object]]
 DEV = "dev"

@@ -27,6 +27,8 @@ from tests.engine.layering import (
 from tests.engine.support import REPO, chunked, commit, fails
 from tests.engine.trees import Delta, applied, changed, entry
 
+pytestmark = pytest.mark.slow
+
 PUSHED: Delta = {"a": "pushed", "p/1": "pushed", "p/2": None, "p/9": "pushed"}
 
 

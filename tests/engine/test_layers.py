@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_engine.operations.layers.compaction import choose_run
 from lakebed_engine.operations.tuning import Tuning
@@ -39,6 +39,7 @@ from tests.engine.layering import (
 )
 from tests.engine.support import REPO, chunked, commit, fails
 from tests.engine.trees import Delta, Lake, applied, changed, cuts, deltas, entry, order, table, values
+from tests.support.sizes import examples
 from tests.support.waiting import PATIENCE
 
 PATHS = ["a", "a/", "a/b", "a/b/c", "a0", "b", "b/x", "\0", "é", "\U0001f600/e", "\U0010ffff", "p/1", "p/2", "p/3"]
@@ -109,7 +110,7 @@ async def step(engine: Any, model: Model, name: str, *args: Any) -> None:
         await fails(commit(engine), errors.NoChangesError)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(steps, st.integers(1, 4))
 async def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple[Any, ...]], amount: int) -> None:
     world, model = World(tuning=TINY), Model()
@@ -176,7 +177,7 @@ async def test_a_push_without_staged_rows_leaves_no_empty_layer() -> None:
     assert len(await layers_of(engine)) == 2
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(deltas, st.lists(st.integers(0, 40), max_size=6)), max_size=5))
 async def test_layers_in_any_pieces_are_one_delta(parts: list[tuple[Delta, list[int]]]) -> None:
     wanted: Delta = {}
@@ -190,7 +191,7 @@ async def test_layers_in_any_pieces_are_one_delta(parts: list[tuple[Delta, list[
     assert found.equals(pa.concat_tables([table({}), table(wanted)]))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(deltas, st.lists(st.integers(0, 40), max_size=9))
 async def test_a_layer_of_many_parts_is_read_like_one(delta: Delta, at: list[int]) -> None:
     lake = Lake()

@@ -141,7 +141,7 @@ async def forget(engine: Engine, *kinds: bytes) -> int:
 
 
 @pytest.mark.usefixtures("_spans_begin_often")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 async def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
     engine = await grown(seed, 40)
     for first_parent in (False, True):
@@ -211,6 +211,7 @@ async def test_commits_that_touch_too_much_are_looked_at(
         assert not Question(["other/x"], []).may_match(await footprint_of(engine.context, repo, big))
 
 
+@pytest.mark.slow
 async def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: set[str]) -> None:
     """Beside the commits that changed it, a few rows for each hundred commits: no commit is opened in vain."""
 

@@ -15,6 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.engine.machine import Machine
 from tests.engine.machine_base import Base
 from tests.engine.machine_world import tiny
+from tests.support.sizes import sized
 
 Record = Callable[[str, object], None]
 
@@ -49,12 +50,12 @@ def go(machine: type[Machine], examples: int, steps: int, record: Record, *, shr
 
 
 def test_some_sequences(record_property: Record) -> None:
-    go(Machine, 20, 20, record_property, shrink=False)
+    go(Machine, sized(20), 20, record_property, shrink=False)
 
 
 @pytest.mark.slow
 def test_many_sequences(record_property: Record) -> None:
-    go(Machine, 100, 50, record_property)
+    go(Machine, sized(35, soak=100), 50, record_property)
 
 
 @pytest.mark.slow
@@ -62,4 +63,4 @@ def test_sequences_on_sqlite_and_files(tmp_path: Path, record_property: Record) 
     class OnDisk(Machine):
         root = tmp_path
 
-    go(OnDisk, 40, 40, record_property)
+    go(OnDisk, sized(15, soak=40), 40, record_property)

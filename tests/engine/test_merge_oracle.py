@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import Repo
@@ -18,8 +18,9 @@ from lakebed_engine.vocabulary.errors import Conflict, MergeConflictError
 from lakebed_engine.vocabulary.records import MergeRequest, Repository
 
 from tests.engine.trees import Delta, Lake, State, applied, deltas, entry, order, states
+from tests.support.sizes import examples
 
-FEW = settings(max_examples=80, deadline=None)
+FEW = examples(80)
 
 
 @pytest.fixture(autouse=True, scope="module")

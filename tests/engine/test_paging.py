@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
@@ -14,6 +14,7 @@ from tests.engine.calls import crash_after_seal
 from tests.engine.pages import Item, grouped, listed
 from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit
 from tests.engine.trees import Delta, State, applied
+from tests.support.sizes import examples
 
 names = st.one_of(
     st.text("ab/", min_size=1, max_size=5), st.sampled_from(["\U0010ffff/\U0010ffff", "é/é", "/", "//", "a\0/b"])
@@ -24,7 +25,7 @@ prefixes = st.sampled_from(["", "a", "a/", "/", "a/b", "\U0010ffff", "b//"])
 delimiters = st.sampled_from(["", "/", "b", "a/", "\U0010ffff"])
 afters = st.one_of(st.just(""), names, st.sampled_from(["a/", "a/b/", "\U0010ffff"]))
 amounts = st.sampled_from([1, 2, 5, 1000])
-FEW = settings(max_examples=150, deadline=None)
+FEW = examples(150)
 
 
 async def apply_all(engine: Engine, delta: Delta, branch: str = "main") -> None:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -24,8 +24,9 @@ from lakebed_engine.vocabulary.reports import FsckOptions
 from tests.engine.support import REPO, chunked, new_engine, put_commit
 from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids, order, paths, states, table
 from tests.support.object_stores import OneStore
+from tests.support.sizes import examples
 
-SOME = settings(max_examples=120, deadline=None)
+SOME = examples(120)
 small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]), max_size=4), min_size=1, max_size=8)
 
 
@@ -166,6 +167,7 @@ async def test_patches_are_folded_into_the_ranges_when_they_have_grown() -> None
     lake.close()
 
 
+@pytest.mark.slow
 async def test_full_patches_over_many_ranges_are_folded_in_portions() -> None:
     lake = Lake(patches=True)
     limits = Limits(400, 1500, patch_rows=40, small=2, patches=3, share=0, portion=4, at_once=3)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -32,8 +32,9 @@ from tests.engine.trees import (
     table,
     touched,
 )
+from tests.support.sizes import examples
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = examples(60)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,12 +11,14 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from lakebed_format import globs
 from lakebed_format.globs import LONGEST, MOST, Glob, GlobError, Globs
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from tests.support.sizes import examples
 
 PIECES = ["a", "b", "-", "*", "*", "**", "/", "/", "?", "!", " ", "#", "\\", "\\*", "\\!", "^", "[ab]", "[!a]", "[^-b]"]
 PIECES += ["[a-b]", "[]a]", "[!]b]", "[b-]", "[-a]", "[!-]", "/**/", "**/", "/**", "]", "a/", "[b-a]", "[a", "\\ "]
@@ -49,7 +51,7 @@ def ours(texts: list[str]) -> Globs | None:
         return None
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(st.lists(GLOBS, min_size=1, max_size=3), st.lists(PATHS, min_size=1, max_size=6))
 @example(["*.csv", "!tmp/"], ["tmp/a.csv"])
 @example(["tmp/", "!tmp/a"], ["tmp/a", "tmp/b"])
@@ -68,7 +70,7 @@ def test_globs_choose_what_pathspec_chooses(texts: list[str], paths: list[str]) 
         assert own.choose(path) == theirs.match_file(path), (texts, path)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(GLOBS, PATHS)
 def test_a_glob_matches_where_pathspecs_pattern_does(text: str, path: str) -> None:
     own, theirs = ours([text]), pathspecs([text])

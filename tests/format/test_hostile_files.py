@@ -257,6 +257,7 @@ def refused(tmp_path: Path, data: bytes) -> tuple[int, float, str]:
     return int(grown), float(seconds), said
 
 
+@pytest.mark.slow
 def test_a_footer_that_lies_about_a_page(tmp_path: Path) -> None:
     """As in the review: a few kilobytes of pages with millions of zeros, and a footer that says 2,000 rows."""
     count = 2_000_000
@@ -271,6 +272,7 @@ def test_a_footer_that_lies_about_a_page(tmp_path: Path) -> None:
     assert "bytes, at most" in said
 
 
+@pytest.mark.slow
 def test_a_footer_that_names_columns_without_end(tmp_path: Path) -> None:
     """A list of Thrift says in five bytes how long it is, and Arrow makes room for all of it."""
     file = parquet(SAMPLE, "range/1")
@@ -285,6 +287,7 @@ def test_a_footer_that_names_columns_without_end(tmp_path: Path) -> None:
     assert "more than 300,000 structs" in said
 
 
+@pytest.mark.slow
 def test_a_footer_that_ended_the_process(tmp_path: Path) -> None:
     """A histogram of one level where a column has two: pyarrow shows such a column by ending the process."""
     file = encode_patch(patch_table(layer_sample(40)), ID)

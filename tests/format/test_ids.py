@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_format import RANGE_SCHEMA, CommitRecord, commit_id, decode_commit, encode_commit, identity
 from lakebed_format.digest import metarange_id, range_id
 
 from tests.format.support import Row, entry, metarange_table, sample, table
+from tests.support.sizes import examples
 
 texts = st.text(st.characters(codec="utf-8"), max_size=6)
 
@@ -41,7 +42,7 @@ def by_hand(rows: list[Row]) -> str:
     return hashlib.sha256(out).hexdigest()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(
         st.builds(
@@ -133,7 +134,7 @@ def commit_by_hand(record: CommitRecord) -> str:
 ids = st.binary(min_size=32, max_size=32).map(bytes.hex)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(ids, max_size=3).map(tuple), texts, texts, st.integers(-(2**63), 2**63 - 1), st.just("") | ids,
     st.dictionaries(texts, texts, max_size=4),

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_format import DELTA_SCHEMA, RANGE_SCHEMA, decode_range, encode_range
 from lakebed_format.bloom import BITS_A_PATH, PROBES, make_bloom, may_hold
@@ -21,6 +21,7 @@ from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS, encode_l
 from lakebed_format.reading import decode_layer, open_file
 
 from tests.format.support import entry, layer_sample, layer_table, sample, table
+from tests.support.sizes import examples
 
 ID = "0" * 31 + "1-00000"
 some_paths = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30), max_size=200)
@@ -39,7 +40,7 @@ def bits_of(paths: list[str]) -> tuple[int, set[int]]:
     return size, found
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(some_paths)
 def test_a_filter_holds_all_its_paths(paths: list[str]) -> None:
     bloom = make_bloom(paths)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from zlib import crc32
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_format import closes, row_sizes, split_points
 
 from tests.format.support import Row, entry, sample, table
+from tests.support.sizes import examples
 
 RAGGED = 7
 
@@ -48,7 +49,7 @@ def test_row_sizes_by_hand_also_of_slices_and_chunks() -> None:
 many = st.sets(st.integers(0, 400), max_size=120).map(lambda found: [entry(f"p{n:04}", n) for n in sorted(found)])
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(many, st.integers(1, 2000), st.integers(0, 3000))
 def test_points_are_those_of_the_rule(rows: list[Row], low: int, more: int) -> None:
     points = split_points(table(rows), min_bytes=low, max_bytes=low + more)
@@ -73,7 +74,7 @@ def test_a_range_of_exactly_the_bounds_closes(count: int) -> None:
     assert split_points(table(rows), min_bytes=low + 1, max_bytes=100 * low)[0] > marked + 1
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(many, st.integers(1, 1500), st.integers(0, 120))
 def test_a_prefix_has_the_same_points_and_an_edit_is_local(rows: list[Row], low: int, at: int) -> None:
     high = 4 * low

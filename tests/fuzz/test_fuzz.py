@@ -25,6 +25,7 @@ CASES = int(os.environ.get("LAKEBED_FUZZ_CASES", "300"))
 START = int(os.environ.get("LAKEBED_FUZZ_START", seed_of_the_engine()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_any_bytes_are_a_value_or_the_right_error(name: str, record_property: Callable[[str, object], None]) -> None:
     """In a process with bounded memory."""

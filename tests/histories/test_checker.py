@@ -8,10 +8,11 @@ from dataclasses import replace
 from itertools import chain, combinations, permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.histories.checker import Step, TooHardError, order_of, smallest
+from tests.support.sizes import examples
 
 
 def write(value: str | None, call: float, end: float, must: bool = True) -> Step:
@@ -134,7 +135,7 @@ STEPS = st.builds(
 )
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.lists(STEPS, max_size=6), VALUES)
 def test_generated_histories_against_all_permutations(steps: list[Step], start: str | None) -> None:
     found = order_of(steps, start)

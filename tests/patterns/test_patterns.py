@@ -47,11 +47,13 @@ def every() -> list[Found]:
     return list({one[1:]: one for one in [*tree().patterns, *spec_patterns()]}.values())
 
 
+@pytest.mark.slow
 def test_every_pattern_is_linear() -> None:
     assert len(every()) > 80
     assert [one for one in every() if growth(one.pattern, one.flags, one.method) != "linear"] == []
 
 
+@pytest.mark.slow
 def test_every_pattern_is_quick_over_its_worst_texts() -> None:
     assert slow(every(), limit=0.5, timeout=120) == []
 
@@ -123,6 +125,7 @@ def test_what_grows_is_seen(pattern: str, method: str, expected: str) -> None:
     assert growth(pattern.encode().replace(rb"\u212a", b"K"), flags, method) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [OLD_RANGE, PATHSPEC + "b", r"(a*)*b", r"\d+\.?\d*x"])
 def test_what_takes_long_is_measured(pattern: str) -> None:
     known = Found("good", r"[0-9a-f]+", 0, "fullmatch")

@@ -68,6 +68,7 @@ async def _nothing(*_: object) -> Trees:
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patch", patches(), ids=name)
 def test_a_mutant_still_applies(patch: Path, tmp_path: Path) -> None:
     assert (mutated(patch, tmp_path) / "lakebed_engine" / "engine.py").exists()

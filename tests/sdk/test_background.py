@@ -27,6 +27,8 @@ from lakebed import (
 from tests.sdk.doors import Door
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _READS = """
 import io, os, sys, threading, time
 import pyarrow as pa, pyarrow.parquet as pq

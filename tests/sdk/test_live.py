@@ -24,6 +24,8 @@ import pytest
 from tests.sdk.doors import Door
 from tests.sdk.live import KEY, SECRET, Proxy, serving
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

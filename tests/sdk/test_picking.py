@@ -13,6 +13,8 @@ from lakebed.model import ProtectionRules
 from tests.sdk.doors import Door
 from tests.sdk.live import KEY, SECRET, Proxy, serving
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

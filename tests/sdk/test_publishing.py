@@ -56,6 +56,7 @@ def through(door: Door, proxy: Proxy, main: lakebed.Branch, body: Any, *, quick:
     door.run(scenario, endpoint=proxy.endpoint, key=KEY, secret=SECRET, quick=quick)
 
 
+@pytest.mark.slow
 def test_all_kinds_of_data_in_one_commit(door: Door, proxy: Proxy, main: lakebed.Branch, tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_bytes(b"from a file")
@@ -82,6 +83,7 @@ def test_all_kinds_of_data_in_one_commit(door: Door, proxy: Proxy, main: lakebed
     assert history(main) == ["load", "first"]
 
 
+@pytest.mark.slow
 def test_what_is_refused(door: Door, proxy: Proxy, main: lakebed.Branch) -> None:
     main.put("p", b"staged")
 
@@ -105,6 +107,7 @@ def test_what_is_refused(door: Door, proxy: Proxy, main: lakebed.Branch) -> None
     assert main.get("p") == b"staged"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drops", [1, 3])
 def test_a_lost_answer_is_asked_for_again_and_commits_once(
     door: Door, proxy: Proxy, main: lakebed.Branch, drops: int
@@ -121,6 +124,7 @@ def test_a_lost_answer_is_asked_for_again_and_commits_once(
     assert {row.path: main.get(row.path) for row in main.list()} == {"a": b"1", "b": b"2"}
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_sent_again_is_settled_by_looking(door: Door, proxy: Proxy, main: lakebed.Branch) -> None:
     proxy.swallow = lambda line: "/objects/batch" in line
 

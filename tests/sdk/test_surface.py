@@ -147,6 +147,7 @@ def test_the_compatibility_pairs_have_the_same_names() -> None:
         assert names[0] - {"OpenFile"} == names[1]
 
 
+@pytest.mark.slow
 def test_the_sync_door_is_what_the_async_one_makes() -> None:
     spec = importlib.util.spec_from_file_location("unasync_sdk", ROOT / "tools" / "unasync_sdk.py")
     assert spec is not None
@@ -167,6 +168,7 @@ def test_the_sync_door_is_what_the_async_one_makes() -> None:
 HEAVY = ("pandas", "pyarrow", "numpy", "fsspec", "httpx", "lakebed.cli", "lakebed_server", "lakebed_engine", "yaml")
 
 
+@pytest.mark.slow
 def test_import_is_light() -> None:
     code = f"import sys, lakebed; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -178,6 +180,7 @@ def test_import_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_import_is_quick() -> None:
     def cost(code: str) -> float:
         code += "; import time; print(time.process_time())"  # of the CPU: whatever else runs here does not count

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from lakebed._tables import compare as tables_compare
 from lakebed._tables.compare_results import TableDiff
@@ -23,6 +23,7 @@ from lakebed._tables.location import Place
 
 from tests.sdk.doors import Door
 from tests.sdk.live import KEY, SECRET, serving
+from tests.support.sizes import examples
 
 WHERE = Place("repo", "main", "t.parquet")
 
@@ -62,9 +63,7 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other) or one == other  # NaN is NaN, and 0.0 is -0.0
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(before=VALUES, after=VALUES, size=st.sampled_from([0, 5 * tables_compare.BUCKET]))
 def test_against_a_dictionary(tmp_path: Path, before: dict[Any, Any], after: dict[Any, Any], size: int) -> None:
     local = tmp_path / uuid.uuid4().hex
@@ -184,6 +183,7 @@ def counts(found: TableDiff) -> tuple[int, int, int]:
     return found.added.num_rows, found.removed.num_rows, found.changed.num_rows
 
 
+@pytest.mark.slow
 def test_every_diff_has_its_table(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
@@ -213,6 +213,7 @@ def test_every_diff_has_its_table(live: Any) -> None:
     live(body)
 
 
+@pytest.mark.slow
 def test_of_a_directory_only_files_that_differ_are_read(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 

@@ -33,6 +33,8 @@ from tests.sdk.doors import Door, unwrap
 from tests.sdk.live import KEY, SECRET, Proxy, serving
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 FRAME = pd.DataFrame({"day": ["mon", "tue", "wed"], "n": [1, 2, 3]})
 COMMITTED = pd.DataFrame({"day": ["mon"], "n": [0]})
 

@@ -22,6 +22,8 @@ from tests.sdk.doors import Door
 from tests.sdk.live import KEY, SECRET, Proxy, serving
 from tests.support.server import clean_environment
 
+pytestmark = pytest.mark.slow
+
 Body = Any
 
 

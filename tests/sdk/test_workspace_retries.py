@@ -252,6 +252,7 @@ def history(branch: lakebed.Branch) -> list[str]:
     return [commit.message for commit in branch.log(first_parent=True)][:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partial", [False, True], ids=["all", "part"])
 def test_commits_whose_answers_are_dropped_happen_once(door: Door, endpoint: str, proxy: Proxy, partial: bool) -> None:
     name = f"r{uuid.uuid4().hex[:12]}"
@@ -274,6 +275,7 @@ def test_commits_whose_answers_are_dropped_happen_once(door: Door, endpoint: str
         assert main.exists("b") is not partial
 
 
+@pytest.mark.slow
 def test_a_server_that_never_answers_and_is_asked_later(endpoint: str, proxy: Proxy) -> None:
     name = f"r{uuid.uuid4().hex[:12]}"
     with lakebed.connect(endpoint, KEY, SECRET) as direct, lakebed.connect(proxy.endpoint, KEY, SECRET) as lake:

@@ -15,6 +15,8 @@ from botocore.credentials import Credentials  # type: ignore[import-untyped]
 
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 EVIL = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
 SCRIPT = b"<script>fetch('/api/v1/auth/users/admin/credentials', {method: 'POST'})</script>"
 KEYS = "/api/v1/auth/users/admin/credentials"

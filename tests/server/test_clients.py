@@ -193,6 +193,7 @@ def test_a_field_cannot_forge_a_line() -> None:
     assert all(character.isprintable() for character in line)
 
 
+@pytest.mark.slow
 def test_the_command_warns_in_one_line() -> None:
     command = [sys.executable, "-m", "lakebed.cli", "--endpoint", "http://lake.invalid:1", "repo", "list"]
     environment = clean_environment(LAKEBED_ACCESS_KEY_ID="k", LAKEBED_SECRET_ACCESS_KEY="s")

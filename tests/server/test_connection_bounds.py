@@ -23,6 +23,8 @@ from tests.server.serving import PAIR, START
 from tests.server.support import BASIC, OBJECTS, UPLOAD, FakeEngine, Wire, bounded, make_app, serving
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow  # its limits are times
+
 MIB = 1 << 20
 BRANCH = "/api/v1/repositories/repo/branches/main"
 GET = f"GET {OBJECTS}?path=a HTTP/1.1\r\nHost: test\r\nAuthorization: {BASIC}\r\n".encode()

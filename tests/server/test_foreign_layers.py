@@ -14,6 +14,8 @@ import pytest
 from tests.server.workspacing import Api, layer_file
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = pa.schema(
     [
         ("path", pa.string()),

@@ -15,6 +15,8 @@ from tests.server.serving import START
 from tests.support.server import clean_environment, running_server
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("workers", ["1", "3"])
 def test_the_log_goes_on_in_a_new_file(tmp_path: Path, workers: str) -> None:

@@ -12,6 +12,8 @@ from tests.format.hostile import changed, nullable, wrong_text
 from tests.support.scene import Scene, well
 from tests.support.server import running_server
 
+pytestmark = pytest.mark.slow
+
 UNCACHED = {"LAKEBED_CACHE_MEMORY": "0"}
 
 

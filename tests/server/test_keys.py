@@ -17,6 +17,8 @@ from lakebed_server.cli.key_commands import keys
 
 from tests.support.server import ADMIN_ID, RunningServer, clean_environment, running_server
 
+pytestmark = pytest.mark.slow
+
 KEYS = "/api/v1/auth/users/admin/credentials"
 USER = "/api/v1/user"
 Pair = tuple[str, str]

@@ -69,6 +69,7 @@ def modes(top: Path) -> dict[str, set[int]]:
     return found
 
 
+@pytest.mark.slow
 def test_everything_that_a_server_makes_is_its_own(place: Path, tmp_path: Path) -> None:
     """The review's probe, as account 65534."""
     data, log = place / "lakebed" / "data", place / "log"
@@ -85,6 +86,7 @@ def test_everything_that_a_server_makes_is_its_own(place: Path, tmp_path: Path) 
         assert "can open" not in log.read_text()
 
 
+@pytest.mark.slow
 def test_the_group_may_read_objects_and_nothing_else(place: Path, tmp_path: Path) -> None:
     data = place / "data"
     data.mkdir(0o750)
@@ -106,6 +108,7 @@ def test_the_group_may_read_objects_and_nothing_else(place: Path, tmp_path: Path
         assert "can open" not in server.log
 
 
+@pytest.mark.slow
 def test_a_server_warns_of_a_directory_that_others_can_open(place: Path, tmp_path: Path) -> None:
     data = place / "data"
     data.mkdir(0o755)

@@ -14,6 +14,8 @@ import pytest
 from tests.server.serving import PAIR, Process, request
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[type[Process]]:

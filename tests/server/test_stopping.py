@@ -19,6 +19,8 @@ from tests.server.serving import PAIR, Process, request
 from tests.server.support import UPLOAD, FakeEngine, Wire, bounded, services, serving
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Process]
 
 

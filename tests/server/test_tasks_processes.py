@@ -29,6 +29,8 @@ from tests.support.postgres import running_postgres
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 FILES = 12_000
 """So many objects that an import of them is still under way when its server is stopped."""
 

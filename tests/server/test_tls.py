@@ -37,6 +37,8 @@ from tests.support.ports import reserved_ports
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:

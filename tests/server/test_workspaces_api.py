@@ -20,6 +20,8 @@ import pytest
 from tests.server.workspacing import Api, Json, layer_file, registration, write_below
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 NOBODY = "0" * 32
 MIB = 1 << 20
 

@@ -11,6 +11,7 @@ from tests.simulation.apart import KINDS, PATCHES, hunt, kind_of, violations
 from tests.simulation.mutants import mutated
 from tests.support.sampling import sampled
 from tests.support.seeds import seed_of_the_engine
+from tests.support.sizes import sized
 
 MUTANTS = sorted(PATCHES.glob("*.patch"))
 
@@ -30,10 +31,10 @@ def test_a_mutant_is_caught(patch: Path, tmp_path: Path, record_property: Callab
 
 
 def test_some_pauses() -> None:
-    assert violations("pauses", range(100)) == []
+    assert violations("pauses", range(sized(100))) == []
 
 
 @pytest.mark.slow
 def test_pauses_that_are_others_after_each_change() -> None:
     start = seed_of_the_engine()
-    assert violations("pauses", range(start, start + 300)) == []
+    assert violations("pauses", range(start, start + sized(150, soak=300))) == []

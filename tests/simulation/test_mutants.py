@@ -51,6 +51,7 @@ def test_the_mutants_are_there() -> None:
     assert {f"M{number:02d}" for number in range(1, 40)} <= set(numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patch", patches(), ids=name)
 def test_a_mutant_still_applies(patch: Path, tmp_path: Path) -> None:
     assert (mutated(patch, tmp_path) / "lakebed_engine" / "engine.py").exists()

@@ -37,10 +37,12 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_generated_is_up_to_date(fresh: Path) -> None:
     assert generate.differences(fresh, generate.OUT) == []
 
 
+@pytest.mark.slow
 def test_every_generated_file_says_so(fresh: Path) -> None:
     files = [path for path in fresh.rglob("*.py") if "__pycache__" not in path.parts]
     assert len(files) > 80
@@ -56,6 +58,7 @@ def test_differences_name_each_file_and_how_it_differs(tmp_path: Path) -> None:
     assert generate.differences(fresh, kept) == ["changed: differs", "new: missing", "old: not generated any more"]
 
 
+@pytest.mark.slow
 def test_output_that_lost_an_operation_is_refused(fresh: Path, tmp_path: Path) -> None:
     generate.install(fresh, tmp_path)
     (tmp_path / "lakebed_api/api/tags/get_tag.py").unlink()
@@ -63,6 +66,7 @@ def test_output_that_lost_an_operation_is_refused(fresh: Path, tmp_path: Path) -
         generate.verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_output_that_does_not_compile_is_refused(
     fresh: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +77,7 @@ def test_output_that_does_not_compile_is_refused(
     assert "duplicate argument" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_failing_generator_is_reported(tmp_path: Path) -> None:
     with pytest.raises(generate.GenerationError, match="ruff failed"):
         generate.run("ruff", "no-such-command", cwd=tmp_path)

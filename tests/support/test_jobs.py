@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 import time
 
+import pytest
+
 from tools.jobs import Ended, report, run_all, slowest
+
+pytestmark = pytest.mark.slow
 
 PYTEST = """..
 ============================= slowest 15 durations =============================

@@ -14,6 +14,8 @@ from tests.support.nursery import born, ended
 from tests.support.server import clean_environment, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
     done = ended(["--version"], clean_environment(), 60)

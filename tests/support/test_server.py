@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 
 def test_it_is_healthy_and_knows_the_admin(server: RunningServer, lake: lakebed.Lake) -> None:
     assert httpx.get(f"{server.endpoint}/_health").is_success

@@ -183,6 +183,7 @@ def test_who_does_not_ask_pays_nothing(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_named(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(lake): pass")
     code = (

@@ -156,6 +156,7 @@ def test_unittest() -> None:
     assert (result.testsRun, result.errors, result.failures) == (2, [], [])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # Python 3.12 and later
 def test_a_forked_child_is_a_client_and_no_more() -> None:
     with lakebed_testing.server() as server, server.connect(timeout=PATIENCE, retries=0) as lake:
@@ -191,6 +192,7 @@ def _in_a_child(server: LakebedServer, main: lakebed.Branch, pipe: multiprocessi
     pipe.recv()
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind() -> None:
     """In a process of its own, where every warning is an error and unclosed sockets and files are told."""
     code = """

@@ -21,6 +21,8 @@ from tests.support.postgres import running_postgres
 from tests.support.server import RunningServer, clean_environment, running_server
 from tools.make_fixture import ADMIN_ID, ADMIN_SECRET, restore
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent / "data"
 VERSIONS = sorted(path.name for path in DATA.iterdir())
 LAKEBED = str(Path(sys.executable).parent / "lakebed")

@@ -25,6 +25,8 @@ from tests.support.seeds import seed_of_the_engine
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 REQUESTS = 1500
 HOSTILE_SECONDS = 0.4
 """Most CPU time of the requests that the review made: they took 0.6 to 1 s of it, and take 0.1 s now."""
