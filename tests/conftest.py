@@ -76,6 +76,9 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
 _REAL = re.compile(r"[\[-](seaweedfs|moto|azurite|postgres|cached)\b")
 """Parameters of tests that run on a real database or object store."""
 
+_APART = ("tests/spark/", "tests/s3/", "tests/delta/")
+"""Folders of tests that run in environments of their own."""
+
 _REAL_FIXTURES = frozenset({"server", "postgres"})
 """Fixtures that start one."""
 
@@ -83,7 +86,8 @@ _REAL_FIXTURES = frozenset({"server", "postgres"})
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of real parts `slow`, by their fixtures and parameters. Other slow tests have the mark."""
     for item in items:
-        if not _REAL_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())) or _REAL.search(item.nodeid):
+        real = not _REAL_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        if real or _REAL.search(item.nodeid) or item.nodeid.startswith(_APART):
             item.add_marker(pytest.mark.slow)
 
 
