@@ -1,4 +1,4 @@
-"""What every operation works with: the stores, the clock, the caches, and one repository's place in them."""
+"""The context of every operation: the stores, the clock, the caches, and the position of a repository in them."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Workspace
 
 BAD_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a damaged row of the KV store, or a damaged line of a dump, makes msgspec raise."""
+"""What msgspec raises for a damaged row of the KV store or a damaged line of a dump."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Everything that is injected, and the caches."""
+    """All injected components, and the caches."""
 
     kv: KVStore
     stores: ObjectStores
@@ -58,16 +58,16 @@ class Context:
     trees: Trees
     commits: ByteCache
     patience: float
-    """Seconds after which a reader looks whether its branch record still stands: half of the cleaner's grace."""
+    """Seconds after which a reader checks that its branch record is unchanged: half of the cleaner's grace period."""
     crowded: dict[tuple[str, str], None]
-    """Branches, by repository and name, that this process saw with enough layers to be compacted."""
+    """Branches, by repository and name, that this process saw with enough layers for a compaction."""
     queues: dict[tuple[str, str], Any]
     """The commit queue (`commit.queue.Queue`) of each branch with waiting requests, by repository uid and name."""
     repos: ByteCache
     marked: ByteCache
-    """Staging tokens whose marker row is known to be written."""
+    """Staging tokens whose marker row is written."""
     foreign: Foreign
-    """Objects outside of every namespace, as far as they may be read."""
+    """The readable objects outside of every namespace."""
     address_key: bytes
     """Signs the physical addresses that clients get. All servers of a store need the same key."""
     upload_lifetime: int
@@ -89,19 +89,19 @@ class Repo:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the repository."""
         return self.record.name
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A branch record, or a workspace's, as it was read, with the version that a swap checks."""
+    """The record of a branch or workspace, with the version that was read. A swap checks the version."""
 
     record: Branch
     version: int
 
     def check(self, repo: Repo) -> Check:
-        """The check that the record has not changed since."""
+        """The check that the record has not changed."""
         return Check(repo.partition, record_key(self.record.name), self.version)
 
 
@@ -113,17 +113,17 @@ encode = msgspec.json.Encoder().encode
 
 
 def decode_repository(value: bytes) -> Repository:
-    """A stored repository record."""
+    """Decode a stored repository record."""
     return _repository.decode(value)
 
 
 def decode_branch(value: bytes) -> Branch:
-    """A stored branch record."""
+    """Decode a stored branch record."""
     return _branch.decode(value)
 
 
 def decode_workspace(value: bytes) -> Workspace:
-    """A stored workspace record."""
+    """Decode a stored workspace record."""
     return _workspace.decode(value)
 
 
@@ -133,14 +133,15 @@ def decode_record(name: str, value: bytes) -> Branch:
 
 
 async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool = False, branch: str = "") -> Repo:
-    """The repository of this name. Raises RepositoryNotFoundError; with `write`, ReadOnlyRepositoryError.
+    """Open a repository. `branch`: a branch, or a workspace of it, that the caller will change directly.
 
-    `branch`: one that is to be changed directly, or a workspace of it. Raises ProtectedBranchError.
+    Raises RepositoryNotFoundError. With `write`, also ReadOnlyRepositoryError.
+    With `branch`, also ProtectedBranchError.
     """
     found = await ctx.kv.get(REPOSITORIES, text_key(name))
     if found is None:
         raise _no_repository(name)
-    # a version never comes back, so a record decoded once need not be decoded again
+    # a version never comes back, so its decoded record stays valid
     repo: Repo | None = ctx.repos.get(found.version)
     if repo is None:
         record = _repository.decode(found.value)
@@ -156,12 +157,12 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
 
 
 def opened(ctx: Context, record: Repository) -> Repo:
-    """A repository of which the record is known. Raises InvalidNamespaceError."""
+    """Open the repository of a known record. Raises InvalidNamespaceError."""
     return Repo(record, ctx.stores.open(record.storage_namespace), repository_partition(record.uid))
 
 
 async def active_records(ctx: Context) -> AsyncIterator[Repository]:
-    """The record of every repository that is neither half made nor half deleted, in order of name, page by page."""
+    """The records of all repositories, in order of name, page by page. Skips those in creation or deletion."""
     async for row in scan_rows(ctx.kv, REPOSITORIES):
         record = _repository.decode(row.value)
         if record.state == "active":
@@ -169,7 +170,7 @@ async def active_records(ctx: Context) -> AsyncIterator[Repository]:
 
 
 def refuse_protected(repo: Repo, branch: str) -> None:
-    """Raises ProtectedBranchError for a branch of a protection rule. A workspace is protected by none."""
+    """Raises ProtectedBranchError if a rule matches the branch. No rule protects a workspace."""
     if workspace_id(branch) is not None:
         return
     for pattern in repo.record.protection:
@@ -185,7 +186,7 @@ def _no_repository(name: str) -> RepositoryNotFoundError:
 
 
 async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
-    """The branch record, fresh. Raises BranchNotFoundError."""
+    """Read a branch record. Raises BranchNotFoundError."""
     found = await ctx.kv.get(repo.partition, branch_key(name))
     if found is None:
         raise BranchNotFoundError(f"branch {name!r} not found in repository {repo.name!r}")
@@ -198,7 +199,7 @@ def _seen(found: Versioned) -> Seen:
 
 
 async def read_record(ctx: Context, repo: Repo, name: str) -> Seen:
-    """The record of a branch or of an open workspace, fresh: for whatever works on uncommitted rows.
+    """Read the record of a branch or an open workspace, to work on its uncommitted rows.
 
     Raises BranchNotFoundError, WorkspaceNotFoundError, WorkspaceClosedError.
     """
@@ -213,13 +214,13 @@ async def read_record(ctx: Context, repo: Repo, name: str) -> Seen:
 
 
 async def find_workspace(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
-    """The record of a workspace, open or closed."""
+    """The record of a workspace, open or closed. None when it does not exist."""
     found = await ctx.kv.get(repo.partition, workspace_key(found_id))
     return None if found is None else Seen(_workspace.decode(found.value), found.version)
 
 
 def refuse_closed(record: Branch) -> None:
-    """Raises WorkspaceClosedError, saying what became of the workspace."""
+    """Raises WorkspaceClosedError for a closed workspace. The message says how it was closed."""
     if isinstance(record, Workspace) and record.state != "open":
         what = f"committed as {record.result}" if record.result else record.state
         raise WorkspaceClosedError(f"workspace {record.uid} is closed ({what}): create another one")
@@ -232,7 +233,7 @@ async def load_commit(ctx: Context, repo: Repo, commit_id: str) -> Commit:
 
 
 async def load_commits(ctx: Context, repo: Repo, commit_ids: Sequence[str]) -> list[Commit]:
-    """Commits by their full ids, in order, with one read of the KV store for those not cached."""
+    """Commits by their full ids, in order. Reads all that are not cached in one request of the KV store."""
     found: dict[str, Commit | None] = {one: ctx.commits.get((repo.partition, one)) for one in commit_ids}
     missing = [one for one, commit in found.items() if commit is None]
     if missing:

@@ -59,7 +59,7 @@ def check_tag(name: str) -> None:
 def check_path(path: str) -> None:
     """1 to 1,024 bytes of UTF-8; nothing else is forbidden and nothing is normalised."""
     if path.isascii() and 0 < len(path) <= MAX_PATH_BYTES:
-        return  # nearly every path there is
+        return  # the fast path of nearly all paths
     if not path:
         raise InvalidPathError("object path: must not be empty")
     try:
@@ -71,10 +71,10 @@ def check_path(path: str) -> None:
 
 
 def check_paths(paths: Sequence[str]) -> None:
-    """As `check_path`, for many at once."""
+    """As `check_path`, for many paths."""
     sizes = [*map(len, paths)]
     if all(map(str.isascii, paths)) and min(sizes, default=1) and max(sizes, default=1) <= MAX_PATH_BYTES:
-        return  # nearly all that there are
+        return  # the fast path of nearly all paths
     for path in paths:
         check_path(path)
 
@@ -116,7 +116,7 @@ def check_metadata(metadata: Mapping[str, str]) -> None:
 
 
 def read_globs(texts: Sequence[str]) -> Globs:
-    """The globs of a request. Raises InvalidRequestError for one that chooses nothing or is too long, and for many."""
+    """The globs of a request. Raises InvalidRequestError for too many globs, and for an invalid or too long glob."""
     for text in texts:
         check_text("glob", text)
     try:
@@ -126,7 +126,7 @@ def read_globs(texts: Sequence[str]) -> Globs:
 
 
 def check_namespace(uri: str) -> None:
-    """A URI of a known scheme; whether it can be opened is for the stores to say."""
+    """Check that the scheme is known. Whether the namespace can be opened is checked by the stores."""
     if not _NAMESPACE.fullmatch(uri):
         raise InvalidNamespaceError(
             f"storage namespace {uri[:80]!r}: must begin with local://, mem:// or another object store's scheme"

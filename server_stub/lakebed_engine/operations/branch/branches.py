@@ -47,7 +47,7 @@ from lakebed_engine.vocabulary.records import Branch, Page, Tag
 async def create_branch(
     ctx: Context, repo_name: str, name: str, source: str, *, hidden: bool = False, force: bool = False
 ) -> Branch:
-    """A branch at the commit of `source`. Raises BranchExistsError, NameTakenError, RefNotFoundError."""
+    """Create a branch at the commit of `source`. Raises BranchExistsError, NameTakenError, RefNotFoundError."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     validation.check_branch(name)
     if await ctx.kv.get(repo.partition, commit_key(name)) is not None:
@@ -61,7 +61,7 @@ async def create_branch(
         checks=[
             absent(repo.partition, branch_key(name)),
             absent(repo.partition, tag_key(name)),
-            absent(repo.partition, operation),  # that a name is free can come true again: this lands at most once
+            absent(repo.partition, operation),  # the name may become free again: this check prevents a second apply
         ],
         puts=[
             Put(repo.partition, branch_key(name), encode(new)),
@@ -74,7 +74,7 @@ async def create_branch(
 
 
 async def get_branch(ctx: Context, repo_name: str, name: str) -> Branch:
-    """A branch. Raises BranchNotFoundError."""
+    """Raises BranchNotFoundError."""
     return (await read_branch(ctx, await open_repo(ctx, repo_name), name)).record
 
 
@@ -94,7 +94,7 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool 
 async def list_branches(
     ctx: Context, repo_name: str, *, prefix: str = "", after: str = "", amount: int = 100, show_hidden: bool = False
 ) -> Page[Branch]:
-    """Branches in order of name; hidden ones only when asked for."""
+    """Branches in order of name. Hidden ones only with `show_hidden`."""
     validation.check_amount(amount)
     repo = await open_repo(ctx, repo_name)
     items: list[Branch] = []
@@ -116,7 +116,7 @@ async def list_branches(
 
 
 async def reset_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
-    """Drop everything staged (`PROTOCOL.md` 3, RESET)."""
+    """Discard everything staged (`PROTOCOL.md` 3, RESET)."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
 
     async def attempt() -> bool | None:
@@ -128,7 +128,7 @@ async def reset_branch(ctx: Context, repo_name: str, name: str, *, force: bool =
 
 
 async def reset_object(ctx: Context, repo_name: str, name: str, path: str, *, force: bool = False) -> None:
-    """Make one path show what is committed; nothing happens when nothing is staged there."""
+    """Make one path show what is committed. Does nothing when nothing is staged there."""
     validation.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
 
@@ -145,7 +145,7 @@ async def reset_object(ctx: Context, repo_name: str, name: str, path: str, *, fo
 
 
 async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
-    """One try on the record as seen. False: it changed meanwhile."""
+    """One attempt with the record that was read. False when the record has changed."""
     key = path.encode()
     live, *older = sources_of(seen.record)
     assert isinstance(live, str)
@@ -154,7 +154,7 @@ async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
     if here is None and not below:
         return await stands(ctx, repo, seen)
     if not below:
-        # the row is in the live token only, which no commit has sealed: the check keeps it so
+        # the row is only in the live token, which no commit has sealed: the check ensures that none seals it
         try:
             await ctx.kv.apply(Batch(checks=[seen.check(repo)], deletes=[Delete(live, key)]))
         except PredicateFailed:
@@ -162,12 +162,12 @@ async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
         return True
     entry = await ctx.trees.find(repo.store, await tree_of(ctx, repo, seen.record.commit_id), path)
     rows = [Put(live, key, encode_row(entry)), Put(live, STAGED_MARKER, b"")]
-    # a sealed row may be in a commit's hands by now: the count tells it
+    # a running commit may be folding a sealed row: the reset count makes it fold again
     return await swap(ctx, repo, seen, after_reset(seen.record), puts=rows)
 
 
 async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, *, force: bool = False) -> Tag:
-    """A tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""
+    """Create a tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""
     repo = await open_repo(ctx, repo_name)
     validation.check_tag(name)
     if await ctx.kv.get(repo.partition, branch_key(name)) is not None:

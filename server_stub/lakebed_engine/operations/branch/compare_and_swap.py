@@ -1,7 +1,7 @@
-"""The one place where a branch record changes: every compare-and-swap batch of the engine is built here.
+"""Builds every compare-and-swap batch that changes a branch record.
 
 A batch holds the check of the record, the new record, the operation key that settles a lost answer, and notes for the
-cleaner about what the swap dropped (`PROTOCOL.md` 1 and 3). A journal's events will go into the same batch.
+cleaner about the layers that the swap drops (`PROTOCOL.md` 1 and 3).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFaile
 from lakebed_engine.vocabulary.records import Branch, Layer
 
 RESENDS = 4
-"""How often a batch whose answer was lost is sent again; its own check lets it land only once."""
+"""How often to send a batch again when its answer is lost. Its own check prevents a second apply."""
 
 
 def sealed(record: Branch, token: str) -> Branch:
-    """The record with its token sealed as the newest layer, and a new token."""
+    """The record with a new token. The old token is sealed as the newest layer."""
     layers = (Layer(record.staging_token), *record.layers)
     return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=layers)
 
@@ -38,10 +38,12 @@ async def swap(
     checks: Sequence[Check] = (),
     dropped: Sequence[Layer] = (),
 ) -> bool:
-    """Replace the branch record as it was seen by `new`, or delete it; with further rows in the same batch.
+    """Replace the branch record `seen` by `new`, or delete it, with further rows in the same batch.
 
-    True: it landed. False: the record had changed and nothing was done. `dropped` are layers that nothing
-    names afterwards. Raises OutcomeUnknownError only when reading back could not settle a lost answer.
+    Returns False when the record has changed. Nothing is written then. `dropped` are layers that no record names
+    afterwards.
+
+    Raises OutcomeUnknownError only when a read could not settle a lost answer.
     """
     key = record_key(seen.record.name)
     operation = OPERATIONS + ctx.ids.new().encode()
@@ -61,11 +63,13 @@ async def swap(
 
 
 async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
-    """Apply a batch that writes the operation key `operation`; settle a lost answer by that key.
+    """Apply a batch that writes the operation key `operation`. After a lost answer, read that key.
 
-    Only the key proves that the batch landed: vanished ids may have been reset away. While it is absent the same
-    batch is sent again: its first check names a version that never comes back, so it lands once or not at all, even
-    if the first one was only late. (That a key is absent can come true again: then a refusal settles nothing.)
+    Only the key proves that the batch was applied. Missing rows prove nothing: a reset may have removed them. While
+    the key is absent, this sends the same batch again. Its first check names a version that never comes back, so the
+    batch applies at most once, even if the first request is only late.
+
+    A check that a key is absent can become true again. A refused batch with such a check therefore settles nothing.
     """
     lost: OutcomeUnknownError | None = None
     for attempt in range(RESENDS + 1):
@@ -88,7 +92,7 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
         except StoreError as error:
             if lost is None:
                 raise
-            raise lost from error  # this one was refused, the one before it may have landed
+            raise lost from error  # the store refused this request, but may have applied the one before
         return True
     raise AssertionError("unreachable")
 
@@ -101,7 +105,7 @@ async def _landed(ctx: Context, repo: Repo, operation: bytes, lost: OutcomeUnkno
 
 
 async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:
-    """Seal the token if it has rows (`PROTOCOL.md` 3, SEAL). None: the record changed meanwhile, read it again."""
+    """Seal the token if it has rows (`PROTOCOL.md` 3, SEAL). None when the record has changed: read it again."""
     if await ctx.kv.get(staging(seen.record.staging_token), STAGED_MARKER) is None:
         return seen
     new = sealed(seen.record, ctx.ids.new())
@@ -126,7 +130,7 @@ async def is_staged(ctx: Context, record: Branch) -> bool:
 
 
 class Change(NamedTuple):
-    """A new record, with the further checks of its swap and the layers that nothing names afterwards."""
+    """A new record, the further checks of its swap, and the layers that no record names afterwards."""
 
     record: Branch
     checks: Sequence[Check] = ()
@@ -134,9 +138,10 @@ class Change(NamedTuple):
 
 
 async def rotated(ctx: Context, record: Branch, head: str) -> Change:
-    """The record with another head and a new token; an old token with rows becomes a layer.
+    """The record with another head and a new token. An old token with rows becomes a layer.
 
-    With the old token, a reader of the old record would see rows that are staged after the swap, but not the new head.
+    The token must change: with the old one, a reader of the old record would see rows that are staged after the swap,
+    without the new head.
     """
     old = Layer(record.staging_token)
     new = msgspec.structs.replace(record, gen=record.gen + 1, commit_id=head, staging_token=ctx.ids.new())
@@ -146,5 +151,5 @@ async def rotated(ctx: Context, record: Branch, head: str) -> Change:
 
 
 def nothing_staged(record: Branch) -> Check:
-    """The check that the live token has no rows: guards swaps that must not overtake a staged write."""
+    """The check that the live token has no rows. It makes a swap fail when a write is staged before it."""
     return Check(staging(record.staging_token), STAGED_MARKER, ABSENT)

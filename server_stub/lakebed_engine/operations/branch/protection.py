@@ -1,7 +1,7 @@
 """Protection rules: patterns of branches that take no direct changes (`facts/rest_api.md` 3.4).
 
-They stand in the repository's record, which every operation reads: a rule holds from the moment it is set, and costs no
-further read. `context.open_repo` refuses what they forbid.
+The rules are in the repository's record, which every operation reads anyway. So a rule applies immediately and costs
+no further read. `context.open_repo` refuses the forbidden changes.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ Rules = tuple[str, ...]
 
 
 async def get_rules(ctx: Context, repo_name: str) -> Rules:
-    """The patterns, in the order that they were set."""
+    """The patterns, in the order in which they were set."""
     return (await open_repo(ctx, repo_name)).record.protection
 
 
 async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], *, if_match: str | None = None) -> None:
-    """Replace all rules. `if_match`: only those with this entity tag, `""` for none. PreconditionFailedError."""
+    """Replace all rules. `if_match`: only if the current rules have this entity tag, `""` for no rules.
+
+    Raises PreconditionFailedError.
+    """
     _check(patterns)
     new = tuple(dict.fromkeys(patterns))
 
@@ -52,7 +55,7 @@ async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], *, if
 
 
 async def add_rule(ctx: Context, repo_name: str, pattern: str) -> None:
-    """Add one pattern; nothing happens when it is there."""
+    """Add one pattern. Does nothing when it exists already."""
     _check([pattern])
 
     def change(now: Rules) -> Rules:
@@ -81,7 +84,7 @@ def _check(patterns: Sequence[str]) -> None:
         check_text("protection rule", pattern)
         if not 1 <= len(pattern) <= MAX_PATTERN:
             raise InvalidRequestError(f"protection rule {pattern[:40]!r}: must have 1 to {MAX_PATTERN} characters")
-        # a rule that reads as if it protected something, and does not, is worse than none
+        # refuse a rule that seems to protect a branch but matches nothing
         strange = next((sign for sign in "{}\\^" if sign in pattern), None)
         if strange is not None:
             raise InvalidRequestError(
@@ -90,7 +93,7 @@ def _check(patterns: Sequence[str]) -> None:
 
 
 async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]) -> None:
-    """Change the rules by compare-and-swap of the repository's record; they may be changed where it is read-only."""
+    """Change the rules by compare-and-swap of the repository's record. This also works on a read-only repository."""
     key = text_key(repo_name)
     uid = (await open_repo(ctx, repo_name)).record.uid
     lost: OutcomeUnknownError | None = None
@@ -106,7 +109,7 @@ async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]
         record = decode_repository(found.value)
         if lost is not None and record.protection == wanted:
             return True
-        if lost is not None:  # it may land later still, or has and was changed since: nobody can say
+        if lost is not None:  # the lost batch may be applied later, or was applied and changed since: unknown
             raise lost
         wanted = change(record.protection)
         if wanted == record.protection:

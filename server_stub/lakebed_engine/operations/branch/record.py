@@ -14,28 +14,28 @@ from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
 
 
 def emptied(record: Branch, token: str) -> Branch:
-    """The record with everything staged dropped."""
+    """The record with nothing staged."""
     return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=())
 
 
 def after_reset(record: Branch) -> Branch:
-    """The record after the reset of a path or a prefix: counted, so that a running commit folds again."""
+    """The record after the reset of a path or a prefix. The count makes a running commit fold again."""
     return msgspec.structs.replace(record, gen=record.gen + 1, resets=record.resets + 1)
 
 
 def staged_of(record: Branch) -> list[Layer]:
-    """All that is staged: the live token, as the layer that it would become, and the sealed layers."""
+    """Everything staged: the live token as a layer, and the sealed layers."""
     return [Layer(record.staging_token), *record.layers]
 
 
 def everything_of(record: Branch) -> list[Layer]:
-    """All rows that go with a record: what is staged, and of a workspace what scans have seen."""
+    """All layers that belong to a record: what is staged, and the scan ledger of a workspace."""
     seen = [Layer(scan_token(record.uid))] if isinstance(record, Workspace) else []
     return [*staged_of(record), *seen]
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What the cleaner has to remove: a token's rows, or files of a namespace. `at` in Unix seconds."""
+    """What the cleaner must remove: the rows of a token, or files of a namespace. `at` is in Unix seconds."""
 
     at: int
     namespace: str = ""

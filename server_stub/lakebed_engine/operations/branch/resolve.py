@@ -1,7 +1,7 @@
 """Ref expressions: what a name, a commit id or `main~2` means (`facts/rest_api.md` 3).
 
 Resolution order of a base: full commit id, branch, workspace (`main+<id>`), tag, unique prefix of a commit id. A
-workspace is to a ref expression what a branch is: `@` is its base, `$` what it shows.
+workspace works like a branch: `@` is its base, `$` is what it shows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What an expression means: a commit, and the branch or workspace when it names one directly."""
+    """The result of an expression: a commit, and the branch or workspace if the expression names one directly."""
 
     commit_id: str
     branch: Seen | None = None
@@ -51,7 +51,7 @@ class Resolved:
 
 
 def parse(text: str) -> Expression:
-    """Split an expression. Raises InvalidRefError naming the rule."""
+    """Split an expression. Raises InvalidRefError, which names the broken rule."""
     base = _BASE.match(text)
     if base is None:
         raise InvalidRefError(f"ref {text[:80]!r}: must begin with a branch, tag or commit id, without spaces")
@@ -77,7 +77,7 @@ def parse(text: str) -> Expression:
 
 
 async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
-    """The meaning of an expression now. Raises InvalidRefError, RefNotFoundError, WorkspaceClosedError."""
+    """Resolve an expression now. Raises InvalidRefError, RefNotFoundError, WorkspaceClosedError."""
     expression = parse(text)
     found = await _base(ctx, repo, expression.base)
     if expression.staged is not None:
@@ -93,7 +93,7 @@ async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
 
 
 async def resolve_commit(ctx: Context, repo: Repo, text: str) -> Commit:
-    """The commit that an expression names; a branch means its head. `$` names none: InvalidRefError."""
+    """The commit of an expression. A branch means its head. Raises InvalidRefError for `$`, which names no commit."""
     found = await resolve(ctx, repo, text)
     if found.staged:
         raise InvalidRefError(f"ref {text[:80]!r}: names uncommitted changes where a commit is needed")
@@ -141,5 +141,5 @@ async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
 
 
 def decode_tag(value: bytes) -> Tag:
-    """A stored tag."""
+    """Decode a stored tag."""
     return _tag.decode(value)

@@ -1,7 +1,7 @@
 """What a ref shows: staged rows over layers over a tree (`PROTOCOL.md` 1, view).
 
-A view is made from one record. What a record named is kept for a grace period after it is dropped, so a reader that
-took longer than half of it looks whether the record still stands, and else reads again (`steady`).
+A view is made from one record. The cleaner keeps the layers of an old record for a grace period. A reader that takes
+longer than half of it checks that the record is still current, and otherwise reads again (`steady`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lakebed_engine.vocabulary.records import Branch, Entry, Layer
 T = TypeVar("T")
 
 Source = str | Tree
-"""Where staged rows lie: a KV partition, or a file layer."""
+"""The place of staged rows: a KV partition, or a file layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class View:
         return entry if known else await self.ctx.trees.find(self.repo.store, self.tree, path)
 
     async def lookup(self, path: str) -> tuple[bool, Entry | None]:
-        """Whether a row is staged at exactly this path, and the newest one's entry; None for a tombstone."""
+        """Whether a row is staged at exactly this path, and its entry (the newest row). None for a tombstone."""
         key = path.encode()
         for source in self.sources:
             if isinstance(source, str):
@@ -64,17 +64,17 @@ class View:
         return False, None
 
     def cursor(self) -> Cursor:
-        """Over all rows, tombstones included."""
+        """Iterates over all rows, with tombstones."""
         if not self.sources:
             return self.tree_cursor()
         return MergedCursor([*map(self._staged, self.sources), self.tree_cursor()])
 
     def staged_cursor(self) -> Cursor:
-        """Over the staged rows only."""
+        """Iterates over the staged rows only."""
         return MergedCursor([*map(self._staged, self.sources)])
 
     def tree_cursor(self) -> Cursor:
-        """Over the committed rows only."""
+        """Iterates over the committed rows only."""
         return tree_cursor(self.ctx.trees, self.repo.store, self.tree)
 
     def _staged(self, source: Source) -> Cursor:
@@ -84,23 +84,23 @@ class View:
 
 
 async def tree_of(ctx: Context, repo: Repo, commit_id: str) -> Tree:
-    """The tree of a commit."""
+    """Load the tree of a commit."""
     commit = await load_commit(ctx, repo, commit_id)
     return await ctx.trees.load(repo.store, commit.metarange_id) if commit.metarange_id else EMPTY_TREE
 
 
 def sources_of(record: Branch) -> list[Source]:
-    """Where the staged rows of a branch lie, newest first."""
+    """The sources of a branch's staged rows, newest first."""
     return [staging(record.staging_token), *map(source_of, record.layers)]
 
 
 def source_of(layer: Layer) -> Source:
-    """Where one layer's rows lie."""
+    """The source of one layer's rows."""
     return staging(layer.id) if layer.kind == "kv" else layer_tree(layer)
 
 
 def layers_delta(ctx: Context, repo: Repo, layers: Sequence[Layer]) -> AsyncIterator[pa.Table]:
-    """Sealed layers (newest first) as one delta, tombstones kept."""
+    """Sealed layers (newest first) as one delta, with tombstones."""
     return overlaid(
         ctx.runtime,
         [
@@ -113,16 +113,16 @@ def layers_delta(ctx: Context, repo: Repo, layers: Sequence[Layer]) -> AsyncIter
 
 
 async def view_of(ctx: Context, repo: Repo, found: Resolved) -> View:
-    """A branch shows its staged state, unless `@` asks for the committed one; everything else a commit."""
+    """The view of a resolved ref: for a branch its staged state, unless the ref has `@`, otherwise the commit."""
     tree = await tree_of(ctx, repo, found.commit_id)
     staged = found.branch is not None and found.staged is not False
     return View(ctx, repo, sources_of(found.branch.record) if staged and found.branch else (), tree)
 
 
 async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awaitable[T]]) -> T:
-    """What `read` finds in the view of a ref, from one record all of whose layers were there until the end.
+    """The result of `read` on the view of a ref. All layers of the record existed until the end of the read.
 
-    Raises TooManyAttemptsError when the branch changed during every one of many slow tries.
+    Raises TooManyAttemptsError when the branch changed during each of many slow attempts.
     """
 
     async def attempt() -> tuple[T] | None:
@@ -138,9 +138,9 @@ async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awai
 async def read_once(
     ctx: Context, repo: Repo, found: Resolved, started: float, read: Callable[[View], Awaitable[T]]
 ) -> T:
-    """What `read` finds in the view of a record that was looked up at `started` (monotonic seconds) or later.
+    """The result of `read` on the view of a record that was read at `started` (monotonic seconds) or later.
 
-    Raises PredicateFailed when the record has changed, and what it named may be cleaned away: look it up again.
+    Raises PredicateFailed when the record has changed and the cleaner may have removed its layers: read it again.
     """
     view = await view_of(ctx, repo, found)
     try:
@@ -156,7 +156,7 @@ async def read_once(
 
 
 async def stands(ctx: Context, repo: Repo, seen: Seen) -> bool:
-    """Whether a branch record is still as it was seen: then all that it names was there until now."""
+    """Whether a branch record is unchanged. If it is, all layers that it names existed until now."""
     try:
         now = await read_record(ctx, repo, seen.record.name)
     except (BranchNotFoundError, WorkspaceNotFoundError, WorkspaceClosedError):

@@ -1,7 +1,7 @@
-"""Layers that clients send as Parquet files: read in pieces, checked row by row, published as one.
+"""Registers the layers that clients send as Parquet files. It reads a file in batches and publishes it as one layer.
 
-A file is believed nothing: its columns, sizes, order and texts are checked, and what it names is looked at in the
-store. Memory is bounded by a batch of rows and a row group, whatever the file.
+The server trusts nothing in the file. It checks columns, sizes, order and texts, and checks in the store that each
+named object exists. A batch of rows and a row group bound the memory, whatever the size of the file.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, Inva
 from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, Layer, Workspace, Written
 
 LARGEST_GROUP = 64 << 20
-"""Bytes of a row group, decompressed."""
+"""The largest row group, in decompressed bytes."""
 
 _MOST_PAGES = 500_000
-"""Pages of a file: the headers of so many are read in about three seconds."""
+"""The largest number of pages in a file. Reading 500,000 page headers takes about three seconds."""
 
 _BATCH = 5_000
 _TEXTS: Final = ("path", "physical_address", "checksum")
 _LONGEST: Final = {"path": MAX_PATH_BYTES, "physical_address": 4096, "checksum": 256, "content_type": 1020}
-"""Bytes of a text."""
+"""The largest text of each column, in bytes."""
 _TYPES: Final[dict[str, pa.DataType]] = {
     **dict.fromkeys(_LONGEST, pa.string()),
     "size_bytes": pa.int64(),
@@ -50,10 +50,12 @@ _NEEDED: Final = (*_TEXTS, "size_bytes")
 
 
 async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, *, force: bool = False) -> Layer:
-    """Register all rows of a file as one layer of a workspace. Raises what `register_written` does.
+    """Register all rows of a file as one layer of a workspace.
 
-    A row that is `deleted` is a deletion; one may name an object elsewhere (`direct_writes.external_rows`).
-    InvalidRequestError also for what is no such file.
+    A row with `deleted` is a deletion. A row may name an object outside of the namespace (see
+    `direct_writes.external_rows`).
+
+    Raises what `register_written` raises, and InvalidRequestError for a file that is not such a Parquet file.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -84,13 +86,16 @@ async def _delta(ctx: Context, repo: Repo, record: Workspace, source: _Source) -
 
 
 async def _note(ctx: Context, repo: Repo, record: Workspace, source: _Source) -> None:
-    """Tell scans what is registered. It is by now, so no failure here is one: a scan would do it once more."""
+    """Record the registered objects in the ledger, so that a scan does not register them again.
+
+    The layer is published already, so this ignores errors: the next scan would only repeat the work.
+    """
     try:
         for group in range(source.groups):
             batches = source.batches(group)
             while (batch := await ctx.runtime.cpu(next, batches, None)) is not None:
                 if names_elsewhere(repo, batch):
-                    continue  # scans look below the prefix only
+                    continue  # scans list only the workspace's prefix
                 rows = await ctx.runtime.cpu(_named, repo, record, batch)
                 await stage(ctx, repo, record.name, (), ledger_notes(record, rows))
     except EngineError:
@@ -98,7 +103,7 @@ async def _note(ctx: Context, repo: Repo, record: Workspace, source: _Source) ->
 
 
 class _Source:
-    """A Parquet file of rows. Raises InvalidRequestError for one that is none, or is too large."""
+    """A Parquet file of rows. Raises InvalidRequestError when the file is invalid or too large."""
 
     def __init__(self, path: str) -> None:
         with _refusing(), open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -131,14 +136,15 @@ class _Source:
             yield table
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
 def _largest_group(data: mmap.mmap, groups: Sequence[Group], widths: Sequence[int]) -> int:
-    """Bytes of the largest row group in memory, by the headers of its pages: the footer may say anything.
+    """The largest row group in memory, in bytes. It reads the page headers, because the footer can be wrong.
 
-    Texts count as they are decoded here, as entries of dictionaries. No row group counts beyond the bound on one.
+    Texts count as dictionary entries, because the reader decodes them so. The search stops at the first row group that
+    is too large.
     """
     largest = pages = 0
     for group in groups:
@@ -154,7 +160,7 @@ def _largest_group(data: mmap.mmap, groups: Sequence[Group], widths: Sequence[in
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """A bad file is the sender's to mend."""
+    """Turns a Parquet error into InvalidRequestError: the client sent a bad file."""
     try:
         yield
     except DAMAGE as error:
@@ -171,9 +177,10 @@ def _columns(schema: pa.Schema) -> list[str]:
 
 
 def _typed(table: pa.Table) -> pa.Table:
-    """The columns with their types, texts checked. Raises InvalidRequestError.
+    """The columns with their types, with checked texts. Raises InvalidRequestError.
 
-    Texts come as dictionaries, and are measured before they are written out: a small file may name a long text often.
+    Texts arrive as dictionaries. The check measures them before it expands them: a small file can repeat a long text
+    many times.
     """
     table.validate(full=True)
     for at, name in enumerate(table.column_names):
@@ -223,7 +230,10 @@ def _check_metadata(column: pa.ChunkedArray) -> None:
 
 
 def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: str) -> tuple[list[Row], str]:
-    """The rows and the last path. `last` is the one before. Raises InvalidRequestError and what `entry_of` does."""
+    """The rows and the last path. `last` is the last path of the batch before.
+
+    Raises InvalidRequestError and what `entry_of` raises.
+    """
     with _refusing():
         values = {name: table.column(name).to_pylist() for name in table.column_names}
     nothing: list[Any] = [None] * table.num_rows
@@ -257,7 +267,7 @@ def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: st
 
 
 def _named(repo: Repo, record: Workspace, table: pa.Table) -> list[Row]:
-    """What checked rows name, as far as a note about it tells."""
+    """The live rows of a checked batch, with the fields that the ledger needs."""
     gone = table.column("deleted").to_pylist() if "deleted" in table.column_names else [None] * table.num_rows
     columns = zip(gone, *(table.column(name).to_pylist() for name in _NEEDED), strict=True)
     return [

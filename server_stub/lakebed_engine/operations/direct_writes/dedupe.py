@@ -1,7 +1,7 @@
-"""Paths that name the data of other paths: one copy of content that was written several times.
+"""Points paths to the data of other paths, so that the store keeps one copy of content that was written several times.
 
-Only addresses change, which are no content: identities, and so diffs, stay as they are, and the commit of such a
-workspace says `relocate`.
+Only addresses change. They are not part of the content, so identities and diffs stay the same. The commit of such a
+workspace must pass `relocate`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ async def share(
 ) -> ShareReport:
     """Stage, for each `(path, same_as)`, the entry of `path` with the address of `same_as`, in one batch.
 
-    Only where both show the same checksum and size: the bytes at either address are then what the entry says. Raises
-    InvalidRequestError, InvalidPathError, WorkspaceClosedError.
+    It skips a pair whose checksums or sizes differ. Raises InvalidRequestError, InvalidPathError, WorkspaceClosedError.
     """
     if len(pairs) > MAX_BATCH or len({path for path, _ in pairs}) != len(pairs):
         raise InvalidRequestError(f"at most {MAX_BATCH} pairs, each path once: nothing was done")

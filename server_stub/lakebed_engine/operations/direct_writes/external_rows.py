@@ -1,8 +1,8 @@
-"""Rows of a pushed layer that name objects elsewhere, as a tool listed them: checked by columns, a million at a time.
+"""Checks rows of a pushed layer that name objects in another store. It checks whole columns, a million rows at a time.
 
-Such an object is not looked at one by one, which would take as long as listing it again. That is safe: only what
-`ingest.allow` names may be named, which every user may read anyway, and a row states the version (`version_of`) that
-was listed, without which reading it is an error. A false row shows nothing.
+It does not check in the other store that each object exists, because that takes as long as listing the store again.
+This is safe. Rows can only name objects that `ingest.allow` permits, and every user may read these anyway. A row also
+states the listed version (`version_of`), and reading any other version is an error. So a false row exposes nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def names_elsewhere(repo: Repo, table: pa.Table) -> bool:
 
 
 class ForeignRows:
-    """Checks the batches of one file. All objects of a batch lie below one folder that the server may read."""
+    """Checks the batches of one file. All objects of a batch must be in one folder that the server may read."""
 
     def __init__(self, ctx: Context, repo: Repo) -> None:
         self._ctx = ctx
@@ -45,7 +45,7 @@ class ForeignRows:
         self._allowed: set[str] = set()
 
     async def delta(self, table: pa.Table, last: str) -> tuple[pa.Table, str]:
-        """The batch as rows of DELTA_SCHEMA, and its last path; `last` is the one before.
+        """The batch as rows of DELTA_SCHEMA, and its last path. `last` is the last path of the batch before.
 
         Raises InvalidRequestError, InvalidPathError, InvalidAddressError, ForeignDeniedError.
         """
@@ -64,7 +64,7 @@ def _gone(table: pa.Table) -> Any:
 
 
 def _folder(table: pa.Table) -> str:
-    """The folder that all addresses of a batch lie in. Raises InvalidAddressError."""
+    """The common folder of all addresses of a batch. Raises InvalidAddressError."""
     addresses = table.column("physical_address").filter(pa.chunked_array([pc.invert(_gone(table))])).drop_null()
     if pc.any(pc.match_substring_regex(addresses, _DOTS)).as_py():
         raise InvalidAddressError("layer file: a physical address has the segment '.' or '..': nothing was registered")
@@ -134,7 +134,7 @@ def _optional(table: pa.Table, name: str, kind: pa.DataType, default: object) ->
 
 
 def _delta(table: pa.Table, paths: Any, live: Any, checksums: Any, sizes: Any, times: Any, types: Any) -> pa.Table:
-    """The rows of DELTA_SCHEMA. A tombstone's other columns are empty or zero."""
+    """The rows of DELTA_SCHEMA. The other columns of a tombstone are empty or zero."""
     stands = live.to_numpy(zero_copy_only=False)
     rows = zip(stands, sizes.to_pylist(), checksums.to_pylist(), types.to_pylist(), strict=True)
     nothing = bytes(32)

@@ -1,9 +1,9 @@
-"""Objects that clients put into the store themselves and then show on a branch: addresses given out, and linked.
+"""Physical addresses for writes to a branch: a client asks for an address, puts the object there, and links it.
 
-(Workspaces have addresses of their own, `signing`.) An address given out holds a signature over repository, branch,
-path and time, so nothing is kept of it: what is linked below `data/` must carry it. Whoever wants to show another
-object names one elsewhere that the server may read (`Foreign`); nothing else of a namespace, and nothing of another
-repository's, can be named.
+Workspaces have their own addresses, see `presign`. An address contains a signature over repository, branch, path and
+time, so the server stores nothing about it. The server links an object below `data/` only if its address has this
+signature. Otherwise a client can only link objects in another store that the server may read (`Foreign`). It cannot
+link other objects of this namespace or of another repository.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from lakebed_engine.vocabulary.records import (
 )
 
 ADDRESS_SECONDS = 24 * 3600
-"""How long an address can be linked after it was given out. A sweep of data leaves younger objects alone."""
+"""How long a client can link an address after the server returned it. A sweep keeps younger objects of `data/`."""
 
 
 async def get_address(ctx: Context, repo_name: str, branch: str, path: str, *, seconds: int = 0) -> SignedUpload:
-    """A fresh address for the data of one path; with `seconds`, also a URL for one PUT to it until then.
+    """A new address for the data of one path. With `seconds`, also a URL for one PUT that is valid for that time.
 
-    Raises BranchNotFoundError, ProtectedBranchError; InvalidRequestError where the store signs none.
+    Raises BranchNotFoundError, ProtectedBranchError, and InvalidRequestError when the store cannot sign URLs.
     """
     repo = await _writable(ctx, repo_name, branch, path)
     key, url, expires = _key_of(ctx, repo, branch, path), "", ctx.now() + seconds
@@ -68,10 +68,10 @@ async def get_address(ctx: Context, repo_name: str, branch: str, path: str, *, s
 
 
 async def link(ctx: Context, repo_name: str, branch: str, request: LinkRequest) -> Entry:
-    """Show what was written at an address, once it is proven to be there.
+    """Show the object at an address on the branch, after checking that it exists.
 
-    Raises InvalidAddressError (not given out for this path, or too long ago; nothing there), ChecksumMismatchError,
-    ForeignDeniedError, PreconditionFailedError.
+    Raises InvalidAddressError (the address is for another path, has expired, or has no object),
+    ChecksumMismatchError, ForeignDeniedError, PreconditionFailedError.
     """
     repo = await _writable(ctx, repo_name, branch, request.path, force=request.force)
     entry = await _entry(ctx, repo, branch, request)
@@ -100,14 +100,14 @@ async def set_metadata(
         try:
             await stage_if(ctx, repo, branch, path, new, _still(path, now))
         except PreconditionFailedError:
-            return None  # another object is there now: describe that one
+            return None  # the object was replaced: try again with the new one
         return True
 
     await retry_on_conflict(f"object {path!r} on {branch!r}", attempt)
 
 
 async def storage_class(ctx: Context, repo_name: str, ref: str, path: str) -> str | None:
-    """The class in which a store keeps an object's data; None where it has none. Raises ObjectGoneError."""
+    """The storage class of an object's data, or None when the store has no classes. Raises ObjectGoneError."""
     entry = await stat(ctx, repo_name, ref, path)
     repo = await open_repo(ctx, repo_name)
     try:
@@ -124,7 +124,7 @@ async def storage_class(ctx: Context, repo_name: str, ref: str, path: str) -> st
 async def begin_upload(
     ctx: Context, repo_name: str, branch: str, path: str, *, parts: int = 0, seconds: int = 0
 ) -> tuple[PartUpload, list[str]]:
-    """Begin an object in parts; and URLs for the first `parts` of them. Raises NotSupportedError."""
+    """Begin a multipart upload. Returns it with URLs for its first `parts` parts. Raises NotSupportedError."""
     repo = await _writable(ctx, repo_name, branch, path)
     key = _key_of(ctx, repo, branch, path)
     uploads = _parts(repo)
@@ -149,9 +149,11 @@ async def sign_part(
 async def copy_part(
     ctx: Context, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, source: PartSource
 ) -> str:
-    """Write one part from an object that is shown somewhere; its ETag. Inside the store where that can be.
+    """Write one part from an object that some ref shows, and return the part's ETag.
 
-    Raises InvalidAddressError, InvalidRequestError, NotSupportedError; ObjectGoneError for the source.
+    The store copies the data itself if it can. Otherwise the server reads and writes it.
+
+    Raises InvalidAddressError, InvalidRequestError, NotSupportedError, and ObjectGoneError for the source.
     """
     repo, key = await _given(ctx, repo_name, branch, path, upload.physical_address)
     if not 1 <= number <= MOST_PARTS or source.length > LARGEST_PUT:
@@ -181,7 +183,7 @@ async def _copied(
     try:
         return await assembler.copy(key, upload, number, place, source.start, source.length)
     except BlobNotFound:
-        return None  # the upload or the source: the long way says which
+        return None  # the upload or the source is missing: reading and writing the part shows which
 
 
 async def complete_upload(
@@ -192,7 +194,7 @@ async def complete_upload(
     upload: str,
     parts: Sequence[SentPart],
 ) -> Entry:
-    """Make the parts one object and show it. `checksum` and `size` of the request are the store's to tell.
+    """Make one object of the parts and link it. `checksum` and `size` come from the store, not from the request.
 
     Raises InvalidAddressError, InvalidRequestError.
     """
@@ -207,7 +209,7 @@ async def complete_upload(
 
 
 async def abort_upload(ctx: Context, repo_name: str, branch: str, path: str, address: str, upload: str) -> None:
-    """Give an upload up; one that is not there is no error. Raises InvalidAddressError."""
+    """Abort an upload. Does nothing when it does not exist. Raises InvalidAddressError."""
     repo, key = await _given(ctx, repo_name, branch, path, address)
     try:
         await _parts(repo).abort(key, upload)
@@ -234,7 +236,7 @@ def _key_of(ctx: Context, repo: Repo, branch: str, path: str) -> str:
 
 
 def _own(ctx: Context, repo: Repo, branch: str, path: str, address: str) -> str:
-    """The key of an address that was given out. Raises InvalidAddressError."""
+    """The key of an address that `get_address` returned. Raises InvalidAddressError."""
     key = address.removeprefix(f"{repo.store.uri}/")
     found = SIGNED_DATA.fullmatch(key)
     if found is None:

@@ -1,8 +1,8 @@
-"""Signed addresses for clients: to write objects of a workspace, whole or in parts, and to read what a ref shows.
+"""Presigned URLs for clients: to write objects of a workspace, whole or in parts, and to read what a ref shows.
 
-Each address to write at is for a key of its own, `<prefix>~/<random>/<path>`: whatever is sent there late, or twice, by
-whomever, can replace nothing that was registered. Such a key shows nothing until it is registered: a scan passes it
-over. Nothing is kept here of an upload in parts: its key and the store's id name it.
+Each URL to write has its own key, `<prefix>~/<random>/<path>`. A late or repeated PUT therefore cannot replace a
+registered object. A scan skips such keys, so the object appears only when a client registers it. The server stores
+nothing about a multipart upload: its key and the store's upload id identify it.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from lakebed_engine.vocabulary.records import (
 )
 
 MOST_SIGNED = 1000
-"""Addresses signed in one call."""
+"""The largest number of URLs signed in one call."""
 
 SIGNED_SECONDS = 900
-"""How long a signed address can be used unless the server says otherwise."""
+"""How long a presigned URL is valid by default."""
 
 _SUFFIX_BYTES = 400
-"""Of a path in a key: prefixes and all, a name has 1,024."""
+"""How many bytes of the path a key contains. A whole key may have 1,024 bytes, with all prefixes."""
 
 _KEY = re.compile(r"~/[0-9a-f]{32}/.+", re.DOTALL)
 _UNSPELLED = re.compile(r"[^A-Za-z0-9._=+@,:~/-]")
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\\\ufffe\uffff]")
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
 _LOOKS = 6
-"""How often an upload is completed whose answer was lost, with growing pauses between: 6 s in all."""
+"""How often to complete an upload when the answer is lost. The pauses between double, 6 s in total."""
 
 
 async def sign_uploads(
@@ -70,9 +70,9 @@ async def sign_uploads(
     content_type: str = "",
     seconds: int = SIGNED_SECONDS,
 ) -> list[SignedUpload]:
-    """A signed address below the workspace's prefix for one PUT of each path. `size` is the largest, in bytes.
+    """One presigned PUT URL below the workspace's prefix for each path. `size` is the size of the largest, in bytes.
 
-    Raises NotSupportedError when the store cannot sign, or takes no PUT of that size; WorkspaceClosedError.
+    Raises WorkspaceClosedError, and NotSupportedError when the store cannot sign or takes no PUT of that size.
     """
     repo = await open_repo(ctx, repo_name, write=True)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -96,7 +96,7 @@ async def sign_uploads(
 
 
 async def begin_upload(ctx: Context, repo_name: str, found_id: str, path: str, *, content_type: str = "") -> PartUpload:
-    """Begin to write an object in parts. Raises NotSupportedError when the store cannot; WorkspaceClosedError."""
+    """Begin a multipart upload. Raises WorkspaceClosedError, and NotSupportedError when the store cannot do it."""
     repo = await open_repo(ctx, repo_name, write=True)
     record = record_of(await find_open(ctx, repo, found_id))
     validation.check_path(path)
@@ -115,7 +115,7 @@ async def sign_parts(
     *,
     seconds: int = SIGNED_SECONDS,
 ) -> list[SignedPart]:
-    """A signed address for one PUT of each part. Raises InvalidAddressError, WorkspaceClosedError."""
+    """One presigned PUT URL for each part. Raises InvalidAddressError, WorkspaceClosedError."""
     repo = await open_repo(ctx, repo_name, write=True)
     key = _own_key(repo, record_of(await find_open(ctx, repo, found_id)), upload)
     if not numbers or len(numbers) > MOST_SIGNED or not all(1 <= number <= MOST_PARTS for number in numbers):
@@ -133,10 +133,10 @@ async def sign_parts(
 async def complete_upload(
     ctx: Context, repo_name: str, found_id: str, upload: PartUpload, parts: Sequence[SentPart], size: int
 ) -> CompletedUpload:
-    """Make the parts one object of `size` bytes. Completing it twice is the same as once: what counts is what is there.
+    """Make one object of `size` bytes of the parts. A repeated call returns the same result.
 
-    Raises InvalidAddressError when there is no such upload, InvalidRequestError for parts that the store does not have,
-    ChecksumMismatchError for another size, WorkspaceClosedError.
+    Raises InvalidAddressError when the upload does not exist, InvalidRequestError for parts that the store does not
+    have, ChecksumMismatchError for another size, WorkspaceClosedError.
     """
     repo = await open_repo(ctx, repo_name, write=True)
     key = _own_key(repo, record_of(await find_open(ctx, repo, found_id)), upload)
@@ -155,15 +155,15 @@ async def complete_upload(
 async def completed(
     ctx: Context, repo: Repo, uploads: PartUploads, key: str, upload: str, parts: Sequence[Part]
 ) -> BlobStat:
-    """Complete it, and look. A lost answer, or an upload that is no more, is settled by what lies at the key."""
+    """Complete an upload and read the object back. The object at the key decides when an answer is lost."""
     for attempt in range(_LOOKS):
         ended = False
         try:
             await uploads.complete(key, upload, parts)
         except BlobNotFound:
-            ended = True  # completed before, or given up
+            ended = True  # completed earlier, or aborted
         except OutcomeUnknownError:
-            pass  # the key is this upload's alone: what is there came of it
+            pass  # only this upload writes to the key, so an object there is its result
         try:
             return await repo.store.head(key)
         except BlobNotFound:
@@ -182,7 +182,7 @@ def _no_upload(repo: Repo, key: str, upload: str) -> InvalidAddressError:
 
 
 async def abort_upload(ctx: Context, repo_name: str, found_id: str, upload: PartUpload) -> None:
-    """Give an upload up; one that is not there is no error. Works on closed workspaces. Raises InvalidAddressError."""
+    """Abort an upload, also in a closed workspace. Does nothing when it does not exist. Raises InvalidAddressError."""
     repo = await open_repo(ctx, repo_name)
     key = _own_key(repo, record_of(await find(ctx, repo, found_id)), upload)
     with suppress(BlobNotFound):
@@ -192,10 +192,10 @@ async def abort_upload(ctx: Context, repo_name: str, found_id: str, upload: Part
 async def sign_reads(
     ctx: Context, repo_name: str, entries: Sequence[Entry], *, seconds: int = SIGNED_SECONDS, check: bool = False
 ) -> list[SignedRead | None]:
-    """A signed address of each entry's data; None where its store signs none for it.
+    """One presigned GET URL for each entry, or None when the store of its data cannot sign.
 
-    With `check` data outside of the namespace is looked at first. Raises ForeignDeniedError, and ObjectGoneError when
-    it is not what was ingested.
+    With `check` the server first checks data outside of the namespace. Raises ForeignDeniedError, and ObjectGoneError
+    when the data is not the version that was ingested.
     """
     repo = await open_repo(ctx, repo_name)
     expires = ctx.now() + seconds
@@ -239,7 +239,7 @@ def _parts(repo: Repo) -> PartUploads:
 
 
 def _own_key(repo: Repo, record: Workspace, upload: PartUpload) -> str:
-    """The key of an upload that was begun here. Raises InvalidAddressError."""
+    """The key of an upload that this server signed. Raises InvalidAddressError."""
     key = own_address(repo, record, upload.physical_address)
     prefix = next(one for one in (record.prefix, *record.old_prefixes) if key.startswith(one))
     if not _KEY.fullmatch(key.removeprefix(prefix)):
@@ -251,7 +251,7 @@ def _own_key(repo: Repo, record: Workspace, upload: PartUpload) -> str:
 async def _targets(
     ctx: Context, record: Workspace, signer: Signer, paths: Sequence[str], content_type: str
 ) -> list[ToWrite]:
-    """Keys that nobody has had or will have."""
+    """Unique keys, one for each path."""
     tagged = await signer.takes_tags()
     return [
         ToWrite(
@@ -264,7 +264,7 @@ async def _targets(
 
 
 def suffix_of(path: str, any_name: bool) -> str:
-    """A path as the end of a key, for people to read: as it is where a store takes it so, else with `_` in places."""
+    """The path as a readable end of a key. Characters that the store does not take become `_`."""
     if not any_name:
         path = _UNSPELLED.sub("_", path)
     path = _ODD.sub("_", path)

@@ -1,7 +1,7 @@
-"""What clients wrote to the store themselves: registration of what is proven to be there.
+"""Registers objects that clients wrote to the store themselves, after checking each in the store.
 
-A client is believed nothing about an object: its address lies below the workspace's own prefixes, the store says that
-it is there, its size is the one told, and its checksum where the store keeps one.
+The server trusts no claim of a client. The address must be below the workspace's own prefixes. The store must have the
+object, with the claimed size, and with the claimed checksum if the store keeps one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LATEST = 253402300799
 _TAG = re.compile(r"([0-9a-f]{32})(?:-([0-9]{1,5}))?", re.ASCII)
 _CHECKSUM = re.compile(r"[!#-~]{1,256}", re.ASCII)
 _FEW = 16
-"""Objects that are looked at one by one rather than listed."""
+"""Up to this number of objects, the server asks for each one. It lists more."""
 
 
 async def register_written(
@@ -44,7 +44,7 @@ async def register_written(
     *,
     force: bool = False,
 ) -> None:
-    """Register objects and deletions, all or nothing; each path once, at most MAX_BATCH in all.
+    """Register objects and deletions, all or nothing. Each path once, at most MAX_BATCH in total.
 
     Raises InvalidAddressError, ChecksumMismatchError, InvalidPathError, InvalidRequestError, WorkspaceClosedError.
     """
@@ -60,7 +60,7 @@ async def register_written(
 
 
 def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> Entry:
-    """The entry of what a client says it wrote. Raises InvalidAddressError, InvalidPathError, InvalidRequestError."""
+    """The entry of a written object. Raises InvalidAddressError, InvalidPathError, InvalidRequestError."""
     validation.check_path(written.path)
     if not _CHECKSUM.fullmatch(written.checksum):
         raise InvalidRequestError(
@@ -80,13 +80,13 @@ def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> E
 
 
 def checksum_of(told: str) -> tuple[str, int]:
-    """An MD5 or an ETag as a checksum and the count of parts that it was made from, 0 for a whole."""
+    """Split an MD5 or an ETag into a checksum and the number of uploaded parts, 0 for a single PUT."""
     found = _TAG.fullmatch(told.lower())
     return (found[1], int(found[2] or 0)) if found else (told, 0)
 
 
 def own_address(repo: Repo, record: Workspace, address: str) -> str:
-    """An address below the workspace's prefixes, as it is stored. Raises InvalidAddressError."""
+    """Check that an address is below the workspace's prefixes, and return it as stored. Raises InvalidAddressError."""
     validation.check_text("physical address", address)
     inside = address.removeprefix(f"{repo.store.uri}/")
     for prefix in (record.prefix, *record.old_prefixes):
@@ -98,9 +98,9 @@ def own_address(repo: Repo, record: Workspace, address: str) -> str:
 
 
 async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
-    """Make sure that the data of all entries is in the store, as they say.
+    """Check that the store has the data of all entries, with their sizes and checksums.
 
-    Raises InvalidAddressError and ChecksumMismatchError, naming the first.
+    Raises InvalidAddressError and ChecksumMismatchError for the first wrong entry.
     """
     found = await _look(ctx, repo, sorted({entry.physical_address for _, entry in rows if entry is not None}))
     for path, entry in rows:
@@ -122,10 +122,10 @@ def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
         )
     told = _TAG.fullmatch(blob.etag.strip('"').lower())
     if told is None:
-        return  # a store that names versions in another way, or not at all
+        return  # this store names versions in another way, or not at all
     count = int(told[2] or 0)
     if count and not entry.parts:
-        return  # written in parts: such an ETag is no MD5 of the content
+        return  # written in parts: such an ETag is not the MD5 of the content
     if (told[1], count) != (entry.checksum, entry.parts):
         raise ChecksumMismatchError(
             f"object {path[:200]!r}: its checksum is not {entry.checksum}, the store has {blob.etag}: nothing was "
@@ -134,7 +134,7 @@ def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
 
 
 async def _look(ctx: Context, repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
-    """What the store has at these sorted keys: many are listed, what the listing leaves is looked at one by one."""
+    """The objects that exist at these sorted keys. For many keys it lists first, then asks for each missing one."""
     found: dict[str, BlobStat] = {}
     if len(keys) > _FEW:
         found = await _listed(repo, keys)
@@ -156,7 +156,7 @@ async def _look(ctx: Context, repo: Repo, keys: Sequence[str]) -> dict[str, Blob
 
 
 async def _listed(repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
-    """Those of sorted keys behind the first that a listing shows; it ends where others lie thick between them."""
+    """The keys that a listing finds. It starts after the first key and stops when it passes too many other keys."""
     wanted, seen = set(keys), 0
     found: dict[str, BlobStat] = {}
     shared = next(
@@ -172,12 +172,12 @@ async def _listed(repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
 
 
 def signer_of(store: ObjectStore) -> Signer | None:
-    """What signs addresses of a store; None where nothing can."""
+    """The signer of a store, or None when the store cannot sign."""
     return store.signer if isinstance(store, Signing) else None
 
 
 async def place_of(ctx: Context, repo_name: str) -> DataPlace:
-    """Where a repository's data lies."""
+    """Where the data of a repository is stored."""
     store = (await open_repo(ctx, repo_name)).store
     return DataPlace(
         store.uri,

@@ -1,8 +1,8 @@
-"""Registration of what tools wrote below a workspace's prefix: by the tools themselves, or by a scan of the bucket.
+"""Registers objects that tools wrote below a workspace's prefix: by request, or by a scan of the bucket.
 
-A ledger in the KV store, changed in the same batch as the rows, remembers which objects were registered and as what: so
-a scan registers only what is new or has changed, and nothing that was reverted, deleted or written anew by other means
-comes back.
+A ledger in the KV store records which objects were registered, and which version. It changes in the same batch as the
+rows. So a scan registers only new and changed objects. It does not restore an object that was reverted, deleted or
+rewritten in another way.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, 
 from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, ScanRefusal, ScanReport, Workspace
 
 PAGE = 1000
-"""Objects of a listing that are looked at together, and registered in one batch."""
+"""How many listed objects the scan compares and registers in one batch."""
 
 REFUSALS = 100
-"""Of what was refused, so many are named."""
+"""The largest number of refused objects that a report names."""
 
 
 _ASIDE = re.compile(r"~/[0-9a-f]{32}(?:/|\Z)")
-"""Keys that servers and clients make up, for what they then register themselves: nothing is shown of the others."""
+"""Keys that servers and clients generate and register themselves. A scan skips them."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True):
-    """What the ledger says of an object: what a scan saw (`scanned`; `mtime` in Unix seconds, `tag` its ETag), or else
-    what a client registered: then `tag` is its checksum.
+    """The ledger's record of one object.
+
+    After a scan (`scanned`), `mtime` is in Unix seconds and `tag` is the ETag. After a registration by a client, `tag`
+    is the checksum.
     """
 
     size: int
@@ -52,16 +54,17 @@ class Known(msgspec.Struct, frozen=True, array_like=True):
 
 Found = BlobStat | Refused
 _GONE = b""
-"""A ledger row of an object that has vanished."""
+"""The ledger row of an object that no longer exists."""
 
 _known = msgspec.msgpack.Decoder(Known)
 
 
 async def register(ctx: Context, repo_name: str, found_id: str, rows: Sequence[Row], *, force: bool = False) -> None:
-    """Register objects that are there (or None: a tombstone), all or nothing. Each path once, at most MAX_BATCH.
+    """Register existing objects and deletions (None), all or nothing. Each path once, at most MAX_BATCH.
 
-    An address is below the workspace's prefix, or a full URI outside of the namespace. Raises InvalidRequestError,
-    InvalidPathError, WorkspaceClosedError.
+    An address is below the workspace's prefix, or a full URI outside of the namespace.
+
+    Raises InvalidRequestError, InvalidPathError, WorkspaceClosedError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -76,7 +79,7 @@ async def register(ctx: Context, repo_name: str, found_id: str, rows: Sequence[R
 
 
 async def register_proven(ctx: Context, repo: Repo, record: Workspace, rows: Sequence[Row]) -> None:
-    """As `register`, for addresses that were looked at: one batch. Raises InvalidRequestError, InvalidPathError."""
+    """Register rows with checked addresses, in one batch. Raises InvalidRequestError, InvalidPathError."""
     if len(rows) > MAX_BATCH or len({path for path, _ in rows}) != len(rows):
         raise InvalidRequestError(f"at most {MAX_BATCH} objects, each path once: nothing was registered")
     for path, _ in rows:
@@ -86,7 +89,7 @@ async def register_proven(ctx: Context, repo: Repo, record: Workspace, rows: Seq
 
 
 def ledger_notes(record: Workspace, rows: Sequence[Row]) -> list[Put]:
-    """What keeps a scan from registering what a client has registered."""
+    """The ledger rows that keep a scan from registering the same objects again."""
     return [
         _note(record, entry.physical_address, Known(entry.size, 0, entry.etag, False))
         for _, entry in rows
@@ -95,7 +98,7 @@ def ledger_notes(record: Workspace, rows: Sequence[Row]) -> list[Put]:
 
 
 def check_address(repo: Repo, record: Workspace, address: str) -> str:
-    """An address that may be registered, as it is stored. Raises InvalidRequestError."""
+    """Check that a client may register an address, and return it as stored. Raises InvalidRequestError."""
     validation.check_text("physical address", address)
     inside = address.removeprefix(f"{repo.store.uri}/")
     if "://" in inside or any(inside.startswith(prefix) for prefix in (record.prefix, *record.old_prefixes)):
@@ -111,11 +114,13 @@ def _note(record: Workspace, key: str, known: Known | None) -> Put:
 
 
 async def scan(ctx: Context, repo_name: str, found_id: str, *, force: bool = False) -> ScanReport:
-    """Register what lies below the workspace's prefixes and is new or has changed, by size, ETag and mtime.
+    """Register objects below the workspace's prefixes that are new or changed, by size, ETag and mtime.
 
-    Of what an earlier scan registered and is there no more, the path is deleted, while it still shows that object. What
-    the store refuses (links, for example) is reported and left. Safe to repeat, to run beside another, and to break
-    off: each page of the listing is one batch. Raises WorkspaceClosedError, TooManyAttemptsError.
+    If an object that an earlier scan registered no longer exists, the scan deletes its path, unless the path shows
+    another object by now. It reports and skips what the store refuses, for example links. Each page of the listing is
+    one batch, so a scan can be repeated, interrupted, and run at the same time as another scan.
+
+    Raises WorkspaceClosedError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -141,7 +146,7 @@ def _list(repo: Repo, prefix: str, start_after: str = "") -> AsyncIterator[Found
 
 
 async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[Found], str]]:
-    """Pages of a listing, each with the least key that stands behind it; the last one may be empty."""
+    """Pages of a listing, each with the smallest key after it. The last page may be empty."""
     page: list[Found] = []
     async for blob in _list(repo, prefix):
         page.append(blob)
@@ -154,7 +159,7 @@ async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[Found], st
 
 
 async def _between(repo: Repo, prefix: str, start: str, end: str) -> list[Found]:
-    """What a page's part of the listing is now."""
+    """List one page's range of keys again."""
     found: list[Found] = []
     async for blob in _list(repo, prefix, start.removesuffix("\0") if start != prefix else ""):
         if blob.key >= end:
@@ -166,7 +171,7 @@ async def _between(repo: Repo, prefix: str, start: str, end: str) -> list[Found]
 async def _settled(
     ctx: Context, repo: Repo, record: Workspace, prefix: str, page: list[Found], between: tuple[str, str]
 ) -> ScanReport:
-    """One page. Looked at again when others changed what it was compared with."""
+    """Register one page. Tries again when another request changed the ledger rows or the workspace."""
     streamed: list[Found] | None = page
 
     async def attempt() -> ScanReport | None:
@@ -188,10 +193,10 @@ async def _page(
     streamed: list[Found] | None,
     between: tuple[str, str],
 ) -> ScanReport | None:
-    """As `_settled`, of what was listed before, or lists it now. Raises PredicateFailed.
+    """Register one page, from the streamed listing or (`streamed` is None) from a new listing. Raises PredicateFailed.
 
-    None: by a listing from before the ledger was read something is gone or has changed, which may be what another scan,
-    or a client, has registered since.
+    Returns None when the streamed listing shows that an object is gone or has changed. That listing is older than the
+    ledger that was read, so another scan or a client may have registered the object in the time between.
     """
     known, versions = await _ledger(ctx, record, *between)
     page = await _between(repo, prefix, *between) if streamed is None else streamed
@@ -210,7 +215,7 @@ async def _page(
     rows += tombstones
     notes += [_note(record, key, None) for key in gone]
     if notes:
-        # of two scans at once the one that has seen less must not have the last word
+        # of two concurrent scans, the one with the older listing must not write last
         checks += [Check(note.partition, note.key, versions.get(note.key, ABSENT)) for note in notes]
         await stage(ctx, repo, record.name, rows, notes, checks)
     return ScanReport(len(entries), len(gone), len(found) - len(entries), len(refused), refused)
@@ -219,7 +224,7 @@ async def _page(
 async def _tombstones(
     ctx: Context, repo: Repo, record: Workspace, prefix: str, gone: Sequence[str]
 ) -> tuple[list[Row], list[Check]]:
-    """Of the paths that still show an object that has gone; and the checks that they do when they are staged."""
+    """Tombstones of the paths that still show a vanished object, and checks that they do when they are staged."""
     now = await find_open(ctx, repo, record.uid)
     view = View(ctx, repo, sources_of(now.record), EMPTY_TREE)
     live = staging(now.record.staging_token)
@@ -236,7 +241,7 @@ async def _tombstones(
 
 
 async def _ledger(ctx: Context, record: Workspace, start: str, end: str) -> tuple[dict[str, Known], dict[bytes, int]]:
-    """What the ledger says of a part of a listing, and the versions of all its rows."""
+    """The live ledger entries of a range of keys, and the versions of all its rows."""
     found: dict[str, Known] = {}
     versions: dict[bytes, int] = {}
     at = start.encode()
@@ -248,23 +253,22 @@ async def _ledger(ctx: Context, record: Workspace, start: str, end: str) -> tupl
 
 
 def _is_known(known: Known | None, blob: BlobStat) -> bool:
-    """Whether the listing alone says that an object is as the ledger has it."""
+    """Whether the listing alone proves that the object has not changed."""
     return known is not None and known.scanned and (known.size, known.mtime, known.tag) == _version(blob)
 
 
 def _version(blob: BlobStat) -> tuple[int, float, str]:
-    """What tells one version of an object from another."""
     return blob.size, blob.mtime, blob.etag
 
 
 def _is_same(known: Known | None, entry: Entry) -> bool:
-    """Whether what a client registered is what a look at the object itself found."""
+    """Whether a client registered the same version of the object that the scan found."""
     tags = (entry.checksum, entry.checksum.removeprefix("etag:"))
     return known is not None and not known.scanned and known.size == entry.size and known.tag in tags
 
 
 async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[tuple[BlobStat, Entry]]:
-    """What to register for objects, but for those that are gone by now."""
+    """The entries to register. Skips objects that no longer exist."""
     if not blobs:
         return []
     jobs: list[Callable[[], Awaitable[tuple[BlobStat, Entry] | None]]] = [
@@ -275,8 +279,8 @@ async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[
 
 
 async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, Entry] | None:
-    """A store that tells no ETag has its object read: the checksum says what is the same content."""
-    # as with foreign objects: what looks like an MD5 in a listing may be none (parts, keys of one's own)
+    """The entry of one object. If the store has no ETag, read the object and use its MD5 as checksum."""
+    # Keep the `etag:` prefix: an ETag that has the form of an MD5 may be none (multipart, encryption with own keys).
     checksum, size = version_of(blob) if blob.etag else "", blob.size
     if not checksum:
         digest, size = hashlib.md5(usedforsecurity=False), 0
@@ -284,7 +288,7 @@ async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, En
             async with repo.store.open(blob.key) as chunks:
                 async for chunk in chunks:
                     await ctx.runtime.cpu(digest.update, chunk)
-                    size += len(chunk)  # of what was read: it may have been written anew since the listing
+                    size += len(chunk)  # the size that was read: the object may have been rewritten since the listing
         except BlobNotFound:
             return None
         checksum = digest.hexdigest()
