@@ -17,10 +17,13 @@ LOWEST := .venv-lowest
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
-PYTESTS := server simulation engine sdk crash histories
+PYTESTS := server faults simulation engine sdk crash histories
 simulation_tests := tests/simulation
 engine_tests := tests/engine tests/format tests/conformance
 server_tests := tests/server
+# these hardly compute: they wait for the limits in seconds that a server keeps
+faults_tests := $(addprefix tests/server/test_,connection_bounds.py faults.py faults_kv.py hangup.py maintenance_stores.py overload.py stopping.py)
+server_left := $(faults_tests)
 sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash tests/power
 histories_tests := tests/histories
@@ -100,7 +103,7 @@ $(SPARK)/.classes: $(SPARK)/.ready tests/spark/classes.py
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m tests.spark.classes
 	@touch $@
 
-# boto3 as it was before 1.36 lies in a folder, beside the current one
+# boto3 as it was before 1.36 is in a folder of its own
 $(S3)/.ready: $(UV) pyproject.toml locks/test-s3.txt locks/test-s3-old.txt
 	$(call locked,$(S3),test-s3)
 	$(call ours,$(S3))
@@ -124,7 +127,7 @@ $(RELEASE)/.ready: $(UV) locks/release.txt
 demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
 	@$(BIN)/python examples/demo.py $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
+serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data is)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
 # Three tiers. Each runs all of its jobs even if some fail, and reports the slowest tests and the failed jobs at the end.
@@ -138,13 +141,13 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 schemathesis \
+		spark-shared pytest-faults pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 schemathesis \
 		pytest-histories types generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
 		test-delta schemathesis test-lowest pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
@@ -181,7 +184,7 @@ unit-rest: $(VENV)/.dev
 	$(UNIT) $(UNIT_ENGINE:%=--ignore %) $(ELSEWHERE:%=--ignore %)
 
 $(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
-	$(IN_MEMORY) $(BIN)/python $(PYTEST) $($*_tests)
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) $($*_tests) $($*_left:%=--ignore %)
 
 pytest-crash: $(VENV)/.dev
 	$(BIN)/python $(PYTEST) $(crash_tests)

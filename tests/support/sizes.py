@@ -17,7 +17,7 @@ from hypothesis import settings
 Tier = Literal["check", "test", "soak"]
 
 _SHARE = 5
-"""`make check` draws one case of so many."""
+"""`make check` draws one case of five."""
 
 
 def tier() -> Tier:
