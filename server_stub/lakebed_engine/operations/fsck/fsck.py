@@ -1,8 +1,8 @@
-"""fsck: does everything that a repository names exist, and is it what it was? What does nothing name? Changes nothing.
+"""fsck: checks that everything a repository names exists and is undamaged, and lists what nothing names. Read-only.
 
-Commits and their trees never change, so a check may run beside a working server: what refs name is read first, then the
-commits, then the files. Only "surely not there" counts as missing; any other failure of a store ends the check with its
-error, and nothing is known of what was not reached.
+Commits and their trees never change, so a check may run while the server works. It reads refs first, then commits,
+then files. A file counts as missing only when the store says so. Any other error of a store ends the check with that
+error, and the check then says nothing about the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def fsck(
 ) -> FsckReport:
     """Check a repository. Memory: `options.ledger_bytes`, and a few ranges.
 
-    Raises RepositoryNotFoundError; StoreUnavailableError when a store fails, and then nothing is known.
+    Raises RepositoryNotFoundError, and StoreUnavailableError when a store fails: there is no result then.
     """
     if options.deep:
         options = msgspec.structs.replace(options, data=True)
@@ -55,7 +55,7 @@ async def fsck(
 async def check(
     ctx: Context, repo: Repo, options: FsckOptions, progress: Progress, sink: Sink, pace: Pace
 ) -> FsckReport:
-    """As `fsck`, at a pace."""
+    """As `fsck`, at the speed that `pace` permits."""
     with Ledger(options.ledger_bytes) as ledger:
         job = Job(ctx, repo, options, ledger, progress, sink, pace)
         await check_marker(job)

@@ -1,7 +1,7 @@
-"""The objects that entries name: there, of the right size, and with `deep` of the right content.
+"""Checks the objects that entries name: existence, size, and with `deep` the content.
 
-A listing tells of a thousand objects with one call; what it does not show is asked for singly before it counts as
-missing.
+A listing finds a thousand objects with one request. An object that it does not show is requested itself before it
+counts as missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MD5 = 32
 
 
 async def check_objects(job: Job) -> None:
-    """Every object that an entry names and that the listing did not show; then with `deep` the content of all."""
+    """Check every named object that the listing did not show. With `deep`, check the content of all."""
     for page in job.ledger.objects(seen=False):
         await job.each(_addresses(page), lambda rows: _look_for(job, rows))
     if job.options.deep:
@@ -30,7 +30,7 @@ async def check_objects(job: Job) -> None:
             if page[-1].address <= job.pace.after:
                 continue
             await job.each(_addresses(page), lambda rows: _read(job, rows))
-            if not job.ledger.bad_ids("object"):  # else a check that goes on there would not find it again
+            if not job.ledger.bad_ids("object"):  # after a finding, a resumed check must read this page again
                 await job.pace.passed(page[-1].address)
     bad = job.ledger.bad_ids("object")
     if bad:
@@ -44,13 +44,13 @@ def _addresses(page: list[ObjectRow]) -> Iterator[list[ObjectRow]]:
 
 
 def key_of(job: Job, address: str) -> str | None:
-    """The key of an object in this namespace; None for one elsewhere, which is not looked at."""
+    """The key of an object in this namespace. None for an object elsewhere, which is not checked."""
     inside = address.removeprefix(f"{job.repo.store.uri}/")
     return None if "://" in inside else inside
 
 
 def check_size(job: Job, rows: list[ObjectRow], size: int) -> None:
-    """An object that is there must have the size that its entries say."""
+    """Report entries whose size is not the size of the object."""
     for row in rows:
         if row.size != size:
             detail = f"has {size} bytes, its entry says {row.size}"
@@ -98,7 +98,7 @@ async def _read(job: Job, rows: list[ObjectRow]) -> None:
 
 
 async def _find_uses(job: Job, addresses: set[str]) -> None:
-    """Which ranges and patches name some objects: read again, since most checks never need to know."""
+    """Record which ranges and patches name these objects. It reads them again, because most checks need no uses."""
 
     async def look(range_id: str) -> None:
         data = await job.read_again(f"{RANGES}{range_id}.parquet")

@@ -1,9 +1,8 @@
-"""What lies in the bucket and is named by nothing; and on the way, which objects are there.
+"""Checks the files of the bucket: finds unnamed files, and on the way which objects exist.
 
-A file that the engine made is an orphan then; any other one is foreign.
-
-Runs after everything that can name a file was read. A listing that fails ends the check: half of one would call what
-it did not show missing.
+An unnamed file that the engine made is an orphan. Any other one is foreign.
+It runs after everything that names files was read. A failed listing ends the check: with a partial listing, the check
+would report existing files as missing.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from lakebed_engine.vocabulary.reports import Foreign, Orphan
 
 
 async def check_files(job: Job) -> list[str]:
-    """Orphans below `_lakebed/`. Answers with the folders of which they cannot be told."""
+    """Report orphans below `_lakebed/`. Returns the folders whose orphans cannot be determined."""
     unknown = [] if job.trees_known else [COMMITS, METARANGES, RANGES]
     if not job.rows_known:
         unknown.append(LAYERS)
@@ -47,7 +46,7 @@ async def check_files(job: Job) -> list[str]:
 
 
 def _is_named(job: Job, key: str) -> bool:
-    """Whether a file below `_lakebed/` is named by something, or stands for itself."""
+    """Whether something names a file below `_lakebed/`, or the file is needed without a name."""
     ledger = job.ledger
     known: dict[str, tuple[str, Callable[[str], bool]]] = {
         COMMITS: (".json", ledger.has_commit),
@@ -67,7 +66,7 @@ def _is_named(job: Job, key: str) -> bool:
 
 
 async def check_data(job: Job) -> list[str]:
-    """Orphans below `data/`, and sizes of the objects there. Answers with the folders that cannot be told."""
+    """Report orphans below `data/`, and check the sizes of objects there. Returns the folders as `check_files`."""
     async for blob in job.repo.store.list(DATA):
         said = job.ledger.said_of_object(blob.key)
         if said:
@@ -80,7 +79,7 @@ async def check_data(job: Job) -> list[str]:
 
 
 def _is_told_of(job: Job, key: str) -> bool:
-    """Whether an entry names it by its full URI, or it is what an upload was put together to."""
+    """Whether an entry names the object by its full URI, or it is the target of an upload."""
     return bool(job.ledger.said_of_object(f"{job.repo.store.uri}/{key}")) or job.ledger.has_file(key)
 
 

@@ -1,4 +1,4 @@
-"""How fast a check reads, and how far it has come: for a check that runs in the background of a server."""
+"""The speed of a check and its progress, for a check in the background of a server."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Awaitable, Callable
 from lakebed_engine.operations.context import Context
 
 _BREATH = 60.0
-"""Seconds of sleep between two calls of `alive`."""
+"""The longest sleep in seconds between two calls of `alive`."""
 
 
 async def _nothing() -> None:
-    """Nobody waits for a sign of life."""
+    """The default of `alive`."""
 
 
 async def _forget(address: str) -> None:
-    """Nobody goes on from there."""
+    """The default of `passed`."""
 
 
 class Pace:
-    """At most `rate` bytes per second; 0: as fast as it goes."""
+    """Limits a check to `rate` bytes per second. 0: no limit."""
 
     def __init__(
         self,
@@ -30,9 +30,9 @@ class Pace:
         alive: Callable[[], Awaitable[None]] = _nothing,
         passed: Callable[[str], Awaitable[None]] = _forget,
     ) -> None:
-        """`after`: the objects up to this address were read before. `alive` is awaited now and then.
+        """`after`: the objects up to this address were read before.
 
-        `passed` gets an address up to which all objects were read and found whole.
+        `alive` is awaited regularly. `passed` gets an address when all objects up to it were read and undamaged.
         """
         self._ctx = ctx
         self._rate = rate
@@ -43,7 +43,7 @@ class Pace:
         self.passed = passed
 
     async def spend(self, size: int) -> None:
-        """So many bytes were read: wait until the next may be."""
+        """Count `size` bytes as read, and wait until the next read may begin."""
         self.spent += size
         if not self._rate:
             return

@@ -1,4 +1,4 @@
-"""Refs, commits, ref snapshots and open uploads: rows of the KV store against files of the bucket."""
+"""Checks refs, commits, ref snapshots and open uploads: rows of the KV store against files of the bucket."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _pages(job: Job, prefix: bytes) -> AsyncIterator[list[Row]]:
 
 
 def as_commit(commit_id: str, record: CommitRecord) -> Commit:
-    """The row that belongs to a commit file."""
+    """The row of a commit file."""
     return Commit(
         id=commit_id,
         parents=record.parents,
@@ -57,7 +57,7 @@ def as_commit(commit_id: str, record: CommitRecord) -> Commit:
 
 
 def commit_in(data: bytes, commit_id: str) -> Commit:
-    """The commit of a file. Raises FormatError when it is not the one that its name says."""
+    """Decode a commit file. Raises FormatError when it contains another commit than its name says."""
     found, record = decode_commit(data)
     if found != commit_id:
         raise FormatError(f"holds commit {found}")
@@ -65,7 +65,7 @@ def commit_in(data: bytes, commit_id: str) -> Commit:
 
 
 def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
-    """The time in Unix milliseconds and the record of a ref snapshot. Raises FormatError, also for refs of no name."""
+    """Decode a ref snapshot: the time in Unix milliseconds, and the record. Raises FormatError, also for bad names."""
     found, time_ms, record = decode_refs(data)
     if (time_ms, found) != parse_key(key):
         raise FormatError("does not say what its name says")
@@ -81,7 +81,7 @@ def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
 
 
 async def check_marker(job: Job) -> None:
-    """The marker says whose namespace this is."""
+    """Check that the marker names this repository."""
     try:
         data = await job.read(REPOSITORY_MARKER)
         if data is None:
@@ -98,7 +98,7 @@ async def check_marker(job: Job) -> None:
 
 
 async def read_refs(job: Job) -> list[Branch]:
-    """Every branch and tag goes into the ledger; the branches, for what is uncommitted on them."""
+    """Record every branch, tag and open workspace in the ledger. Returns the branches and workspaces."""
     branches: list[Branch] = []
     async for rows in _pages(job, BRANCH_ROWS):
         for row in rows:
@@ -126,7 +126,7 @@ async def read_refs(job: Job) -> list[Branch]:
 
 
 async def _read_workspaces(job: Job) -> list[Branch]:
-    """The open ones: what is uncommitted in them is looked at as on a branch, and their bases are refs."""
+    """Read the open workspaces. Their uncommitted rows are checked as on a branch, and their bases are refs."""
     found: list[Branch] = []
     async for rows in _pages(job, WORKSPACE_ROWS):
         for row in rows:
@@ -145,7 +145,7 @@ async def _read_workspaces(job: Job) -> list[Branch]:
 
 
 async def read_uploads(job: Job) -> None:
-    """What open uploads have written, and the parts that the cleaner is to remove of others, are no orphans."""
+    """Record the files of open uploads, and the parts of ended ones that the cleaner will remove, as no orphans."""
     for kind in (UPLOADS, ENDED):
         async for rows in _pages(job, kind):
             for row in rows:
@@ -163,7 +163,7 @@ async def read_uploads(job: Job) -> None:
 
 
 async def check_commits(job: Job) -> None:
-    """Every commit row against its file; and every commit that a ref or a commit names."""
+    """Check every commit row against its file, then every commit that a ref or a commit names."""
     async for rows in _pages(job, COMMIT_ROWS):
         await job.each(rows, lambda row: _check_commit(job, _id_of(row), row.value))
         job.count("commits", len(rows))
@@ -181,7 +181,7 @@ def _id_of(row: Row) -> str:
 
 
 async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
-    """A row against its file. Where they differ the file is believed: it hashes to its id."""
+    """Check a row against its file. Where they differ, the file is right: its id is its hash."""
     in_kv = None
     try:
         in_kv = _commit.decode(value)
@@ -196,7 +196,7 @@ async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
 
 
 async def _find(job: Job, commit_id: str) -> None:
-    """A commit that something names and whose row was not seen: it is new, or lost."""
+    """Check a named commit whose row was not seen: it is new, or lost."""
     row = await job.ctx.kv.get(job.repo.partition, commit_key(commit_id))
     if row is not None:
         await _check_commit(job, commit_id, row.value)
@@ -208,7 +208,7 @@ async def _find(job: Job, commit_id: str) -> None:
 
 
 async def read_commit(job: Job, commit_id: str) -> Commit | None:
-    """The commit of a file; a finding and None when it is not there or not whole."""
+    """The commit of a file. Reports a finding and returns None when the file is missing or damaged."""
     name = f"{COMMITS}{commit_id}.json"
     try:
         data = await job.read(name)
@@ -230,10 +230,10 @@ def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
 
 
 async def check_snapshots(job: Job) -> None:
-    """Ref snapshots must say what their names say; only a rebuild needs them."""
+    """Check that ref snapshots match their names. Only a rebuild needs them."""
     async for blob in job.repo.store.list(REFS):
         if parse_key(blob.key) is None:
-            continue  # the orphans tell of it
+            continue  # the check of files reports it
         try:
             data = await job.read(blob.key)
             if data is None:

@@ -1,4 +1,4 @@
-"""What must hold of the rows of a metarange, a range or a layer. Pure, CPU only; complaints are short texts."""
+"""The rules for the rows of a metarange, a range or a layer. Pure functions. A complaint is a short text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Info = tuple[str, str, str, int, int]
 """A row of a metarange: id, first path, last path, rows, bytes."""
 
 Said = tuple[str, str, int, int]
-"""The same without the id."""
+"""The same without the id, as the file that names it says."""
 
 
 class Looked(NamedTuple):
-    """What was found in a file of rows."""
+    """The result of a check of a file of rows."""
 
     complaints: list[str]
     rows: int = 0
@@ -32,7 +32,7 @@ class Looked(NamedTuple):
 
 
 class LookedTree(NamedTuple):
-    """What was found in a metarange file: its rows, and the patch that it carries, if it does: its last row's."""
+    """The result of a check of a metarange file: its rows, and the patch inside it (the last row's), if any."""
 
     complaints: list[str]
     infos: list[Info]
@@ -41,12 +41,12 @@ class LookedTree(NamedTuple):
 
     @property
     def files(self) -> list[Info]:
-        """The rows that name files of their own."""
+        """The rows that name separate files."""
         return self.infos if self.carried is None else self.infos[:-1]
 
 
 def look_at_metarange(data: bytes, found_id: str, objects: bool = False) -> LookedTree:
-    """Complaints about a metarange file and its rows; with `objects`, what entries of a patch in it name."""
+    """Check a metarange file. With `objects`, also list the objects that the patch in it names."""
     try:
         rows, carried = decode_tree(data, found_id)
     except FormatError as error:
@@ -77,7 +77,7 @@ def _odd(info: Info) -> bool:
 
 
 def look_at_range(data: bytes, found_id: str, said: Sequence[Said], objects: bool) -> Looked:
-    """Complaints about a range or patch, beside what metaranges say of it; with `objects`, what its entries name."""
+    """Check a range or patch against the metaranges that name it. With `objects`, also list its objects."""
     try:
         rows = decode_rows(data, found_id)
     except FormatError as error:
@@ -94,7 +94,7 @@ def _look(rows: pa.Table, found_id: str, said: Sequence[Said], objects: bool) ->
 
 
 def look_at_part(data: bytes, found_id: str, said: Said, objects: bool) -> Looked:
-    """The same for one part of a file layer."""
+    """Check one part of a file layer in the same way."""
     try:
         rows = decode_layer(data, found_id)
     except FormatError as error:
@@ -133,7 +133,7 @@ def _wrong_identity(rows: pa.Table) -> str | None:
 
 
 def objects_of(rows: pa.Table) -> list[ObjectRow]:
-    """What entries say of their objects."""
+    """The objects that entries name, as the entries describe them."""
     columns = [
         rows.column(name).to_pylist() for name in ("physical_address", "size_bytes", "checksum", "parts", "path")
     ]
@@ -141,7 +141,7 @@ def objects_of(rows: pa.Table) -> list[ObjectRow]:
 
 
 def named_in(data: bytes, found_id: str, addresses: set[str]) -> list[str]:
-    """Those of some addresses that a range or patch file names; none when it cannot be read."""
+    """The addresses that a range or patch file names. Empty when the file cannot be read."""
     try:
         return _named(decode_rows(data, found_id), addresses)
     except FormatError:
@@ -149,7 +149,7 @@ def named_in(data: bytes, found_id: str, addresses: set[str]) -> list[str]:
 
 
 def named_in_tree(data: bytes, found_id: str, addresses: set[str]) -> tuple[str, list[str]]:
-    """Those of some addresses that the patch in a metarange file names, and the patch; none when there is none."""
+    """The patch in a metarange file, and the addresses that it names. Both empty when the file has no patch."""
     try:
         rows, carried = decode_tree(data, found_id)
     except FormatError:

@@ -1,6 +1,6 @@
-"""What a check has seen, in a scratch database on disk: its memory is bounded however large the repository is.
+"""What a check has seen, in a scratch database on disk: its memory is bounded whatever the size of the repository.
 
-SQLite's own temporary file: it is private, has no name, and goes when it is closed.
+The file is SQLite's own temporary file: private, without a name, and deleted when it is closed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SEEDS = {
 
 
 class Bad(NamedTuple):
-    """A finding before it is known which refs need it. `id` is what the ledger knows it by."""
+    """A finding before the refs that need it are known. `id` identifies it in the ledger."""
 
     kind: str
     what: str
@@ -58,7 +58,7 @@ class Bad(NamedTuple):
 
 
 class ObjectRow(NamedTuple):
-    """What an entry says of its object. `address` is relative to the namespace, or a full URI."""
+    """An object as an entry describes it. `address` is relative to the namespace, or a full URI."""
 
     address: str
     size: int
@@ -71,7 +71,7 @@ class Ledger:
     """Sets and relations of one check."""
 
     def __init__(self, memory: int) -> None:
-        """`memory` in bytes bounds what is held before it goes to disk."""
+        """`memory` in bytes is the limit before the data goes to disk."""
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute(f"PRAGMA cache_size = -{max(memory >> 10, 1000)}")
         self._db.executescript(_SCHEMA)
@@ -83,7 +83,7 @@ class Ledger:
         self._db.close()
 
     def _pages(self, query: str, size: int) -> Iterator[list[Any]]:
-        """Rows of a query whose first column is its order and comes after `?1`, in pages."""
+        """Rows of a query in pages. Its first column is its order and must be greater than `?1`."""
         after = ""
         while rows := self._db.execute(f"{query} LIMIT {size}", (after,)).fetchall():
             yield rows
@@ -92,11 +92,11 @@ class Ledger:
     # commits
 
     def add_ref(self, name: str, commit_id: str) -> None:
-        """A branch or tag and its commit."""
+        """Record a branch or tag and its commit."""
         self._db.execute("INSERT INTO refs VALUES (?, ?)", (name, commit_id))
 
     def add_commit(self, commit: Commit) -> None:
-        """A commit of which a row or a file says this."""
+        """Record a commit that a row or a file describes."""
         self._db.execute(
             "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, 1, ?)",
             (commit.id, commit.metarange_id, commit.generation, commit.creation_date),
@@ -105,11 +105,11 @@ class Ledger:
         self._db.executemany("INSERT OR IGNORE INTO edges VALUES (?, ?)", edges)
 
     def add_lost_commit(self, commit_id: str) -> None:
-        """A commit of which nothing is there."""
+        """Record a commit without row and file."""
         self._db.execute("INSERT OR IGNORE INTO commits VALUES (?, '', 0, 0, 0)", (commit_id,))
 
     def unknown_commits(self) -> list[str]:
-        """Some commits that a ref or a commit names, of which nothing was said yet."""
+        """Some commits that a ref or a commit names, and that are not recorded yet."""
         rows = self._db.execute(
             """SELECT commit_id FROM refs WHERE commit_id NOT IN (SELECT id FROM commits)
                UNION SELECT parent FROM edges WHERE parent NOT IN (SELECT id FROM commits) LIMIT 1000"""
@@ -117,12 +117,12 @@ class Ledger:
         return [commit_id for (commit_id,) in rows]
 
     def has_commit(self, commit_id: str) -> bool:
-        """Whether a commit was said to be there."""
+        """Whether the commit exists."""
         row = self._db.execute("SELECT known FROM commits WHERE id = ?", (commit_id,)).fetchone()
         return row is not None and bool(row[0])
 
     def wrong_generations(self) -> Iterator[tuple[str, int, int]]:
-        """Commits whose generation is not one more than their parents' greatest: id, generation, the right one."""
+        """Commits whose generation is not one more than their parents' greatest: id, generation, correct generation."""
         yield from self._db.execute(
             """SELECT c.id, c.generation, coalesce(max(p.generation), 0) + 1 AS right_one
                FROM commits c LEFT JOIN edges e ON e.child = c.id LEFT JOIN commits p ON p.id = e.parent
@@ -130,7 +130,7 @@ class Ledger:
         )
 
     def heads(self, limit: int) -> tuple[list[str], int]:
-        """The newest commits that no ref and no commit leads to, newest first; and how many there are in all."""
+        """The newest commits that no ref and no commit names, newest first, and the number of all such commits."""
         which = """FROM commits WHERE known AND id NOT IN (SELECT parent FROM edges)
                    AND id NOT IN (SELECT commit_id FROM refs)"""
         rows = self._db.execute(f"SELECT id {which} ORDER BY created DESC, generation DESC, id LIMIT ?", (limit,))
@@ -140,46 +140,46 @@ class Ledger:
     # trees
 
     def metaranges(self, size: int = 64) -> Iterator[list[str]]:
-        """Every metarange that a commit names, once, in pages."""
+        """Every metarange that a commit names, in pages."""
         query = "SELECT DISTINCT metarange FROM commits WHERE metarange > ?1 ORDER BY metarange"
         for rows in self._pages(query, size):
             yield [metarange for (metarange,) in rows]
 
     def has_metarange(self, metarange: str) -> bool:
-        """Whether a commit names it."""
+        """Whether a commit names the metarange."""
         return (
             self._db.execute("SELECT 1 FROM commits WHERE metarange = ? LIMIT 1", (metarange,)).fetchone() is not None
         )
 
     def add_ranges(self, infos: Iterable[tuple[str, str, str, int, int]]) -> None:
-        """Rows of a metarange."""
+        """Record the rows of a metarange."""
         self._db.executemany("INSERT OR IGNORE INTO ranges VALUES (?, ?, ?, ?, ?)", infos)
 
     def ranges(self, size: int = 64) -> Iterator[list[str]]:
-        """Every range that a metarange names, once, in pages."""
+        """Every range that a metarange names, in pages."""
         for rows in self._pages("SELECT DISTINCT id FROM ranges WHERE id > ?1 ORDER BY id", size):
             yield [range_id for (range_id,) in rows]
 
     def said_of(self, range_id: str) -> list[tuple[str, str, int, int]]:
-        """What metaranges say of a range: first and last path, rows, bytes. More than one: they contradict."""
+        """What metaranges say about a range: first and last path, rows, bytes. Several rows contradict each other."""
         return self._db.execute("SELECT min, max, rows, bytes FROM ranges WHERE id = ?", (range_id,)).fetchall()
 
     def has_range(self, range_id: str) -> bool:
-        """Whether a metarange names it."""
+        """Whether a metarange names the range."""
         return self._db.execute("SELECT 1 FROM ranges WHERE id = ? LIMIT 1", (range_id,)).fetchone() is not None
 
     def add_file(self, key: str) -> None:
-        """A file that a record names, or that the cleaner is about to remove."""
+        """Record a file that a record names, or that the cleaner will remove."""
         self._db.execute("INSERT OR IGNORE INTO files VALUES (?)", (key,))
 
     def has_file(self, key: str) -> bool:
-        """Whether a record names this file."""
+        """Whether the file is recorded."""
         return self._db.execute("SELECT 1 FROM files WHERE key = ?", (key,)).fetchone() is not None
 
     # objects
 
     def add_objects(self, rows: Iterable[ObjectRow], staged_on: str = "") -> None:
-        """What entries say; `staged_on` names the branch on which they are uncommitted."""
+        """Record objects of entries. `staged_on` is the branch on which the entries are uncommitted."""
         rows = list(rows)
         self._db.executemany("INSERT OR IGNORE INTO objects VALUES (?, ?, ?, ?, ?, 0)", rows)
         if staged_on:
@@ -188,18 +188,18 @@ class Ledger:
             )
 
     def said_of_object(self, address: str) -> list[ObjectRow]:
-        """What entries say of one object. More than one: they contradict."""
+        """What entries say about an object. Several rows contradict each other."""
         rows = self._db.execute(
             "SELECT address, size, checksum, parts, path FROM objects WHERE address = ?", (address,)
         )
         return [ObjectRow(*row) for row in rows]
 
     def see(self, address: str) -> None:
-        """The object is there."""
+        """Record that the object exists."""
         self._db.execute("UPDATE objects SET seen = 1 WHERE address = ?", (address,))
 
     def objects(self, *, seen: bool) -> Iterator[list[ObjectRow]]:
-        """What entries say of objects that were seen, or were not, in pages of whole addresses."""
+        """The objects that were seen, or were not, in pages. All rows of an address are in one page."""
         query = """SELECT address, size, checksum, parts, path FROM objects WHERE address IN (
                      SELECT DISTINCT address FROM objects WHERE address > ? AND seen = ? ORDER BY address LIMIT 256)
                    ORDER BY address"""
@@ -211,27 +211,27 @@ class Ledger:
     # findings
 
     def add_bad(self, bad: Bad) -> None:
-        """Keep a finding until it is known who needs it."""
+        """Keep a finding until the refs that need it are known."""
         self._db.execute("INSERT INTO bad VALUES (?, ?, ?, ?, ?, ?)", bad)
 
     def bad_ids(self, what: str) -> set[str]:
-        """The ids of findings of a kind."""
+        """The ids of the findings of a kind."""
         return {found for (found,) in self._db.execute("SELECT id FROM bad WHERE what = ?", (what,))}
 
     def add_range_uses(self, range_ids: Iterable[str], metarange: str) -> None:
-        """These ranges belong to a metarange."""
+        """Record that a metarange names these ranges."""
         self._db.executemany("INSERT OR IGNORE INTO range_uses VALUES (?, ?)", [(one, metarange) for one in range_ids])
 
     def add_object_uses(self, addresses: Iterable[str], range_id: str) -> None:
-        """These objects are named in a range."""
+        """Record that a range names these objects."""
         self._db.executemany("INSERT OR IGNORE INTO object_uses VALUES (?, ?)", [(one, range_id) for one in addresses])
 
     def ranges_of_objects(self) -> set[str]:
-        """The ranges of which it was said that they name an object."""
+        """The ranges that are recorded as naming an object."""
         return {found for (found,) in self._db.execute("SELECT DISTINCT range FROM object_uses")}
 
     def take_bad(self) -> Iterator[Bad]:
-        """The findings, in the order in which they were made; then there are none."""
+        """Return and remove the findings, in order."""
         after = 0
         while rows := self._db.execute("SELECT rowid, * FROM bad WHERE rowid > ? LIMIT 256", (after,)).fetchall():
             for row in rows:
@@ -240,7 +240,7 @@ class Ledger:
         self._db.execute("DELETE FROM bad")
 
     def needed_by(self, what: str, found: str) -> list[str]:
-        """Branches and tags whose history or content needs a commit, metarange, range or object, in order."""
+        """Branches and tags whose history or content needs a commit, metarange, range or object, in order of name."""
         names = {name for (name,) in self._db.execute(_NEED.format(seed=_SEEDS[what]), (found,))}
         if what == "object":
             rows = self._db.execute("SELECT name FROM staged_uses WHERE address = ?", (found,))

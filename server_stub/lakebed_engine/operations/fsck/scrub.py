@@ -1,7 +1,7 @@
-"""The scrub: a check of all repositories in the background, at a bounded rate. It changes nothing of them.
+"""The scrub: checks all repositories in the background, at a limited rate. It changes nothing in them.
 
-It is fsck (`fsck`), slowed down. One server scrubs at a time, by a lease. A row keeps the place, so that a server
-that is started again goes on there: a repository that is finished is not read again, nor are objects that were whole.
+It is a slow fsck. A lease ensures that one server scrubs at a time. A row stores the position, so that a restarted
+server continues there. It does not read finished repositories and undamaged objects again.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from lakebed_engine.vocabulary.reports import (
 
 _LEASE_SECONDS = 900.0
 _KEPT = 100
-"""Findings of a repository that are kept for fsck to show. The log has all."""
+"""How many findings of a repository are stored for fsck to show. The log has all."""
 
 log = logging.getLogger("lakebed.engine")
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """The repository that is being read, and the address of its last object that is done. Those before are finished."""
+    """The repository that the scrub reads, and its last finished object. All repositories before it are finished."""
 
     repository: str = ""
     after: str = ""
 
 
 async def last_scrub(ctx: Context, repo_name: str) -> Scrubbed | None:
-    """What the last scrub found in a repository. Raises RepositoryNotFoundError."""
+    """The result of the last scrub of a repository. Raises RepositoryNotFoundError."""
     repo = await open_repo(ctx, repo_name)
     row = await ctx.kv.get(SCRUB, scrub_result(repo.record.uid))
     return None if row is None else msgspec.json.decode(row.value, type=Scrubbed)
 
 
 async def scrub(ctx: Context, options: ScrubOptions) -> ScrubPass:
-    """One round over all repositories, or the rest of one that broke off; nothing where none is due."""
+    """Make one pass over all repositories, or finish an interrupted one. Does nothing when no pass is due."""
     lease = await take_lease(ctx, SCRUB, SCRUB_LEASE, seconds=_LEASE_SECONDS, every=options.every)
     if isinstance(lease, str):
         return ScrubPass()
@@ -60,7 +60,7 @@ async def scrub(ctx: Context, options: ScrubOptions) -> ScrubPass:
         await ctx.kv.apply(Batch(deletes=[Delete(SCRUB, SCRUB_PLACE)]))
         await lease.release(swept=True)
     except TooManyAttemptsError:
-        return ScrubPass()  # another server goes on from the place
+        return ScrubPass()  # another server continues
     log.info(
         "scrub: %d repositories, %d bytes read, %d damaged or missing files",
         done.repositories,
@@ -92,7 +92,7 @@ async def _round(ctx: Context, options: ScrubOptions, lease: Lease) -> ScrubPass
 
 
 async def _repository(ctx: Context, repo: Repo, options: ScrubOptions, lease: Lease, after: str) -> tuple[int, int]:
-    """How many problems, and how many bytes were read."""
+    """The number of problems, and the number of bytes read."""
     pace = Pace(ctx, options.rate, after, alive=lease.keep, passed=lambda address: _keep(ctx, repo.name, address))
     kept: list[str] = []
 

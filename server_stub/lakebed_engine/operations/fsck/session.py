@@ -1,6 +1,6 @@
-"""One check under way: what it works on, what it counts, and where its findings go.
+"""A running check: its repository, its counts, and its findings.
 
-Findings of a phase are kept in the ledger until everything that needs them is known.
+The ledger keeps the findings of a phase until all refs that need them are known.
 """
 
 from __future__ import annotations
@@ -50,27 +50,27 @@ class Job:
     rows_known: bool = True
     """Whether every row that may name an object could be read."""
     uploads_known: bool = True
-    """Whether every row of an upload in parts could be read."""
+    """Whether every row of a multipart upload could be read."""
 
     def count(self, what: str, amount: int = 1) -> None:
-        """So many more were looked at."""
+        """Count `amount` more checked items."""
         self.counts[what] += amount
         self.progress(what, self.counts[what])
 
     def bad(self, bad: Bad) -> None:
-        """A finding; `report` tells it when it is known who needs it."""
+        """Record a finding. `report` reports it when the refs that need it are known."""
         self.ledger.add_bad(bad)
 
     def report(self, needs: str = "", refs: Sequence[str] = ()) -> None:
-        """Tell the findings of a phase. `needs` says how the ledger finds who needs them; else it is `refs`."""
+        """Report the findings of a phase, each with the refs that need it: by `needs` from the ledger, or `refs`."""
         known: dict[str, Sequence[str]] = {}
         for bad in self.ledger.take_bad():
             if needs and bad.id not in known:
-                known = {bad.id: self.ledger.needed_by(needs, bad.id)}  # findings about one thing follow one another
+                known = {bad.id: self.ledger.needed_by(needs, bad.id)}  # findings about one id are adjacent
             self.problem(bad, known[bad.id] if needs else refs)
 
     def problem(self, bad: Bad, refs: Sequence[str]) -> None:
-        """Tell one finding."""
+        """Report one finding."""
         found = Problem(
             kind=bad.kind,  # type: ignore[arg-type]
             what=bad.what,  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ class Job:
         self.sink(found)
 
     def orphan(self, found: Orphan) -> None:
-        """Tell a file that nothing names."""
+        """Report an unnamed file of the engine."""
         if found.age < self.options.orphan_age:
             self.recent_count += 1
             return
@@ -97,20 +97,20 @@ class Job:
         self.sink(found)
 
     def foreign(self, found: Foreign) -> None:
-        """Tell a file that the engine did not make."""
+        """Report an unnamed file that the engine did not make."""
         self.foreign_count += 1
         self.foreign_bytes += found.size
         self.sink(found)
 
     async def each(self, items: Iterable[T], work: Callable[[T], Awaitable[U]]) -> list[U]:
-        """Do something with each item of a page, several at once. The first error ends the check."""
+        """Process each item of a page, several at the same time. The first error ends the check."""
         jobs: list[Callable[[], Awaitable[U]]] = [lambda item=item: work(item) for item in items]  # type: ignore[misc]
         return await self.ctx.runtime.gather(jobs, self.options.concurrency) if jobs else []
 
     async def read(self, key: str) -> bytes | None:
-        """A file, or None when it is surely missing. Raises FormatError for one that is too large to be read.
+        """Read a file. None only when it is surely missing. Raises FormatError when it is too large to be read.
 
-        Any other failure ends the check: it would say nothing.
+        Any other error ends the check, because it does not show whether the file exists.
         """
         try:
             data = await self.repo.store.get(key)
@@ -122,7 +122,7 @@ class Job:
         return data
 
     async def read_again(self, key: str) -> bytes | None:
-        """A file that was checked before; None when it is missing or too large by now."""
+        """Read a file that was checked before. None when it is missing or too large by now."""
         try:
             return await self.read(key)
         except FormatError:

@@ -1,7 +1,7 @@
-"""What is uncommitted: the live token and the layers of each branch.
+"""Checks uncommitted rows: the live token and the layers of each branch.
 
-A branch that commits meanwhile drops its layers, and the cleaner removes them: so a finding counts only when the branch
-record is still the one that was looked at.
+A branch that commits during the check drops its layers, and the cleaner removes them. So a finding counts only when
+the branch record has not changed since it was read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ATTEMPTS = 20
 
 
 async def check_staged(job: Job, branches: list[Branch]) -> None:
-    """Every branch's uncommitted rows."""
+    """Check the uncommitted rows of every branch."""
     for seen in branches:
         await _check_branch(job, seen)
 
@@ -59,7 +59,7 @@ async def _check_branch(job: Job, seen: Branch) -> None:
 
 
 async def _look(job: Job, branch: Branch) -> list[tuple[Bad, bool]]:
-    """Findings, each with whether the rows could be read nevertheless."""
+    """The findings, each with whether the rows could be read in spite of it."""
     found = await _look_at_token(job, branch, branch.staging_token, sealed=False)
     for layer in branch.layers:
         if layer.kind == "kv":
@@ -92,7 +92,7 @@ async def _look_at_part(job: Job, branch: Branch, info: RangeInfo) -> list[tuple
 
 
 async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) -> list[tuple[Bad, bool]]:
-    """A sealed token has its marker row: without it, its rows are lost."""
+    """Check a token. A sealed token must have its marker row: if it is missing, the rows are lost."""
     partition = staging(token)
     if sealed and await job.ctx.kv.get(partition, STAGED_MARKER) is None:
         detail = f"a layer of branch {branch.name!r} has no rows in the KV store"
@@ -115,7 +115,7 @@ async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) 
 
 
 async def read_drops(job: Job) -> None:
-    """Files that the cleaner is about to remove are no orphans."""
+    """Record the files that the cleaner will remove: they are no orphans."""
     async for row in scan_rows(job.ctx.kv, DROPS):
         if row.key.startswith(DROPPED_REPOSITORIES):
             continue

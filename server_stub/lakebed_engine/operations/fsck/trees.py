@@ -1,4 +1,4 @@
-"""Metaranges and ranges, each once however many commits share it."""
+"""Checks metaranges and ranges. Each is read once, although many commits share it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakebed_engine.operations.fsck.session import Job
 
 
 async def check_metaranges(job: Job) -> None:
-    """Every metarange that a commit names, with the patch that it may carry; its ranges go into the ledger."""
+    """Check every metarange that a commit names, with the patch inside it. Records its ranges in the ledger."""
     for page in job.ledger.metaranges():
         await job.each(page, lambda one: _check_metarange(job, one))
         job.count("metaranges", len(page))
@@ -41,7 +41,7 @@ async def _check_metarange(job: Job, found_id: str) -> None:
 
 
 async def check_ranges(job: Job) -> None:
-    """Every range that a metarange names, read whole."""
+    """Read and check every range that a metarange names."""
     for page in job.ledger.ranges():
         await job.each(page, lambda one: _check_range(job, one))
         job.count("ranges", len(page))
@@ -72,7 +72,7 @@ async def _check_range(job: Job, found_id: str) -> None:
 
 
 async def find_uses(job: Job, ranges: set[str]) -> None:
-    """Which metaranges name some ranges: read again, since most checks never need to know."""
+    """Record which metaranges name these ranges. It reads them again, because most checks need no uses."""
 
     async def look(metarange: str) -> None:
         data = await job.read_again(metarange_file(metarange))

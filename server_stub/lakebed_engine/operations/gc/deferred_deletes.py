@@ -1,6 +1,6 @@
 """The cleaner: removes what swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
 
-Never removes on "unknown": any error ends the pass, and the note stays.
+Any error ends the pass before the deletion, and the note stays for the next pass.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _RECORDS: Sequence[tuple[bytes, Callable[[bytes], Branch]]] = (
     (WORKSPACE_ROWS, decode_workspace),
 )
 OPERATION_AGE = 3600
-"""Seconds that operation keys are kept at least."""
+"""The shortest time that operation keys are kept, in seconds."""
 PARTIAL_AGE = 24 * 3600
-"""Seconds after which a leftover of an interrupted write is removed."""
+"""Seconds after which the cleaner removes what an interrupted write left."""
 
 
 class Cleaner:
-    """One per process; remembers by its own monotonic clock when it first saw each note."""
+    """The cleaner of this process. It records, by its own monotonic clock, when it first saw each note."""
 
     def __init__(self, ctx: Context, grace: float) -> None:
         self._ctx = ctx
@@ -43,7 +43,7 @@ class Cleaner:
         self._first_seen: dict[bytes, float] = {}
 
     async def run(self) -> int:
-        """One pass. How many notes it settled."""
+        """Make one pass. Returns the number of notes that it finished."""
         settled = await self._drops()
         async for record in active_records(self._ctx):
             repo = opened(self._ctx, record)
@@ -54,7 +54,7 @@ class Cleaner:
     async def _drops(self) -> int:
         ctx = self._ctx
         notes = await ctx.kv.scan(DROPS, limit=10_000)
-        now = ctx.clock.monotonic()  # not before: a scan may take longer than the grace, and tell what is younger
+        now = ctx.clock.monotonic()  # after the scan: a slow scan returns notes that are younger than its start
         known = {row.key for row in notes}
         self._first_seen = {key: seen for key, seen in self._first_seen.items() if key in known}
         settled = 0
@@ -80,7 +80,7 @@ class Cleaner:
         for prefix, decode in _RECORDS:
             async for row in scan_rows(self._ctx.kv, partition, *under(prefix)):
                 for layer in everything_of(decode(row.value)):
-                    if layer.kind == "kv":  # files stay, with the rest of the bucket
+                    if layer.kind == "kv":  # layer files stay, like all files of the bucket
                         await self._ctx.kv.drop_partition(staging(layer.id))
         await self._ctx.kv.drop_partition(partition)
 

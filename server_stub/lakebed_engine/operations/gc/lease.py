@@ -1,7 +1,7 @@
-"""Who sweeps: one row in the KV store, so that several processes do not do the same work.
+"""The lease of the sweep: one row in the KV store, so that several processes do not do the same work.
 
-It saves work and nothing else: a sweep is safe beside another one, since each deletes only what it has seen unnamed
-twice itself. So the lease may go by the machines' clocks.
+The lease only saves work. Two sweeps may run at the same time, because each deletes only what it has itself seen
+unnamed twice. So the lease may depend on the clocks of the machines.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
 from lakebed_engine.vocabulary.errors import PredicateFailed, TooManyAttemptsError
 
 _LONGEST = 24 * 3600.0
-"""Seconds: a lease that ends later was taken by a clock that was wrong, and keeps nobody out."""
+"""Seconds. A lease that ends later comes from a wrong clock and is ignored."""
 
 
 class LeaseRow(msgspec.Struct, frozen=True):
-    """As stored. `until` and `swept`, the end of the last whole sweep, in Unix seconds."""
+    """The stored row. `until`, and `swept` (the end of the last complete sweep), are in Unix seconds."""
 
     holder: str = ""
     until: float = 0.0
@@ -28,7 +28,7 @@ class LeaseRow(msgspec.Struct, frozen=True):
 
 @dataclass
 class Lease:
-    """A lease that this process holds, of `seconds` from its last renewal."""
+    """A lease that this process holds. It lasts `seconds` from its last renewal."""
 
     ctx: Context
     partition: str
@@ -38,13 +38,13 @@ class Lease:
     version: int
 
     async def keep(self) -> None:
-        """Renew it when a third of it is gone. Raises TooManyAttemptsError when another process has taken over."""
+        """Renew the lease when a third of it has passed. Raises TooManyAttemptsError when another process took over."""
         now = self.ctx.clock.now()
         if now > self.row.until - self.seconds * 2 / 3:
             await self._write(msgspec.structs.replace(self.row, until=now + self.seconds))
 
     async def release(self, *, swept: bool) -> None:
-        """Let others in; `swept` says that a whole sweep was made."""
+        """Release the lease. `swept`: a complete sweep was made."""
         done = self.ctx.clock.now() if swept else self.row.swept
         await self._write(LeaseRow("", 0.0, done))
 
@@ -58,7 +58,7 @@ class Lease:
 
 
 async def take_lease(ctx: Context, partition: str, key: bytes, *, seconds: float, every: float) -> Lease | str:
-    """The lease; or why not: somebody else sweeps, or did less than `every` seconds ago."""
+    """Take the lease. Otherwise returns the reason: another process sweeps, or swept less than `every` seconds ago."""
     now = ctx.clock.now()
     found = await ctx.kv.get(partition, key)
     row = LeaseRow() if found is None else msgspec.json.decode(found.value, type=LeaseRow)

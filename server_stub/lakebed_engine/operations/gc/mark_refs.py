@@ -1,8 +1,8 @@
-"""What the records of a repository name: commits, layers and uncommitted rows.
+"""Reads which files the records of a repository name: commits, layers and uncommitted rows.
 
-The order matters, because things move while they are looked at: what is uncommitted is read before the commits, into
-which it may go, and a record before the cleaner's notes, into which its layers may go. Whatever cannot be read or is
-not known ends the sweep: nothing is deleted on "unknown".
+The order matters, because the repository changes during the sweep. Uncommitted rows are read before commits, because a
+commit may move them there. A record is read before the cleaner's notes, because a swap may move its layers there.
+An unreadable or unknown row ends the sweep before it deletes anything.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def refuse(repo: Repo, why: str) -> CorruptDataError:
 
 
 async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
-    """Name everything that records name directly; commits' trees stay to be read. Raises CorruptDataError."""
+    """Record everything that the records name directly, and the trees to read next. Raises CorruptDataError."""
     try:
         await _check_marker(repo)
         await _check_kinds(ctx, repo)
@@ -72,7 +72,7 @@ async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) ->
 
 
 async def _check_marker(repo: Repo) -> None:
-    """In another repository's bucket, or an empty disk mounted in its place, everything would look unnamed."""
+    """Check the marker. In another repository's bucket, or on an empty disk, every file would seem unnamed."""
     try:
         marker = decode_marker(await repo.store.get(REPOSITORY_MARKER))
     except BlobNotFound:
@@ -84,7 +84,7 @@ async def _check_marker(repo: Repo) -> None:
 
 
 async def _check_kinds(ctx: Context, repo: Repo) -> None:
-    """A kind of row that this version does not know may name files."""
+    """Refuse rows of an unknown kind: they may name files."""
     start: bytes = keys.FIRST
     while rows := await ctx.kv.scan(repo.partition, start, None, 1):
         kind = keys.kind_of(rows[0].key)
@@ -94,9 +94,9 @@ async def _check_kinds(ctx: Context, repo: Repo) -> None:
 
 
 async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
-    """A commit of a ref snapshot must have its row: else the KV store is older than the bucket, and knows too little.
+    """Read the ref snapshots. If a commit of them has no row, the KV store is older than the bucket: refuse.
 
-    Read first, so that no commit can be newer than the rows that are read afterwards.
+    Snapshots are read first, so that their commits are older than the rows that are read afterwards.
     """
     async for blob in repo.store.list(REFS):
         if parse_key(blob.key) is None:
@@ -104,7 +104,7 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
         try:
             _, _, record = decode_refs(await repo.store.get(blob.key))
         except BlobNotFound:
-            continue  # pruned meanwhile
+            continue  # deleted since the listing
         except (CorruptDataError, FormatError) as error:
             raise refuse(repo, f"{blob.key} cannot be read ({error})") from error
         named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
@@ -112,12 +112,12 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
 
 
 async def _read_uploads(ctx: Context, repo: Repo, ledger: Ledger) -> None:
-    """Before the branches: an upload that is completed ends in the very batch that stages its object."""
+    """Read uploads before branches: the completion of an upload deletes its row and stages its object in one batch."""
     async for row in scan_rows(ctx.kv, repo.partition, *under(UPLOADS)):
         upload = decode_upload(row.value)
         ledger.name([upload.address])
         ledger.open_prefixes.add(folder_of(upload.address))
-    async for row in scan_rows(ctx.kv, repo.partition, *under(ENDED)):  # what is left of their parts is the cleaner's
+    async for row in scan_rows(ctx.kv, repo.partition, *under(ENDED)):  # the cleaner removes the rest of their parts
         ledger.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
 
 
@@ -153,7 +153,7 @@ async def _read_token(ctx: Context, repo: Repo, ledger: Ledger, token: str) -> N
 async def _read_part(ctx: Context, repo: Repo, ledger: Ledger, key: str, part_id: str) -> None:
     try:
         data = await repo.store.get(key)
-    except BlobNotFound:  # committed and cleaned meanwhile, or lost: the next sweep will know
+    except BlobNotFound:  # committed and removed since, or lost: the next sweep finds out
         raise refuse(repo, f"layer {key} is not there") from None
     except CorruptDataError as error:
         raise refuse(repo, f"layer {key} cannot be read ({error})") from error
@@ -167,13 +167,13 @@ def _addresses(data: bytes, part_id: str) -> list[str]:
 
 
 def name_objects(repo: Repo, ledger: Ledger, addresses: Sequence[str]) -> None:
-    """Entries name these objects, by key or by full URI."""
+    """Record the objects of these addresses (keys or full URIs) as named."""
     inside = f"{repo.store.uri}/"
     ledger.name(address.removeprefix(inside) for address in addresses)
 
 
 async def _read_notes(ctx: Context, repo: Repo, ledger: Ledger) -> None:
-    """What the cleaner is about to remove is its own."""
+    """Record the files that the cleaner will remove: they are not the sweep's."""
     async for row in scan_rows(ctx.kv, DROPS):
         if not row.key.startswith(DROPPED_REPOSITORIES):
             note = msgspec.json.decode(row.value, type=Note)

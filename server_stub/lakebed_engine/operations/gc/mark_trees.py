@@ -1,6 +1,6 @@
-"""What commits name: ranges and patches, and with `data` the objects of their rows.
+"""Reads which files commits name: ranges and patches, and with `data` the objects of their rows.
 
-Each file is read once in a sweep: it is named by its content, so that the second look reads only what is new.
+A sweep reads each file once. Files are named by their content, so the second check reads only new files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Keep = Callable[[], Awaitable[None]]
 
 
 async def read_trees(ctx: Context, repo: Repo, ledger: Ledger, keep: Keep, *, data: bool) -> None:
-    """Name what the trees of all commits name. `keep` is awaited now and then. Raises CorruptDataError."""
+    """Record what the trees of all commits name. Awaits `keep` before each page. Raises CorruptDataError."""
     for page in ledger.unread("metarange"):
         await keep()
         await ctx.runtime.gather([partial(_read_metarange, ctx, repo, ledger, one, data) for one, _ in page])
@@ -41,11 +41,11 @@ async def _read_metarange(ctx: Context, repo: Repo, ledger: Ledger, tree_id: str
         raise refuse(repo, f"{key} cannot be read ({error})") from None
     ids = rows.column("range_id").to_pylist()
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
-    if carried is not None:  # the last one is in this file
+    if carried is not None:  # the last patch is inside this file
         ids.pop()
         if data:
             name_objects(repo, ledger, carried.column("physical_address").to_pylist())
-    ledger.name(f"{RANGES}{one}.parquet" for one in ids)  # of ranges, and of patches, which lie in the same folder
+    ledger.name(f"{RANGES}{one}.parquet" for one in ids)  # ranges and patches have the same folder
     if data:
         for one, level in zip(ids, levels, strict=False):
             ledger.to_read([one], "range", level)

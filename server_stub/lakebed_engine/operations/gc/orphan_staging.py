@@ -1,8 +1,8 @@
 """Staged rows under tokens that no record names.
 
-Swaps note every token that they drop, and the cleaner removes its rows: so there are none, unless a repository was
-deleted under a call. A token is in a record before it has rows, and once it has left the record it never comes back:
-partitions are listed first, then every record and note is read.
+Swaps note every token that they drop, and the cleaner removes its rows. So such rows remain only when a repository was
+deleted during a request. A token is in a record before it has rows, and never returns to a record that it has left.
+Therefore the sweep first lists the partitions and then reads every record and note.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lakebed_engine.vocabulary.errors import CorruptDataError
 
 
 async def look_at_tokens(ctx: Context, ledger: Ledger) -> int:
-    """The first look: tokens that have rows and that nothing names. How many. Raises CorruptDataError."""
+    """The first check: count the tokens that have rows and that no record names. Raises CorruptDataError."""
     async for name in _partitions(ctx, STAGING_PARTITIONS):
         ledger.add_found(0, Found(name, 0, 0.0))
     await _read_names(ctx, ledger)
@@ -35,7 +35,7 @@ async def look_at_tokens(ctx: Context, ledger: Ledger) -> int:
 
 
 async def drop_tokens(ctx: Context, ledger: Ledger, lease: Lease) -> int:
-    """The second look; then drop the rows of tokens that nothing named in either. How many."""
+    """The second check: drop the rows of tokens that were unnamed in both. Returns the number of tokens."""
     await _read_names(ctx, ledger)
     dropped = 0
     for page in ledger.found():
@@ -48,7 +48,7 @@ async def drop_tokens(ctx: Context, ledger: Ledger, lease: Lease) -> int:
 
 
 async def _read_names(ctx: Context, ledger: Ledger) -> None:
-    """Of every repository that has rows, whatever its state."""
+    """Read the records of every repository that has rows, in any state."""
     try:
         async for partition in _partitions(ctx, REPOSITORY_PARTITIONS):
             for prefix, decode in ((BRANCH_ROWS, decode_branch), (WORKSPACE_ROWS, decode_workspace)):

@@ -1,6 +1,7 @@
-"""The sweep of one repository or of all: takes leases, and waits once between the looks of many.
+"""The sweep of one repository or of all repositories.
 
-Only one process sweeps at a time, by lease; what is safe does not hang on it.
+It takes a lease for each, and waits once between the two checks of many repositories. Only one process sweeps at a
+time, but safety does not depend on the lease.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from lakebed_engine.vocabulary.reports import (
 )
 
 STAGED = "staged rows"
-"""What the sweep of staging tokens is called beside the names of repositories."""
+"""The name of the sweep of staging tokens in results, where other rows have the name of a repository."""
 
 _AT_ONCE = 16
-"""Repositories that wait for their second look together."""
+"""How many repositories wait for their second check together."""
 _LEASE = 900.0
-"""Seconds, beside the wait, that a process may do nothing before another takes over."""
+"""Seconds, in addition to the wait, after which another process takes over from an inactive one."""
 _SHOWN = 10.0
-"""Seconds after which progress is told while waiting."""
+"""Seconds between two reports of progress during the wait."""
 
 
 @dataclass
 class _Outcome:
-    """What becomes a SweepPass."""
+    """The parts of a SweepPass."""
 
     reports: list[SweepReport] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -57,9 +58,11 @@ async def sweep(
     progress: Progress = ignore_progress,
     sink: Sink = ignore_finding,
 ) -> SweepPass:
-    """Delete files that nothing names, in one repository; or in all, with staged rows that no record names.
+    """Delete unnamed files, in one repository. Without a name, in all, together with staged rows that no record names.
 
-    `sink` gets each file. The result contains the failures of single repositories. Raises RepositoryNotFoundError.
+    `sink` gets each file. The result contains the failures of single repositories.
+
+    Raises RepositoryNotFoundError.
     """
     options = options or SweepOptions()
     out = _Outcome()
@@ -78,13 +81,13 @@ async def _repo(ctx: Context, name: str) -> Repo | None:
     try:
         return await open_repo(ctx, name)
     except EngineError:
-        return None  # deleted meanwhile
+        return None  # deleted since
 
 
 async def _sweep_some(
     ctx: Context, repos: Sequence[Repo], options: SweepOptions, progress: Progress, sink: Sink, out: _Outcome
 ) -> None:
-    """The first look at each, a wait if there is anything to wait for, the second look at those that have it."""
+    """Check each repository, wait if any needs a second check, then make the second checks."""
     with ExitStack() as stack:
         waiting = []
         for repo in repos:
@@ -105,7 +108,7 @@ async def _sweep_some(
 
 
 async def _first(one: RepositorySweep, out: _Outcome) -> bool:
-    """Whether a second look is needed."""
+    """Make the first check. Returns whether a second check is needed."""
     options = one.options
     if not options.dry_run:
         lease = await take_lease(
@@ -133,11 +136,11 @@ async def _fail(name: str, error: EngineError, lease: Lease | None, out: _Outcom
         try:
             await lease.release(swept=False)
         except EngineError:
-            return  # it runs out by itself
+            return  # the lease expires without a release
 
 
 async def _wait(ctx: Context, since: float, grace: float, progress: Progress) -> None:
-    """Until a grace period has passed since then, by this process's own clock."""
+    """Wait until `since` + `grace` seconds, by the monotonic clock of this process."""
     while (left := since + grace - ctx.clock.monotonic()) > 0:
         progress("seconds to wait for the second check", round(left))
         await ctx.runtime.sleep(min(left, _SHOWN))

@@ -1,19 +1,19 @@
-"""The sweep of one repository: a look, a wait, another look, and then the files that nothing named in either.
+"""The sweep of one repository: check, wait, check again, then delete the files that were unnamed in both checks.
 
-Why a file that is deleted cannot be needed:
+Why no request can need a deleted file:
 
-1. Neither look found it named, and the second began a grace period after the first had ended. So nothing names it, and
-   no call that was on its way with its name, for less than that time, has put it into a record.
-2. It is older than `age` by the store's clock, and its time is looked at again just before it is deleted. Whoever is
-   about to name a file has written it within the call, also when one of that name was there: so it is not old, unless
-   the call has lasted for longer than `age`.
-3. Any error, anything unknown and anything damaged ends the sweep before it deletes.
-4. Its key has a form that the engine makes, or lies in the folder of a workspace that the engine knows: by its row, or
-   by a note in the bucket. Any other key is foreign: the sweep counts it and leaves it in place.
+1. The file was unnamed in both checks, and the second began a grace period after the end of the first. So no record
+   names it. A request that held its name for less than that time has not put it into a record either.
+2. The file is older than `age` by the store's clock, and the sweep reads its time again just before it deletes it. A
+   request writes every file that it will name, even if the file exists. So the file is not old, unless the request
+   has lasted longer than `age`.
+3. Any error, unknown row or damaged file ends the sweep before it deletes.
+4. The key of the file has a form that the engine makes, or is in the folder of a workspace that the engine knows: by
+   its row, or by a note in the bucket. Any other key is foreign: the sweep counts it and leaves it in place.
 
-In cloud stores some milliseconds lie between the last look at a file's time and its deletion, because they have no
-deletion that depends on it: a call that writes the very same content again just then, after more than `age`, would lose
-it. On `local://` and `mem://` the two are one step.
+Cloud stores cannot delete depending on the time of a file. There, some milliseconds pass between the last read of the
+time and the deletion. If a request that is older than `age` writes the same content again in these milliseconds, it
+loses the file. On `local://` and `mem://` the two are one step.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ _FOLDERS = (
     PARTS,
     DRAFTS,
 )
-"""What is swept, and in this order: while a file is there, so is what it names, and a rebuild can read it."""
+"""The folders to sweep, in this order: a file is deleted before the files that it names, so a rebuild can read it."""
 
 _DATA = (DATA, WORKSPACES)
 
 OLDER_SHARE = 0.1
-"""With `hold_older`, a sweep only lists when more than this share of what it found is older than the repository."""
+"""With `hold_older`, a sweep only lists when more than this share of the found files is older than the repository."""
 
 
 @dataclass
 class RepositorySweep:
-    """One sweep of one repository. No lease: only a dry run."""
+    """One sweep of one repository. `lease` is None in a dry run."""
 
     ctx: Context
     repo: Repo
@@ -72,7 +72,7 @@ class RepositorySweep:
     sink: Sink
     lease: Lease | None
     looked_at: float = 0.0
-    """When the first look ended, by the monotonic clock."""
+    """When the first check ended, by the monotonic clock."""
     files: int = 0
     recent: int = 0
     found: int = 0
@@ -85,10 +85,10 @@ class RepositorySweep:
     _now: float = field(default=0.0)
     _before: float = field(default=0.0)
     _workspace: tuple[str, bool] = field(default=("", False))
-    """The id of the workspace that was asked for last, and whether it is known."""
+    """The id of the last workspace that was looked up, and whether it is known."""
 
     async def look(self) -> int:
-        """The first look: what nothing names. How many files that is."""
+        """Make the first check. Returns the number of unnamed files."""
         now = self._now = await self._store_time()
         self._before = self.ctx.expiry_clock.before(now, self.options.age)
         await self._read_names()
@@ -102,17 +102,17 @@ class RepositorySweep:
 
     @property
     def held(self) -> bool:
-        """Whether nothing may be deleted, since so much of it was written before the repository was made."""
+        """Whether the sweep deletes nothing, because too many found files are older than the repository."""
         holds = self.options.hold_older and not self.options.dry_run
         return holds and self.older > self.found * OLDER_SHARE
 
     async def finish(self) -> None:
-        """The second look; then delete what nothing named in either."""
+        """Make the second check, then delete the files that were unnamed in both."""
         await self._read_names()
         for page in self.ledger.found():
             await self._keep()
             unnamed = {one.key: one for one in page if not self.ledger.is_named(one.key)}
-            # told by the store which were still old: a call on its way may have written one again just now
+            # the store skips files that are no longer old: a running request may have written one again just now
             doomed = [unnamed[key] for key in await self.repo.store.delete_older(list(unnamed), self._before)]
             for one in doomed:
                 self.deleted += 1
@@ -121,7 +121,7 @@ class RepositorySweep:
             self.progress("deleted", self.deleted)
 
     def report(self) -> SweepReport:
-        """What came out."""
+        """The result of the sweep."""
         return SweepReport(
             repository=self.repo.name,
             dry_run=self.options.dry_run,
@@ -142,7 +142,7 @@ class RepositorySweep:
             await self.lease.keep()
 
     async def _store_time(self) -> float:
-        """Unix seconds by the clock that files' times are of. A dry run writes nothing and takes this machine's."""
+        """Unix seconds by the store's clock. A dry run writes nothing and uses the clock of this machine."""
         if self.options.dry_run:
             return self.ctx.clock.now()
         store = self.repo.store
@@ -179,7 +179,7 @@ class RepositorySweep:
         if not blob.key.startswith(WORKSPACES):
             return is_made(blob.key)
         found_id = workspace_of(blob.key)
-        if not found_id or blob.mtime >= self._before:  # perhaps of a workspace that was made after the names were read
+        if not found_id or blob.mtime >= self._before:  # the workspace may be newer than the names that were read
             return bool(found_id)
         if found_id != self._workspace[0]:
             known = self.ledger.has_workspace(found_id) or await is_marked(self.ctx, self.repo, found_id)

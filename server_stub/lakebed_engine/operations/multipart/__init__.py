@@ -1,1 +1,1 @@
-"""Objects that arrive in parts through the server: the uploads, their parts, and how they end."""
+"""Multipart uploads through the server: the uploads, their parts, and how they end."""

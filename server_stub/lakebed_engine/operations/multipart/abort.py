@@ -1,7 +1,7 @@
-"""How uploads end that are not completed, and how what they leave is cleared.
+"""Aborts and expires multipart uploads, and clears what they leave.
 
-An upload ends in one batch that checks its row, so it is given up or completed, never both. Only then its parts are
-removed, and once more a day later: a part that was on its way may have come after the first time.
+An upload ends in one batch that checks its row, so it is either aborted or completed. Only then are its parts removed.
+They are removed once more a day later, because a late part may have arrived after the first time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PAGE = 1000
 
 
 async def abort(ctx: Context, repo_name: str, target: Target) -> None:
-    """Give an upload up. Raises UploadNotFoundError when there is none, or it ends in another way meanwhile."""
+    """Abort an upload. Raises UploadNotFoundError when it does not exist or is completed during the request."""
     repo = await open_repo(ctx, repo_name, write=True)
     found = await find(ctx, repo, target)
     while found is not None:
@@ -53,7 +53,7 @@ async def _give_up(ctx: Context, repo: Repo, found: Found) -> bool:
 
 
 async def clear(ctx: Context, repo: Repo, ended: Ended) -> None:
-    """Remove the parts of an upload that has ended; of one that was given up also what they were put together to."""
+    """Remove the parts of an ended upload. If it was aborted, also remove the object that they were assembled to."""
     upload = ended.upload
     await assembler_of(ctx, repo, begun=upload).clear(upload.address, upload.store_id)
     if ended.entry is None:
@@ -63,9 +63,10 @@ async def clear(ctx: Context, repo: Repo, ended: Ended) -> None:
 
 
 async def tidy(ctx: Context) -> int:
-    """One pass over all repositories: uploads that have expired end, those that ended long ago are forgotten.
+    """Make one pass over all repositories: abort expired uploads, and forget old ended uploads.
 
-    How many that was. What cannot be cleared stays for the next pass, and the first error is raised at the end.
+    Returns the number of uploads. What cannot be cleared stays for the next pass, and the first error is raised at the
+    end.
     """
     done = 0
     errors: list[EngineError] = []
@@ -90,7 +91,7 @@ async def _tidy(ctx: Context, repo: Repo, errors: list[EngineError]) -> int:
 
 
 async def _settle(ctx: Context, repo: Repo, upload_id: str, key: bytes) -> int:
-    """Look at one whose time has come: its first note says that it expires, its second that it is to be forgotten."""
+    """Process a due upload: the first time it expires, the second time the server forgets it."""
     while (row := await ctx.kv.get(repo.partition, key)) is not None:
         upload: Upload = decode_upload(row.value)
         if await _give_up(ctx, repo, Found(upload, row.version)):

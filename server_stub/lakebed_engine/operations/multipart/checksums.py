@@ -1,8 +1,8 @@
-"""The checksum of an object out of those of its parts. Pure.
+"""Calculates the checksum of an object from those of its parts. Pure functions.
 
-Two kinds, as clients of S3 send them. The sum of the *parts* is that of the parts' raw sums behind one another, with
-their count: `base64-N`. That of the *whole* content can be told from the parts' sums for CRCs only: a CRC is linear, so
-that of `a` and `b` together is that of `a`, carried over as many zero bytes as `b` has, xor that of `b`.
+There are two kinds, as clients of S3 send them. A composite checksum is the checksum of the joined raw checksums of
+the parts, with their number: `base64-N`. A full-object checksum can be calculated from the parts only for CRCs. A CRC
+is linear: that of `a` and `b` together is that of `a`, extended by as many zero bytes as `b` has, xor that of `b`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import Final
 
 LENGTHS: Final = {"crc32": 4, "crc32c": 4, "crc64nvme": 8, "sha1": 20, "sha256": 32}
-"""Bytes of a sum of each algorithm."""
+"""The length in bytes of a checksum of each algorithm."""
 
 WHOLE: Final = {"crc32": 0xEDB88320, "crc32c": 0x82F63B78, "crc64nvme": 0x9A6C9329AC4BC9B5}
-"""The polynomials, reflected, of the CRCs that can tell the whole from the parts."""
+"""The reflected polynomials of the CRCs that support full-object checksums."""
 
 _HASHES: Final[dict[str, Callable[[bytes], bytes]]] = {
     "sha1": lambda data: hashlib.sha1(data, usedforsecurity=False).digest(),
@@ -28,7 +28,7 @@ _HASHES: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 
 def raw_sum(algorithm: str, text: str) -> bytes | None:
-    """The bytes of a sum in base64; None for what is none."""
+    """The bytes of a checksum in base64, or None when it is invalid."""
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -37,13 +37,13 @@ def raw_sum(algorithm: str, text: str) -> bytes | None:
 
 
 def of_parts(algorithm: str, sums: Sequence[str]) -> str:
-    """The sum over the parts' sums, as `base64-N`."""
+    """The composite checksum of the parts, as `base64-N`."""
     data = b"".join(base64.b64decode(one) for one in sums)
     return f"{base64.b64encode(_sum(algorithm, data)).decode()}-{len(sums)}"
 
 
 def of_whole(algorithm: str, sums: Sequence[str], sizes: Sequence[int]) -> str:
-    """The CRC of the content, out of the CRCs of its parts and their sizes in bytes."""
+    """The CRC of the content, from the CRCs and sizes in bytes of its parts."""
     bits = LENGTHS[algorithm] * 8
     total = 0
     for one, size in zip(sums, sizes, strict=True):
@@ -61,7 +61,7 @@ def _sum(algorithm: str, data: bytes) -> bytes:
 
 
 def _crc(data: bytes, polynomial: int, bits: int) -> int:
-    """Bit by bit: for the few bytes of parts' sums."""
+    """Bit by bit: the input is only the checksums of the parts."""
     ones = (1 << bits) - 1
     value = ones
     for byte in data:
@@ -72,13 +72,13 @@ def _crc(data: bytes, polynomial: int, bits: int) -> int:
 
 
 def _carried(value: int, zeros: int, polynomial: int, bits: int) -> int:
-    """A CRC, carried over so many zero bytes."""
+    """A CRC, extended by this number of zero bytes."""
     return _times(value, _factor(zeros, polynomial, bits), polynomial, bits) if value else 0
 
 
 @lru_cache(1000)
 def _factor(zeros: int, polynomial: int, bits: int) -> int:
-    """x^(8 zeros) modulo the polynomial. Most parts of an object have one size, so it is made once."""
+    """x^(8 zeros) modulo the polynomial. Cached, because most parts of an object have the same size."""
     factor, step = 1 << (bits - 1), 0  # reflected: x^0
     while zeros:
         if zeros & 1:

@@ -1,14 +1,14 @@
-"""How the parts of an upload become an object.
+"""Completes multipart uploads: makes an object of the parts.
 
-In three steps, each of which can be done again by anybody:
+There are three steps. Any process can repeat each of them:
 
-1. The plan: which parts, in one compare-and-swap of the upload's row, which checks theirs. From then on it takes no
-   parts and no other plan, so whoever goes on writes the same bytes to the upload's address.
-2. The store puts them together. An answer that was lost is settled by what lies at the address.
-3. One batch stages the entry under the condition of the request, ends the upload and remembers what came of it. Whoever
-   completes it again with the same parts is told that.
+1. The plan: which parts. One compare-and-swap writes it to the upload's row and checks the rows of the parts. From
+   then on the upload takes no parts and no other plan, so every process writes the same bytes to the upload's address.
+2. The store assembles the parts. After a lost answer, the object at the address decides.
+3. One batch stages the entry under the condition of the request, ends the upload and records the result. A later
+   request to complete it with the same parts returns that result.
 
-A process that is killed between them leaves an upload that can be completed again with the same parts, or given up.
+If the process is killed between two steps, the upload can be completed again with the same parts, or aborted.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
 Test = Callable[[Entry | None], None]
 
 _LOOKS = 6
-"""How often parts are put together whose answer was lost, with growing pauses between: 6 s in all."""
+"""How often to assemble parts when the answer is lost. The pauses between double, 6 s in total."""
 
 
 async def complete(
@@ -69,9 +69,9 @@ async def complete(
     checksum: str = "",
     size: int | None = None,
 ) -> Completed:
-    """Make the parts the object, if the path holds what the conditions say. Safe to repeat with the same parts.
+    """Make the parts the object, if the path meets the conditions. Safe to repeat with the same parts.
 
-    `checksum` and `size`, where they are given, must be those of the object.
+    `checksum` and `size`, if given, must match the object.
 
     Raises UploadNotFoundError, InvalidPartError, PartOrderError, PartTooSmallError, PartTooLargeError,
     ChecksumMismatchError, PreconditionFailedError.
@@ -85,11 +85,11 @@ async def complete(
             return await _remembered(ctx, repo, target, parts)
         try:
             chosen = await choose(ctx, repo, found.upload, parts, checksum, size)
-            if test is not None:  # refused before anything is put together; asked again, exactly, when it is staged
+            if test is not None:  # refuse early, before the parts are assembled: the batch that stages tests again
                 test(await steady(ctx, repo, f"{target.branch}$", lambda view: view.find(target.path)))
         except (InvalidPartError, PreconditionFailedError):
             if await find(ctx, repo, target) is None:
-                return None  # another call has completed it, and that is why
+                return None  # another request has completed it: that caused the error
             raise
         again = bool(found.upload.plan)
         planned = await _plan(ctx, repo, found, chosen)
@@ -103,7 +103,7 @@ async def complete(
 
 
 async def _plan(ctx: Context, repo: Repo, found: Found, chosen: Chosen) -> Found | None:
-    """The upload as it is completed with these parts; None when it has changed meanwhile: look again."""
+    """The upload with this plan. None when its row has changed: read it again."""
     if found.upload.plan == chosen.plan:
         return found
     if found.upload.plan:
@@ -111,7 +111,7 @@ async def _plan(ctx: Context, repo: Repo, found: Found, chosen: Chosen) -> Found
             f"upload {found.upload.id} is being completed with other parts: complete it with those, or give it up"
         )
     upload = msgspec.structs.replace(found.upload, plan=chosen.plan)
-    # a part that is sent again meanwhile changes its own row only
+    # a part that is sent again now changes only its own row
     return await _replace(ctx, repo, found, upload, chosen.checks)
 
 
@@ -127,7 +127,7 @@ async def _replace(
 
 
 async def _is_there(repo: Repo, upload: Upload, chosen: Chosen) -> bool:
-    """Whether somebody has put the parts together already."""
+    """Whether the parts are assembled already."""
     try:
         return (await repo.store.head(upload.address)).size == chosen.size
     except BlobNotFound:
@@ -142,9 +142,9 @@ async def _assemble(ctx: Context, repo: Repo, planned: Found, chosen: Chosen) ->
         try:
             await assembler.assemble(upload.address, upload.store_id, chosen.stored)
         except BlobNotFound:
-            gone = True  # it was done before, or it has ended
+            gone = True  # assembled before, or the upload has ended
         except OutcomeUnknownError:
-            pass  # nobody else writes there: what is there came of it
+            pass  # only this upload writes to the address, so an object there is its result
         except InvalidRequestError as error:  # a part was sent again while it was planned
             await _replace(ctx, repo, planned, msgspec.structs.replace(upload, plan=""))
             raise InvalidPartError(error.message) from None
@@ -164,7 +164,7 @@ async def _assemble(ctx: Context, repo: Repo, planned: Found, chosen: Chosen) ->
 
 
 async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: Test | None) -> Completed:
-    """Stage the entry and end the upload, in one batch. Of several tries, by whomever, one lands: it takes the row."""
+    """Stage the entry and end the upload, in one batch. Of several attempts by any process, one succeeds."""
     lost: OutcomeUnknownError | None = None
 
     async def attempt() -> Completed | None:
@@ -183,9 +183,9 @@ async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: 
             return None
         except PreconditionFailedError:
             if await find(ctx, repo, target) is None:
-                return None  # another call has completed it, and that is why
+                return None  # another request has completed it: that caused the error
             raise
-        with suppress(EngineError):  # the second clearing finds what this one leaves
+        with suppress(EngineError):  # the second clearing removes what this one leaves
             await clear(ctx, repo, Ended(upload=found.upload, entry=entry))
         return Completed(entry, chosen.checksum, found.upload.checksum)
 
@@ -193,7 +193,7 @@ async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: 
         return await retry_on_conflict(f"object {target.path!r} on {target.branch!r}", attempt)
     except EngineError as error:
         if lost is not None:
-            raise lost from error  # the object may be there, whatever this error says
+            raise lost from error  # the object may exist in spite of this error
         raise
 
 
@@ -219,7 +219,7 @@ def _entry(ctx: Context, upload: Upload, chosen: Chosen) -> Entry:
 
 
 async def _remembered(ctx: Context, repo: Repo, target: Target, parts: Sequence[SentPart]) -> Completed:
-    """What came of an upload that was completed before with the same parts. Raises UploadNotFoundError."""
+    """The result of an upload that was completed with the same parts. Raises UploadNotFoundError."""
     row = await ctx.kv.get(repo.partition, ended_key(target.id))
     ended = None if row is None else decode_ended(row.value)
     if ended is None or ended.entry is None or (ended.upload.branch, ended.upload.path) != target[:2]:
@@ -230,7 +230,7 @@ async def _remembered(ctx: Context, repo: Repo, target: Target, parts: Sequence[
 
 
 def _etag(parts: Sequence[SentPart]) -> str:
-    """As S3 has it: the MD5 of the parts' MD5s, with their count. Empty for parts that have no such ETags."""
+    """The ETag as S3 calculates it: the MD5 of the parts' MD5s, with their number. Empty when an ETag is no MD5."""
     try:
         raw = b"".join(bytes.fromhex(part.etag) for part in parts)
     except ValueError:

@@ -23,9 +23,9 @@ async def list_uploads(
     after: tuple[str, str] = ("", ""),
     amount: int = 1000,
 ) -> Page[ListedUpload]:
-    """A page of open uploads and common prefixes, by key `<branch>/<path>`. `after`: a key, and an id or "".
+    """A page of open uploads and common prefixes, by key `<branch>/<path>`. `after`: a key, and an upload id or "".
 
-    Without an id all uploads of that key are passed over.
+    Without an id it skips all uploads of that key.
     """
     validation.check_amount(amount)
     validation.check_texts(prefix=prefix, delimiter=delimiter, **{"key marker": after[0], "upload id marker": after[1]})
@@ -53,7 +53,7 @@ async def list_uploads(
 
 
 def _first(prefix: str, delimiter: str, key: str, upload_id: str) -> bytes | None:
-    """Where a page begins; None: nowhere."""
+    """The key where a page begins, or None when nothing follows."""
     if not key or key < prefix:
         return UPLOADS + prefix.encode()
     if upload_id:

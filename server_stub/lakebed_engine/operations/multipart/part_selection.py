@@ -1,4 +1,4 @@
-"""The parts that an upload is to be completed with, held against those that were sent."""
+"""Checks the parts of a request to complete an upload against the parts that were sent."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from lakebed_engine.vocabulary.multipart import Upload, UploadedPart
 from lakebed_engine.vocabulary.records import SentPart
 
 _SIZES_KEY = "::s3::parts"
-"""The S3 gateway reads it."""
+"""The metadata key of the part sizes, which the S3 gateway reads."""
 _SIZES_MOST = 1024
 
 LARGEST_OBJECT = 50 << 40
-"""Bytes of an object: of 10,000 parts of the largest size that is about this."""
+"""The largest size of an object in bytes: about 10,000 parts of the largest size."""
 
 
 class Chosen(NamedTuple):
-    """What the object will be: `plan` tells these parts from all others, `checksum` in base64 where they have some.
+    """The parts of the future object. `plan` is a digest of them. `checksum` is in base64, empty if they have none.
 
-    `checks` hold while no part of it was sent again.
+    `checks` fail when a client has sent one of the parts again.
     """
 
     told: Sequence[SentPart]
@@ -52,7 +52,7 @@ class Chosen(NamedTuple):
 async def choose(
     ctx: Context, repo: Repo, upload: Upload, told: Sequence[SentPart], checksum: str, size: int | None
 ) -> Chosen:
-    """The parts as they are stored.
+    """The stored parts for the parts of a request.
 
     Raises InvalidPartError, PartOrderError, PartTooSmallError, PartTooLargeError, ChecksumMismatchError.
     """
@@ -107,10 +107,10 @@ def _checksum(upload: Upload, parts: Sequence[UploadedPart]) -> str:
 
 
 def with_sizes(metadata: dict[str, str], sizes: Sequence[int]) -> dict[str, str]:
-    """The metadata of an entry with the sizes of its two or more parts, for readers that ask for a part by number.
+    """Add the part sizes to the metadata of an entry, for readers that ask for a part by number.
 
-    Metadata is all of an entry that outlives commits. Example: `7x8388608,1x1000`. A longer text than 1,024 characters
-    is left out.
+    Only metadata survives a commit. Example: `7x8388608,1x1000`. A single part, and a text of more than 1,024
+    characters, add nothing.
     """
     runs = ",".join(f"{len(list(run))}x{size}" for size, run in groupby(sizes))
     return metadata if len(sizes) < 2 or len(runs) > _SIZES_MOST else metadata | {_SIZES_KEY: runs}

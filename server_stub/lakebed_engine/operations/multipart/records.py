@@ -4,7 +4,7 @@
 - `part/`: for each number, the part that was sent last.
 - `ended/`: an upload that was completed or aborted. It stays for a day, so that a client whose answer was lost can ask
   again, and so that the janitor can remove a part that arrived late.
-- `upload-due/`: when to look at an upload again. Holds the key of its row.
+- `upload-due/`: when to process an upload again. Holds the key of its row.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
 from lakebed_engine.vocabulary.records import Entry
 
 REMEMBERED = 24 * 3600
-"""Seconds that an upload is remembered after it has ended."""
+"""How long an ended upload is remembered, in seconds."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An upload that has ended: the entry that came of it and its checksum; neither where it was given up.
+    """An ended upload. After a completion it has the entry and its checksum, after an abort neither.
 
-    It is remembered until then, in Unix seconds.
+    The server remembers it until `until`, in Unix seconds.
     """
 
     upload: Upload
@@ -51,43 +51,43 @@ _ended = msgspec.json.Decoder(Ended)
 
 
 def key_of(target: Target) -> bytes:
-    """KV key of an open upload."""
+    """The KV key of an open upload."""
     return upload_key(target.branch, target.path, target.id)
 
 
 def target_of(upload: Upload) -> Target:
-    """What it is told by."""
+    """The target that names an upload."""
     return Target(upload.branch, upload.path, upload.id)
 
 
 def due_put(repo: Repo, upload: Upload, at: int) -> Put:
-    """The note that an upload is to be looked at."""
+    """The row that makes the janitor process an upload at `at`, in Unix seconds."""
     return Put(repo.partition, due_key(UPLOAD_DUE, at, upload.id), key_of(target_of(upload)))
 
 
 def decode_upload(value: bytes) -> Upload:
-    """A stored upload."""
+    """Decode a stored upload."""
     return _upload.decode(value)
 
 
 def decode_part(value: bytes) -> UploadedPart:
-    """A stored part."""
+    """Decode a stored part."""
     return _part.decode(value)
 
 
 def decode_ended(value: bytes) -> Ended:
-    """A stored upload that has ended."""
+    """Decode a stored ended upload."""
     return _ended.decode(value)
 
 
 async def find(ctx: Context, repo: Repo, target: Target) -> Found | None:
-    """The open upload; None when there is none."""
+    """The open upload, or None."""
     row = await ctx.kv.get(repo.partition, key_of(target))
     return None if row is None else Found(decode_upload(row.value), row.version)
 
 
 async def find_open(ctx: Context, repo: Repo, target: Target) -> Found:
-    """The upload, which takes parts. Raises UploadNotFoundError."""
+    """The upload that takes parts. Raises UploadNotFoundError."""
     found = await find(ctx, repo, target)
     if found is None or found.upload.plan:
         raise no_upload(repo, target)
@@ -95,14 +95,14 @@ async def find_open(ctx: Context, repo: Repo, target: Target) -> Found:
 
 
 def check_of(repo: Repo, found: Found) -> Check:
-    """The check that an upload is as it was found."""
+    """The check that an upload has not changed."""
     return Check(repo.partition, key_of(target_of(found.upload)), found.version)
 
 
 def ending(
     ctx: Context, repo: Repo, upload: Upload, *, entry: Entry | None = None, checksum: str = ""
 ) -> tuple[list[Put], list[Delete]]:
-    """What ends an upload, for one batch with `check_of` it."""
+    """The rows that end an upload, for one batch with `check_of` it."""
     ended = Ended(upload=upload, until=ctx.expiry_clock.stamp() + REMEMBERED, checksum=checksum, entry=entry)
     puts = [
         Put(repo.partition, ended_key(upload.id), msgspec.json.encode(ended)),
@@ -112,13 +112,13 @@ def ending(
 
 
 def assembler_of(ctx: Context, repo: Repo, *, begun: Upload | None = None) -> Assembler:
-    """What writes and joins the parts: the store's own, or objects; of one that was `begun`, what it was begun with."""
+    """The assembler of the parts: the store's own, or objects. For an upload that was `begun`, the same as then."""
     own = own_assembler(repo.store) if begun is None or begun.store_id else None
     return own or ObjectParts(repo.store, ctx.ids)
 
 
 def no_upload(repo: Repo, target: Target) -> UploadNotFoundError:
-    """The error that says so."""
+    """The error for an upload that does not exist."""
     return UploadNotFoundError(
         f"there is no upload {target.id[:64]!r} to {target.path[:200]!r} on {target.branch[:100]!r} of {repo.name!r}: "
         "it was completed, given up, has expired, or was never begun; begin another one"

@@ -1,7 +1,7 @@
-"""Uploads in parts while they are open: begun, sent, listed.
+"""Open multipart uploads: begin, send parts, list.
 
-Nothing of an upload is visible until it is completed. Its state is rows of the KV store and data of the object store,
-so any process goes on with it. A part and the check that its upload still takes parts are one KV batch.
+An upload is invisible until it is completed. Its state is in the KV store and the object store, so any process can
+continue it. One KV batch records a part and checks that the upload still takes parts.
 """
 
 from __future__ import annotations
@@ -55,10 +55,9 @@ async def create(
     checksum: str = "",
     whole: bool = False,
 ) -> Upload:
-    """Begin an upload. Its conditions count when it is completed. Raises BranchNotFoundError.
+    """Begin an upload. The conditions of the request are tested when it is completed. Raises BranchNotFoundError.
 
-    `checksum` is the algorithm of the checksums of its parts. `whole`: the checksum of the object is that of its
-    content.
+    `checksum` is the algorithm of the parts' checksums. `whole`: the checksum of the object is a full-object checksum.
     """
     check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
@@ -86,7 +85,7 @@ async def create(
     try:
         await ctx.kv.apply(Batch(puts=rows))
     except OutcomeUnknownError:
-        raise  # if it is there, it will expire
+        raise  # if the row exists, the upload will expire
     except EngineError:
         with suppress(EngineError):
             await assembler.clear(address, store_id)
@@ -108,7 +107,7 @@ async def put_part(
     chunks: AsyncIterable[bytes],
     checksum: Callable[[], str] = str,
 ) -> UploadedPart:
-    """Write a part of exactly `size` bytes. `checksum` tells the part's once its chunks have ended well."""
+    """Write a part of exactly `size` bytes. `checksum` returns the part's checksum after the last chunk."""
     _check_part(number, size)
     repo = await open_repo(ctx, repo_name, write=True, branch=target.branch)
     found = await find_open(ctx, repo, target)
@@ -124,7 +123,7 @@ async def put_part(
 async def copy_part(
     ctx: Context, repo_name: str, target: Target, number: int, source_repo: str, source: Entry, span: tuple[int, int]
 ) -> UploadedPart:
-    """Make a part of an entry's bytes: `span` is the first one and how many. Raises InvalidRangeError."""
+    """Make a part of an entry's bytes. `span` is the first byte and the length. Raises InvalidRangeError."""
     start, length = span
     _check_part(number, length)
     if not 0 <= start <= start + length <= source.size:
@@ -143,7 +142,7 @@ async def copy_part(
 async def _copied(
     ctx: Context, repo: Repo, upload: Upload, number: int, source_repo: str, source: Entry, start: int, length: int
 ) -> StoredPart | None:
-    """The part, copied inside the store where it can be: checksums of parts need to see the bytes."""
+    """Copy the part inside the store. None when the server must read it, for example to calculate its checksum."""
     key = source.physical_address.removeprefix(f"{repo.store.uri}/")
     if source_repo != repo.name or "://" in key or upload.checksum or not length:
         return None
@@ -151,11 +150,11 @@ async def _copied(
     try:
         return await assembler.copy(upload.address, upload.store_id, number, key, start, length)
     except BlobNotFound:
-        return None  # the upload or the source: the long way says which
+        return None  # the upload or the source is missing: reading and writing the part shows which
 
 
 async def _note(ctx: Context, repo: Repo, found: Found, stored: StoredPart, checksum: str) -> UploadedPart:
-    """Let a part count, in place of an earlier one of its number. Raises UploadNotFoundError: it came too late."""
+    """Record a part, and replace an earlier one of the same number. Raises UploadNotFoundError when it is too late."""
     target = target_of(found.upload)
     part = UploadedPart(stored.number, stored.size, stored.md5, stored.handle, ctx.now(), checksum)
     row = Put(repo.partition, part_key(target.id, part.number), msgspec.json.encode(part))
@@ -167,7 +166,7 @@ async def _note(ctx: Context, repo: Repo, found: Found, stored: StoredPart, chec
             return part
         except PredicateFailed:
             now = await find(ctx, repo, target)
-        if now is None:  # nothing needs its parts any more, and whoever ended it may not have seen this one
+        if now is None:  # the upload has ended, and the request that ended it may have missed this part
             with suppress(EngineError):
                 await assembler_of(ctx, repo, begun=found.upload).clear(found.upload.address, found.upload.store_id)
             raise no_upload(repo, target)
@@ -193,12 +192,12 @@ async def list_parts(
 
 
 async def read_parts(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[UploadedPart]:
-    """Parts of higher numbers than `after`, in order."""
+    """Parts with numbers greater than `after`, in order."""
     return [decode_part(row.value) for row in await part_rows(ctx, repo, upload_id, after, most)]
 
 
 async def part_rows(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[Row]:
-    """The rows of these parts."""
+    """The rows of `read_parts`."""
     start = part_key(upload_id, min(after, MOST_PARTS) + 1)
     return await ctx.kv.scan(repo.partition, start, end_of(parts_prefix(upload_id)), most)
 

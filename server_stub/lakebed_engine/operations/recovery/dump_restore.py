@@ -1,9 +1,9 @@
 """Dump and restore of refs: all commits, branches and tags of a repository, as files in its bucket.
 
-A dump is three files of JSON lines, `_lakebed/dumps/<id>.jsonl`, each named by the SHA-256 of what it says. Restored
-are they into a repository without branches, over a copy of the bucket (`_lakebed/` and `data/`): entries name their
-data relative to the namespace. The rows of commits go in first and may be put again; the branches and tags are one
-batch, with the end of the task where it is one.
+A dump is three files of JSON lines, `_lakebed/dumps/<id>.jsonl`. Each is named by the SHA-256 of its content. They can
+be restored into a repository without branches, over a copy of the bucket (`_lakebed/` and `data/`), because entries
+name their data relative to the namespace. A restore first writes the commits, which it may write again. One batch then
+writes the branches and tags, together with the end of the task if there is one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _PREFIXES = {"commits": COMMIT_ROWS, "branches": BRANCH_ROWS, "tags": TAG_ROWS}
 
 
 async def dump(ctx: Context, repo_name: str) -> Mapping[str, str]:
-    """Write a dump; the ids of its parts."""
+    """Write a dump. Returns the ids of its parts."""
     return await _dump(ctx, await open_repo(ctx, repo_name))
 
 
@@ -66,30 +66,30 @@ async def begin_dump(tasks: TaskRunner, repo_name: str) -> Task:
 
 
 async def begin_restore(tasks: TaskRunner, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> Task:
-    """Begin to read a dump. Raises InvalidRequestError."""
+    """Begin a restore. Raises InvalidRequestError."""
     repo = await open_repo(tasks.ctx, repo_name, write=True, force=force)
     await _check(tasks.ctx, repo, parts)
     return await tasks.submit(repo_name, RESTORE, "", parts, force=force)
 
 
 async def status(tasks: TaskRunner, repo_name: str, what: str, task_id: str) -> Task:
-    """A dump or a restore, as it stands; the ids of a dump's parts are its result. Raises TaskNotFoundError."""
+    """The state of a dump or a restore. The result of a dump is the ids of its parts. Raises TaskNotFoundError."""
     return await tasks.get(repo_name, what, "", task_id)
 
 
 async def run_dump(task: Work) -> Mapping[str, str]:
-    """Do a dump."""
+    """Perform a dump task."""
     return await _dump(task.ctx, task.repo)
 
 
 async def run_restore(task: Work) -> Mapping[str, str]:
-    """Do a restore. Its branches and the end of the task are one batch: begun again after a break, it finds none."""
+    """Perform a restore task. One batch writes the branches and ends the task, so a repeated task finds no branches."""
     await _restore(task.ctx, task.repo, task.task.request, task)
     return {}
 
 
 async def _dump(ctx: Context, repo: Repo) -> dict[str, str]:
-    # refs first: of a commit that is made meanwhile the row is written with or before the ref that names it
+    # refs first: the row of a new commit is written before, or together with, the ref that names it
     return {part: await _write(ctx, repo, part) for part in reversed(PARTS)}
 
 
@@ -102,7 +102,7 @@ async def _write(ctx: Context, repo: Repo, part: str) -> str:
             digest.update(text)
             yield text
 
-    draft = f"{DRAFTS}{ctx.ids.new()}"  # one that is cut off is swept
+    draft = f"{DRAFTS}{ctx.ids.new()}"  # the sweep removes an interrupted one
     await repo.store.put_stream(draft, lines())
     key = f"{DUMPS}{digest.hexdigest()}.jsonl"
     await repo.store.copy(draft, key)
@@ -175,7 +175,7 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Wor
         checks.insert(0, task.still_running())
         puts.append(task.done({}))
     if not await apply(ctx, repo, Batch(checks=checks, puts=puts), operation):
-        # perhaps by this very task, on another server: then it is over, and nobody hears of this
+        # perhaps another server has performed this same task: then it has ended, and no client sees this error
         raise InvalidRequestError(
             f"repository {repo.name!r} got branches or tags during the restore: nothing was restored"
         )
@@ -189,7 +189,7 @@ async def _require(ctx: Context, repo: Repo, wanted: str, what: str) -> None:
 
 
 async def _put_commits(ctx: Context, repo: Repo, batch: list[Commit]) -> None:
-    """Rows and files. Each commit must be what its id says."""
+    """Write the rows and files of commits. Each commit must match its id."""
     jobs = []
     for one in batch:
         record = CommitRecord(
@@ -205,7 +205,7 @@ async def _put_commits(ctx: Context, repo: Repo, batch: list[Commit]) -> None:
 
 
 async def _lines(repo: Repo, found_id: str) -> AsyncIterator[bytes]:
-    """The lines of a part, read piece by piece; then it is known whether they are what its id says."""
+    """The lines of a part, read in pieces. The digest is known, and checked, only after the last line."""
     digest, rest = hashlib.sha256(), b""
     async with repo.store.open(f"{DUMPS}{found_id}.jsonl") as chunks:
         async for chunk in chunks:

@@ -1,7 +1,7 @@
-"""Rebuild: a repository's rows in an empty KV store, from its bucket alone.
+"""Rebuild: writes the rows of a repository to an empty KV store, from its bucket alone.
 
-Commits are written first; nothing sees them until one last batch adds the repository with its branches and tags. So a
-rebuild that breaks off has changed nothing that can be seen, and is run again.
+It writes commits first. They are invisible until one last batch adds the repository with its branches and tags. So an
+interrupted rebuild has no visible effect, and can be repeated.
 """
 
 from __future__ import annotations
@@ -72,11 +72,12 @@ async def rebuild(
     progress: Progress = ignore_progress,
     sink: Sink = ignore_finding,
 ) -> RebuildReport:
-    """Bring a repository back under the name of its marker, or under `name`. What was uncommitted is gone.
+    """Rebuild a repository under the name of its marker, or under `name`.
 
-    So are workspaces. Objects below their prefixes stay in the bucket, and commits that name some find them there.
+    Uncommitted changes and workspaces are lost. Objects below the prefixes of workspaces stay in the bucket, where the
+    commits that name them find them.
 
-    Raises RepositoryExistsError, NamespaceInUseError; InvalidNamespaceError when no repository is there.
+    Raises RepositoryExistsError, NamespaceInUseError, and InvalidNamespaceError when there is no repository.
     """
     validation.check_namespace(namespace)
     store = ctx.stores.open(namespace.rstrip("/"))
@@ -111,7 +112,7 @@ async def rebuild(
 
 
 async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
-    """What nothing leads to, with the words by which its author knows it: without a snapshot, that is all there is."""
+    """The commits that nothing names. Without a snapshot, a user knows them only by date and message."""
     ids, count = job.ledger.heads(_SHOWN_HEADS)
     found = await job.each(ids, lambda commit_id: read_commit(job, commit_id))
     return [LooseCommit(one.id, one.creation_date, one.message) for one in found if one is not None], count
@@ -130,7 +131,7 @@ async def _marker(job: Job) -> dict[str, str]:
 
 
 async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
-    """The newest one that is whole, and of this repository."""
+    """The newest undamaged snapshot of this repository."""
     keys = [blob.key async for blob in job.repo.store.list(REFS) if parse_key(blob.key) is not None]
     for key in reversed(keys):
         try:
@@ -173,7 +174,7 @@ def _record(
 
 
 async def _refuse_existing(ctx: Context, record: Repository) -> None:
-    """The name, the namespace and the uid must be free: under one uid, two repositories would share their rows."""
+    """Check that name, namespace and uid are unused. Two repositories with one uid would share their rows."""
     if await ctx.kv.get(REPOSITORIES, record.name.encode()) is not None:
         raise RepositoryExistsError(
             f"repository {record.name!r} exists in the KV store, nothing was changed: rebuild is for what is lost"
@@ -194,7 +195,7 @@ async def _refuse_existing(ctx: Context, record: Repository) -> None:
 
 
 async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
-    """Every commit of the bucket, checked, as a row; and a word about those that something names and are not there."""
+    """Write a row for every undamaged commit of the bucket, and report named commits that are missing."""
     for branch in snapshot.record.branches if snapshot else ():
         job.ledger.add_ref(branch.name, branch.commit_id)
     for tag in snapshot.record.tags if snapshot else ():
@@ -202,7 +203,7 @@ async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
     page: list[str] = []
     async for blob in job.repo.store.list(COMMITS):
         commit_id = blob.key.removeprefix(COMMITS).removesuffix(".json")
-        if validation.is_commit_id(commit_id) and blob.size:  # an empty one is what a killed server leaves: no commit
+        if validation.is_commit_id(commit_id) and blob.size:  # a killed server can leave an empty file: no commit
             page.append(commit_id)
         if len(page) == _PAGE:
             await _write_rows(job, page, dry_run)
@@ -234,7 +235,7 @@ async def _write_rows(job: Job, page: Sequence[str], dry_run: bool) -> None:
 
 
 def _refs(job: Job, snapshot: _Snapshot | None) -> tuple[list[Branch], list[Tag]]:
-    """The branches and tags of the snapshot whose commits are there; a finding for each of the others."""
+    """The branches and tags of the snapshot whose commits exist. Reports a finding for each of the others."""
     branches, tags = [], []
     new = job.ctx.ids.new
     for ref in snapshot.record.branches if snapshot else ():
@@ -258,13 +259,13 @@ def _left_out(what: str, commit_id: str) -> str:
 
 
 async def _write_marker(job: Job, marker: dict[str, str]) -> None:
-    """It guards the namespace against a second repository."""
+    """Write a missing marker. It protects the namespace from a second repository."""
     if not marker.get("uid"):
         await job.repo.store.put(REPOSITORY_MARKER, encode({"uid": job.repo.record.uid, "name": job.repo.name}))
 
 
 async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], metadata: dict[str, str]) -> None:
-    """The one batch with which the repository is there."""
+    """Write the one batch that makes the repository visible."""
     ctx, record, partition = job.ctx, job.repo.record, job.repo.partition
     name, space = record.name.encode(), record.storage_namespace.encode()
     puts = [Put(REPOSITORIES, name, encode(record)), Put(NAMESPACES, space, record.uid.encode())]
@@ -286,7 +287,7 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
             raise
         version = now.version
     inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(record.storage_namespace), 1)
-    if inside:  # claimed meanwhile: the batch could check the namespaces above only
+    if inside:  # claimed in the time between: the batch can check only the namespaces above
         undo = [Delete(REPOSITORIES, name), Delete(NAMESPACES, space)]
         await ctx.kv.apply(Batch(checks=[Check(REPOSITORIES, name, version)], deletes=undo))
         raise NamespaceInUseError(f"{record.storage_namespace} holds the namespace {inside[0].key.decode()!r}")

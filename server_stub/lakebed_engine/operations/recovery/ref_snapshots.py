@@ -1,8 +1,8 @@
-"""Ref snapshots: which branch and tag stands where, written to the bucket, so that a lost KV store can be rebuilt.
+"""Ref snapshots: the commits of all branches and tags, written to the bucket, for a rebuild of a lost KV store.
 
-A snapshot is written when refs differ from the newest one. The time in its name is that of the moment before the refs
-were read, so of two servers' snapshots the one that saw more sorts last; it is also always after the newest one's, so
-that a clock that went back does no harm.
+A snapshot is written when the refs differ from those of the newest one. The time in its name is from before the refs
+were read. So when two servers write snapshots, the one with the newer refs sorts last. The time is also always later
+than that of the newest snapshot, so a clock that goes back does no harm.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.reports import SnapshotPass
 
 LOOK_AGAIN = 3600.0
-"""Seconds after which the bucket is looked at also when refs are as this process saw them last."""
+"""Seconds after which to list the bucket again, although this process knows of no change of the refs."""
 
 log = logging.getLogger("lakebed.engine")
 
 
 class Snapshots:
-    """One per process; remembers which snapshot it knows to be the newest of each repository."""
+    """The snapshots of this process. It remembers the newest known snapshot of each repository."""
 
     def __init__(self, ctx: Context, keep: int) -> None:
-        """`keep` is how many snapshots of a repository stay."""
+        """`keep`: how many snapshots of a repository to keep."""
         self._ctx = ctx
         self._keep = max(keep, 1)
         self._known: dict[str, tuple[str, float]] = {}
 
     async def run(self) -> SnapshotPass:
-        """One pass over all repositories: one that fails does not stop the others."""
+        """Make one pass over all repositories. A failure does not stop the others."""
         written, failures = 0, []
         async for record in active_records(self._ctx):
             try:
@@ -53,14 +53,14 @@ class Snapshots:
         return SnapshotPass(written, failures)
 
     async def changed(self, repo_name: str) -> None:
-        """A ref has changed. A snapshot that fails is logged: the change has happened, and a later pass tries again."""
+        """Write a snapshot after a change. Only logs an error: the change is done, and a later pass tries again."""
         try:
             await self.take(await open_repo(self._ctx, repo_name))
         except EngineError as error:
             log.warning("repository %s: no ref snapshot was written: %s", repo_name, error.message)
 
     async def take(self, repo: Repo) -> bool:
-        """Write a snapshot when refs differ from the newest one. Whether it was written."""
+        """Write a snapshot if the refs differ from the newest one. Returns whether it was written."""
         uid, started = repo.record.uid, int(self._ctx.clock.now() * 1000)
         listed = None
         if uid not in self._known:
@@ -84,7 +84,7 @@ class Snapshots:
 
 
 class RefChanges:
-    """What this process does after an operation has changed the refs of a repository."""
+    """Records changes of refs, and writes a snapshot after each if configured."""
 
     def __init__(self, snapshots: Snapshots, *, snapshot_always: bool) -> None:
         """`snapshot_always`: write a ref snapshot after each change."""
@@ -93,13 +93,13 @@ class RefChanges:
         self._changed: dict[str, None] = {}
 
     async def report(self, repo_name: str) -> None:
-        """The refs of this repository have changed."""
+        """Record that the refs of a repository have changed."""
         self._changed[repo_name] = None
         if self._always:
             await self.snapshots.changed(repo_name)
 
     def take(self) -> list[str]:
-        """The repositories whose refs have changed since the last call: their history may have grown."""
+        """The repositories whose refs have changed since the last call. Their history may be longer now."""
         changed, self._changed = list(self._changed), {}
         return changed
 
@@ -110,7 +110,7 @@ async def _listed(repo: Repo) -> list[str]:
 
 
 async def read_refs(ctx: Context, repo: Repo) -> RefsRecord:
-    """Every branch and tag as it stands. Each page is one moment; together they are not."""
+    """Every branch and tag now. The pages are read at different moments."""
     branches = [decode_branch(value) for value in await _values(ctx, repo, BRANCH_ROWS)]
     tags = [decode_tag(value) for value in await _values(ctx, repo, TAG_ROWS)]
     metadata = await ctx.kv.get(repo.partition, METADATA)

@@ -1,10 +1,11 @@
-"""Creation of a repository: three durable steps, each of which can be repeated.
+"""Creates a repository in three durable steps, each of which can be repeated.
 
-A record in state `creating`; the marker and the first commit in the bucket; then the record in state `active`
-together with the default branch.
+1. A record in state `creating`.
+2. The marker and the first commit in the bucket.
+3. The record in state `active`, together with the default branch.
 
-A namespace must be empty, unless the caller accepts other objects in it. The engine looks before it takes the name. So
-a refusal leaves nothing behind, and an interrupted creation, whose marker is there already, can go on.
+A namespace must be empty, unless the caller accepts other objects in it. The engine checks this before it takes the
+name. So a refusal leaves nothing behind. An interrupted creation, whose marker exists already, can continue.
 """
 
 from __future__ import annotations
@@ -53,10 +54,11 @@ async def create_repository(
     allow_non_empty: bool = False,
     samples_by: str = "",
 ) -> Repository:
-    """Make a repository with one empty commit on its default branch.
+    """Create a repository with one empty commit on its default branch.
 
-    A `bare` repository has no commit and no branch. `allow_non_empty`: the namespace may hold objects that are not
-    Lakebed's; they stay as they are. `samples_by` is the committer of sample data; without it there is none.
+    A `bare` repository has no commit and no branch. `allow_non_empty`: the namespace may contain other objects, which
+    stay unchanged. `samples_by` is the committer of sample data. Empty: no sample data.
+
     Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError, InvalidNameError, InvalidNamespaceError.
     """
     validation.check_repository(name)
@@ -81,7 +83,7 @@ async def create_repository(
     )
     record = decode_repository(seen.value)
     inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(namespace), 1)
-    if inside:  # claimed meanwhile: the batch could check the namespaces above only
+    if inside:  # claimed in the time between: the batch can check only the namespaces above
         await _unclaim(ctx, record, seen)
         raise overlap(namespace, inside[0].key.decode())
     try:
@@ -103,19 +105,19 @@ async def _refuse_existing(ctx: Context, name: str) -> None:
 
 
 async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
-    """Refuse a namespace that holds objects. Only a marker says more, and is looked at by `_mark`."""
+    """Refuse a namespace that contains objects, unless it has a marker. `_mark` checks the marker."""
     try:
         found = await store.any_key()
         if found is None or await _read_marker(store) is not None:
             return
-    except (NoStoreError, StoreDeniedError) as error:  # the caller named the place
+    except (NoStoreError, StoreDeniedError) as error:  # the caller chose the namespace
         raise InvalidNamespaceError(error.told or error.message) from error
     await refuse_overlap(ctx, store.uri)
     raise NamespaceNotEmptyError(f"storage namespace {store.uri!r} is not empty: it holds {found[:200]!r}")
 
 
 async def _mark(store: ObjectStore, record: Repository) -> None:
-    """Write the marker; one of the same creation, which was interrupted, may be there."""
+    """Write the marker. It may exist already, from an earlier attempt of the same creation."""
     try:
         await store.put(REPOSITORY_MARKER, encode({"uid": record.uid, "name": record.name}), if_absent=True)
         return
@@ -141,7 +143,7 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
 
 
 async def _read_marker(store: ObjectStore) -> dict[str, str] | None:
-    """What the marker says. None: there is none. Empty: it is no marker of Lakebed."""
+    """The content of the marker. None when it does not exist, empty when it is not a marker of Lakebed."""
     try:
         return decode_marker(await store.get(REPOSITORY_MARKER))
     except BlobNotFound:
@@ -151,7 +153,7 @@ async def _read_marker(store: ObjectStore) -> dict[str, str] | None:
 
 
 async def _claim(ctx: Context, record: Repository) -> Versioned:
-    """Take the name and the namespace; or go on with a creation that was interrupted."""
+    """Take the name and the namespace, or continue an interrupted creation."""
 
     async def attempt() -> Versioned | None:
         found = await ctx.kv.get(REPOSITORIES, record.name.encode())
@@ -166,14 +168,14 @@ async def _claim(ctx: Context, record: Repository) -> Versioned:
 
 
 async def _resume(ctx: Context, record: Repository, found: Versioned) -> Versioned | None:
-    """Go on with an interrupted creation. None: look again. Raises RepositoryExistsError."""
+    """Continue an interrupted creation. None: read the record again. Raises RepositoryExistsError."""
     old = decode_repository(found.value)
     if old.state != "creating":
         raise RepositoryExistsError(f"repository {record.name!r} exists already")
     if old.storage_namespace != record.storage_namespace:
         await _undo(ctx, old, found)
         return None
-    # the uid stays: the marker in the bucket may hold it
+    # keep the uid: the marker in the bucket may contain it
     record = msgspec.structs.replace(record, uid=old.uid, creation_date=old.creation_date)
     if old == record:
         return found
@@ -192,7 +194,7 @@ async def _put_record(
 
 
 async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
-    """Give up an interrupted creation in another namespace, and remove what it wrote there."""
+    """Abort an interrupted creation in another namespace, and remove what it wrote there."""
     if not await _unclaim(ctx, old, seen):
         return
     store = ctx.stores.open(old.storage_namespace)
@@ -224,7 +226,7 @@ def _first_commit(record: Repository) -> CommitRecord:
 
 
 async def _beginning(ctx: Context, repo: Repo) -> list[Put]:
-    """The first commit, its file written, and the default branch."""
+    """Write the file of the first commit. Returns the rows of the commit and of the default branch."""
     first = _first_commit(repo.record)
     first_id = commit_id(first)
     await repo.store.put(f"{COMMITS}{first_id}.json", encode_commit(first))

@@ -1,9 +1,9 @@
-"""Deleting a repository only while its branches are empty.
+"""Deletes a repository only if its branches are empty.
 
-What was staged is no change of a branch record, so records alone cannot tell that a look is still true. So each branch
-is given a token that nobody has written to; then it is looked at; and the one batch that forgets the repository checks
-every record and that no token has got a row, and removes the records. Whoever stages meanwhile makes that batch fail,
-or finds no branch.
+Staging does not change a branch record, so checking the records alone is not enough. Each branch first gets a new token
+without rows. Then its content is checked. One batch then deletes the repository. It checks that no record has changed
+and no token has rows, and removes the records. A write that is staged in the time between makes the batch fail. A later
+write finds no branch.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Delete, scan_rows
 
 MOST_BRANCHES = 1000
-"""Branches of a repository that is deleted so: all of them are in one batch."""
+"""The largest number of branches of such a repository. One batch checks and deletes all of them."""
 
 
 async def delete_empty(ctx: Context, name: str) -> str:
-    """Forget a repository of which no branch shows an object and no workspace is open; history and tags go with it.
+    """Delete a repository if no branch shows an object and no workspace is open. History and tags are deleted too.
 
-    Empty, or what stands in the way: nothing was deleted then. Raises RepositoryNotFoundError.
+    Returns an empty text, or the reason why nothing was deleted. Raises RepositoryNotFoundError.
     """
     repo = await open_repo(ctx, name, write=True)
 
@@ -58,7 +58,7 @@ async def _branches(ctx: Context, repo: Repo) -> list[Seen]:
 
 
 async def _content(ctx: Context, repo: Repo, records: list[Seen]) -> str:
-    """Something that is not empty, by name."""
+    """The name of something that is not empty, or an empty text."""
     if len(records) > MOST_BRANCHES:
         return f"more than {MOST_BRANCHES} branches"
     for seen in records:

@@ -1,4 +1,4 @@
-"""Repositories: delete, list, their metadata, and which namespaces they hold. `repository.create` makes them."""
+"""Repositories: find, list and delete them, and change their metadata. `repository.create` makes them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from lakebed_engine.vocabulary.records import Page, Repository
 
 
 async def get_repository(ctx: Context, name: str) -> Repository:
-    """A repository. Raises RepositoryNotFoundError."""
+    """Raises RepositoryNotFoundError."""
     return (await open_repo(ctx, name)).record
 
 
 async def delete_repository(ctx: Context, name: str, *, force: bool = False) -> None:
-    """Forget a repository. Its data in the object store stays. Raises RepositoryNotFoundError."""
+    """Delete a repository. Its data in the object store stays. Raises RepositoryNotFoundError."""
     repo = await open_repo(ctx, name, write=True, force=force)
 
     async def attempt() -> bool | None:
@@ -44,7 +44,7 @@ async def delete_repository(ctx: Context, name: str, *, force: bool = False) -> 
 async def forget(
     ctx: Context, repo: Repo, checks: Sequence[Check] = (), puts: Sequence[Put] = (), deletes: Sequence[Delete] = ()
 ) -> bool:
-    """Forget a repository, in one batch with these. False: something had changed, and nothing was done.
+    """Delete a repository, in one batch with these rows. Returns False, and does nothing, when something has changed.
 
     Raises RepositoryNotFoundError.
     """
@@ -72,7 +72,7 @@ async def forget(
 async def list_repositories(
     ctx: Context, *, prefix: str = "", after: str = "", amount: int = 100, search: str = ""
 ) -> Page[Repository]:
-    """Repositories in order of name; `search` is a part of the name."""
+    """Repositories in order of name. `search`: a part of the name."""
     validation.check_amount(amount)
     items: list[Repository] = []
     start = max(text_key(prefix), text_key(after) + b"\0" if after else b"")
@@ -94,19 +94,19 @@ async def list_repositories(
 
 
 async def get_metadata(ctx: Context, name: str) -> dict[str, str]:
-    """The repository's own metadata map."""
+    """The metadata of the repository."""
     repo = await open_repo(ctx, name)
     found = await ctx.kv.get(repo.partition, METADATA)
     return {} if found is None else msgspec.json.decode(found.value, type=dict[str, str])
 
 
 async def set_metadata(ctx: Context, name: str, values: Mapping[str, str]) -> None:
-    """Set keys of the map; the others stay. Raises ReadOnlyRepositoryError, InvalidRequestError."""
+    """Set these keys of the metadata and keep the others. Raises ReadOnlyRepositoryError, InvalidRequestError."""
     await _change_metadata(ctx, name, values, ())
 
 
 async def delete_metadata(ctx: Context, name: str, keys: Sequence[str]) -> None:
-    """Remove keys of the map; unknown keys are ignored. Raises ReadOnlyRepositoryError."""
+    """Remove keys of the metadata. Ignores unknown keys. Raises ReadOnlyRepositoryError."""
     await _change_metadata(ctx, name, {}, keys)
 
 

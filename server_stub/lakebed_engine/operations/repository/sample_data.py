@@ -1,4 +1,4 @@
-"""Sample data for a new repository: a few small files, committed, on a branch that is then protected."""
+"""Sample data for a new repository: a few small files, committed to a branch that is then protected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES = {".md": "text/markdown", ".csv": "text/csv"}
 
 
 async def fill(ctx: Context, repo: str, branch: str, committer: str) -> None:
-    """Write the samples to a branch, commit them and protect it."""
+    """Write the samples to a branch, commit them and protect the branch."""
     for path, text in SAMPLES.items():
         request = UploadRequest(path=path, content_type=_TYPES[path[path.rindex(".") :]], force=True)
         await stage.upload(ctx, repo, branch, request, _once(text.encode()))

@@ -1,7 +1,7 @@
-"""Commits and merges as tasks: for work that outlasts a proxy, and for clients that may not ask twice by accident.
+"""Commits and merges as tasks, for work that takes longer than a proxy waits and for clients that may repeat a request.
 
-The commit and the end of its task are one batch, so a task commits once, whatever becomes of the server that does it,
-and submitting it again with the same key gives its commit.
+One batch commits and ends the task. So a task commits once, even if its server dies, and a second request with the same
+key returns its commit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lakebed_engine.vocabulary.tasks import COMMIT, MERGE, Task
 async def begin_commit(
     tasks: TaskRunner, repo_name: str, branch: str, request: CommitRequest, *, key: str = "", wait: float = 0.0
 ) -> tuple[Task, Commit | None]:
-    """Begin a commit, and wait so many seconds for its end; and the commit, when it is made.
+    """Begin a commit and wait up to `wait` seconds for its end. Returns the task, and the commit if it is made.
 
     Raises KeyReusedError, BranchNotFoundError.
     """
@@ -48,7 +48,7 @@ async def begin_merge(
     key: str = "",
     wait: float = 0.0,
 ) -> tuple[Task, Commit | None]:
-    """Begin a merge of `source` into a branch. Raises as `commit`."""
+    """Begin a merge of `source` into a branch. Raises as `begin_commit`."""
     commit_commit.check_commit_texts(request.message, request.metadata, request.committer)
     repo = await open_repo(tasks.ctx, repo_name, write=True, force=request.force)
     await read_branch(tasks.ctx, repo, branch)
@@ -58,17 +58,17 @@ async def begin_merge(
 
 
 async def get_task(tasks: TaskRunner, repo_name: str, task_id: str, *, wait: float = 0.0) -> tuple[Task, Commit | None]:
-    """A task of whatever kind, and its commit when it has made one. Raises TaskNotFoundError."""
+    """A task of any kind, and its commit if it has made one. Raises TaskNotFoundError."""
     return await _answer(tasks, repo_name, await tasks.get(repo_name, "", "", task_id), wait)
 
 
 async def _begun(tasks: TaskRunner, repo_name: str, task: Task, wait: float) -> tuple[Task, Commit | None]:
-    """What a task has come to that is at work, whatever becomes of the looks at it."""
+    """The answer for a begun task. When its state cannot be read, returns the task as it was begun."""
     try:
         return await _answer(tasks, repo_name, task, wait)
     except StoreError:
         if task.state != "running":
-            raise  # of an earlier call with its key: this one has begun nothing
+            raise  # the task of an earlier request with this key: this request has begun nothing
         return task, None
 
 
@@ -80,14 +80,14 @@ async def _answer(tasks: TaskRunner, repo_name: str, task: Task, wait: float) ->
 
 
 async def run_commit(task: Work) -> Mapping[str, str]:
-    """Do a commit."""
+    """Perform a commit task."""
     request = msgspec.convert(task.task.request, CommitRequest)
     new = await commit_commit.commit(task.ctx, task.repo.name, task.task.target, request, task.guard())
     return {"commit": new.id}
 
 
 async def run_merge(task: Work) -> Mapping[str, str]:
-    """Do a merge."""
+    """Perform a merge task."""
     source = task.task.request["source"]
     request = msgspec.convert(task.task.request["merge"], MergeRequest)
     new = await merge_merge.merge(task.ctx, task.repo.name, source, task.task.target, request, task.guard())

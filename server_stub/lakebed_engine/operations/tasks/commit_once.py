@@ -1,7 +1,7 @@
 """Commits of every kind, made once for each idempotency key.
 
-Without a key these operations only commit. With a key, a later call with the same key and request returns the commit
-of the first call (`idempotency`).
+Without a key these operations only commit. With a key, a later request with the same key and content returns the commit
+of the first one (`idempotency`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _AMOUNT = MergeRequest(committer="").conflicts_amount
 
 
 async def commit(tasks: TaskRunner, repo_name: str, branch: str, request: CommitRequest, key: str = "") -> Commit:
-    """Commit what is staged; with a `key` once. A task with the key counts too.
+    """Commit what is staged. With a `key`, once. A task with the same key counts too.
 
     Raises NoChangesError, TooManyAttemptsError, KeyReusedError.
     """
@@ -55,7 +55,7 @@ async def commit(tasks: TaskRunner, repo_name: str, branch: str, request: Commit
 async def merge(
     tasks: TaskRunner, repo_name: str, source: str, branch: str, request: MergeRequest, key: str = ""
 ) -> Commit:
-    """Merge a ref into a branch; with a `key` once. The paging of conflicts is no part of the request.
+    """Merge a ref into a branch. With a `key`, once. The paging of conflicts is not part of the compared request.
 
     Raises MergeConflictError, DirtyBranchError, NoChangesError, NoMergeBaseError, KeyReusedError.
     """
@@ -69,7 +69,7 @@ async def merge(
 
 
 async def revert(tasks: TaskRunner, repo_name: str, branch: str, request: PickRequest, key: str = "") -> Commit:
-    """Undo a commit with a new commit; with a `key` once.
+    """Undo a commit with a new commit. With a `key`, once.
 
     Raises MergeConflictError, DirtyBranchError, MergeParentError, NoChangesError, KeyReusedError.
     """
@@ -78,7 +78,7 @@ async def revert(tasks: TaskRunner, repo_name: str, branch: str, request: PickRe
 
 
 async def cherry_pick(tasks: TaskRunner, repo_name: str, branch: str, request: PickRequest, key: str = "") -> Commit:
-    """Apply the change of a commit as a new commit; with a `key` once.
+    """Apply the change of a commit as a new commit. With a `key`, once.
 
     Raises MergeConflictError, DirtyBranchError, NoChangesError, KeyReusedError.
     """
@@ -105,7 +105,7 @@ async def _pick(
 async def publish(
     tasks: TaskRunner, repo_name: str, branch: str, changes: Sequence[Row], request: PublishRequest
 ) -> Commit:
-    """Commit changes (None: delete the path) without staging them; with the idempotency key of the request once.
+    """Commit changes (None deletes the path) without staging them. With the request's idempotency key, once.
 
     Raises DirtyOverlapError, NoChangesError, TooManyAttemptsError, KeyReusedError.
     """
@@ -127,7 +127,7 @@ async def publish_uploads(
 async def _publish(
     tasks: TaskRunner, repo_name: str, branch: str, changes: Sequence[Row], request: PublishRequest
 ) -> tuple[Commit, bool]:
-    """Commit changes directly; with an idempotency key once. And whether an earlier call has made the commit."""
+    """Commit changes directly. Also returns whether an earlier request with the key has made the commit."""
     ctx = tasks.ctx
     make = partial(commit_publish.publish, ctx, repo_name, branch, changes, request)
     if not request.idempotency_key:
@@ -138,7 +138,7 @@ async def _publish(
     ordered = sorted(changes, key=lambda change: change[0].encode())
     asked = {
         "publish": msgspec.to_builtins(msgspec.structs.replace(request, force=False)),
-        # by content: sent again, the data has other addresses
+        # compare the content: when it is sent again, the data has other addresses
         "changes": [[path, None if entry is None else entry.identity.hex()] for path, entry in ordered],
     }
     draft = tasks.draft(PUBLISH, uid, asked, request.idempotency_key, scoped=True)
@@ -146,7 +146,7 @@ async def _publish(
 
 
 async def commit_workspace(tasks: TaskRunner, repo_name: str, found_id: str, request: AdvanceRequest) -> Commit:
-    """Commit a workspace; with an idempotency key once."""
+    """Commit a workspace. With an idempotency key, once."""
     ctx = tasks.ctx
     if not request.idempotency_key:
         return await workspace_commit.advance(ctx, repo_name, found_id, request)

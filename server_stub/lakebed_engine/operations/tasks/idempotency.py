@@ -1,11 +1,11 @@
-"""Idempotency keys: a commit of any kind is made once for each key.
+"""Idempotency keys: for each key, a commit of any kind is made once.
 
-What a key remembers is a task that is over. Its two rows (`tasks.records`) are in the batch that moves the branch, so
-they exist if and only if the commit does. A call whose answer was lost may be sent again, also as a task: the first of
-the calls with one key that gets its commit into the history answers all of them. Keys are kept for `REMEMBERED`.
+The record of a key is an ended task. Its two rows (`tasks.records`) are in the batch that moves the branch, so they
+exist if and only if the commit does. A client may repeat a request whose answer was lost, also as a task. The first
+request of a key whose commit is applied answers all of them. Keys are kept for `REMEMBERED`.
 
-Version 0.1.0 wrote the keys of direct commits and of workspaces to rows of their own, `idempotency/`. They are still
-read. Expiry removes them, so nothing reads one in vain for longer than a week after the upgrade.
+Version 0.1.0 wrote the keys of direct commits and of workspaces to separate rows, `idempotency/`. This version still
+reads them. They expire within a week after the upgrade.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, Pub
 from lakebed_engine.vocabulary.tasks import Task
 
 _LOOK = 60.0
-"""Seconds between two reads of the row of a task that another call has begun; its end is noticed sooner as a rule."""
+"""Seconds of one wait for a task that another request has begun. `wait` returns earlier when the task ends."""
 
 
 class OldKey(NamedTuple):
-    """The row in which 0.1.0 remembered a key, and that version's digest of the request."""
+    """The row of a key in version 0.1.0, and that version's digest of the request."""
 
     row: bytes
     asked: Callable[[], str]
@@ -49,9 +49,9 @@ async def once(
     make: Callable[[CommitGuard], Awaitable[Commit]],
     old: OldKey | None = None,
 ) -> tuple[Commit, bool]:
-    """Make a commit together with the key of `draft`, or give that of an earlier call, and whether it was one.
+    """Make a commit together with the key of `draft`. Or return the commit of an earlier request, and True.
 
-    Raises KeyReusedError, what `make` raises, and what an earlier call with the key has failed with as a task.
+    Raises KeyReusedError, what `make` raises, and the error of an earlier task with the same key.
     """
     try:
         return await make(_guard(tasks.ctx, repo, draft, old)), False
@@ -59,7 +59,7 @@ async def once(
         failed = error
     try:
         made = await _made_before(tasks, repo, draft, old)
-    except StoreError as error:  # a refusal would be wrong if an earlier call has made the commit
+    except StoreError as error:  # raising `failed` would be wrong if an earlier request has made the commit
         raise (failed if isinstance(failed, StoreError) else error) from None
     if made is None:
         raise failed
@@ -95,13 +95,13 @@ def _guard(ctx: Context, repo: Repo, draft: Task, old: OldKey | None) -> CommitG
         nonlocal looked
         if looked and any(await ctx.kv.get_many(repo.partition, names)):
             raise TaskEndedError(f"key {draft.key[:80]!r} of {repo.name!r} came with another call first")
-        looked = True  # not the first time: the checks in the batch find it too, at no cost
+        looked = True  # the first time, the checks in the batch find it without a further read
 
     return CommitGuard([absent(repo.partition, name) for name in names], rows, require)
 
 
 def old_key_of_branch(uid: str, request: PublishRequest, changes: Sequence[tuple[str, Entry | None]]) -> OldKey:
-    """As 0.1.0 wrote it for a direct commit. `changes`: in order of their paths."""
+    """The key as 0.1.0 wrote it for a direct commit. `changes` must be in order of path."""
 
     def asked() -> str:
         found = hashlib.sha256(
@@ -115,7 +115,7 @@ def old_key_of_branch(uid: str, request: PublishRequest, changes: Sequence[tuple
 
 
 def old_key_of_workspace(uid: str, request: AdvanceRequest) -> OldKey:
-    """As 0.1.0 wrote it for the commit of a workspace."""
+    """The key as 0.1.0 wrote it for the commit of a workspace."""
 
     def asked() -> str:
         plain = msgspec.structs.replace(request, conflicts_amount=1, force=False)

@@ -1,4 +1,4 @@
-"""The rows of tasks: what is stored of one, who is at it, and the idempotency key that it came with."""
+"""The rows of tasks: the task, the heartbeat of its worker, and its idempotency key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakebed_engine.vocabulary.tasks import Task
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """A sign of life: of whom, when (Unix seconds), and how far it has come."""
+    """A heartbeat of a worker: its owner, the time (Unix seconds) and the progress."""
 
     owner: str
     at: int
@@ -25,7 +25,7 @@ decode_beat = msgspec.json.Decoder(Beat).decode
 
 
 def task_row(repo: Repo, task: Task) -> Put:
-    """The row of a task as it stands now."""
+    """The row of a task in its current state."""
     return Put(repo.partition, task_key(task.id), encode(task))
 
 
@@ -35,5 +35,5 @@ def key_name(key: str) -> bytes:
 
 
 def key_row(repo: Repo, task: Task) -> Put:
-    """The row by which a task is found by its key."""
+    """The row that finds a task by its key."""
     return Put(repo.partition, key_name(task.key), task.id.encode())

@@ -1,16 +1,17 @@
-"""Tasks: work that outlasts a request. Submitted once, done by any server, and remembered for a while.
+"""Tasks: work that takes longer than a request. A client submits a task once, and any server performs it.
 
-A task is one KV row, changed only by compare-and-swap:
+A task has these KV rows, changed only by compare-and-swap:
 
-- `task/<id>`: what is asked for, its state, and in the end its result or its error;
-- `running/<id>`: while it runs, who is at it and when he last said so. Whoever sees one that has been silent for long
-  takes it over, so a task survives the server that began it. The row goes when the task is over and nothing is left of
-  its work: if its server dies between the two, who takes it over tidies up;
-- `task-key/<digest>`: an idempotency key. Submitting twice with one key gives the first task. See `tasks.idempotency`.
+- `task/<id>`: the request, the state, and at the end the result or the error.
+- `running/<id>`: the heartbeat of its worker. When it is too old, another server takes the task over, so a task
+  survives the server that began it. The row is deleted when the task has ended and its leftovers are removed. If the
+  server dies between the two, the server that takes it over removes them.
+- `task-key/<digest>`: an idempotency key. A second submission with the key returns the first task. See
+  `tasks.idempotency`.
 
-Two servers may be at one task, when the first was only slow. So what a task does must be safe to repeat, up to the step
-that must happen once: that one carries a `CommitGuard`, so that the commit and the end of the task are one batch. What
-a task leaves behind is removed when its end is written, never before: a server that takes it over would miss it.
+Two servers may work on one task, when the first was only slow. So the work must be safe to repeat, except for a step
+that must happen once. That step has a `CommitGuard`: one batch commits and ends the task. The leftovers of a task are
+removed only after its end is written, because a server that takes it over may need them.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _FORGOTTEN_AT_ONCE = 100
 
 
 class Work:
-    """One task as its worker sees it."""
+    """A task for its worker."""
 
     def __init__(self, ctx: Context, repo: Repo, task: Task, version: int) -> None:
         self.ctx = ctx
@@ -75,7 +76,7 @@ class Work:
             raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} has ended")
 
     def guard(self) -> CommitGuard:
-        """What makes a commit the end of this task: both land, or neither."""
+        """The guard that applies a commit and the end of this task in one batch."""
 
         def ended(new: Commit) -> list[Put]:
             return [self.done({"commit": new.id})]
@@ -83,11 +84,11 @@ class Work:
         return CommitGuard([self.still_running()], ended, self.check)
 
     def still_running(self) -> Check:
-        """What holds until the task ends: for a batch that ends it."""
+        """The check that the task has not ended, for a batch that ends it."""
         return Check(self.repo.partition, task_key(self.task.id), self._version)
 
     def done(self, result: Mapping[str, str]) -> Put:
-        """Its row when it has come to `result`: for a batch that also has the check `still_running`."""
+        """The row of the task with this result, for a batch that also has the check `still_running`."""
         return task_row(self.repo, self._ended("done", result))
 
     def _ended(self, state: State, result: Mapping[str, str], **why: Any) -> Task:
@@ -96,14 +97,14 @@ class Work:
         )
 
     async def fail(self, error: EngineError) -> None:
-        """Write why it failed, unless it has ended otherwise meanwhile."""
+        """Record the error of the task, unless it has already ended."""
         why: dict[str, Any] = {"kind": error.kind, "message": error.message}
         if isinstance(error, PathsConflictError):
             why |= {"conflicts": error.conflicts, "more": error.has_more}
         await self.end("failed", {}, **why)
 
     async def end(self, state: State, result: Mapping[str, str], **why: Any) -> None:
-        """Write how it ended, unless it has ended otherwise meanwhile. `why` are further fields of the task."""
+        """Record the end of the task, unless it has already ended. `why` are further fields of the task."""
         operation = OPERATIONS + self.ctx.ids.new().encode()
         batch = Batch(
             checks=[self.still_running()],
@@ -117,10 +118,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a task of one kind does.
+    """The functions of one kind of task.
 
-    `do` gives its result; what it raises is the task's error. `tidy` removes what a task that is over has left behind,
-    however it ended: several may do so, at once or one after the other.
+    `do` returns the result, or raises the error of the task. `tidy` removes what an ended task has left, whatever its
+    end. Several servers may call it, also at the same time.
     """
 
     do: Callable[[Work], Awaitable[Mapping[str, str]]]
@@ -128,10 +129,10 @@ class Worker:
 
 
 class TaskRunner:
-    """Submits tasks and does them. `workers` by what a task is."""
+    """Submits and performs tasks. `workers` by the kind of task."""
 
     def __init__(self, ctx: Context, workers: Mapping[str, Worker], ended: Callable[[str], Awaitable[None]]) -> None:
-        """`ended` is told the repository of each task that has done its work."""
+        """`ended` is called with the name of the repository after each successful task."""
         self.ctx = ctx
         self._workers = workers
         self._ended = ended
@@ -141,9 +142,9 @@ class TaskRunner:
     async def submit(
         self, repo_name: str, what: str, target: str, request: Mapping[str, Any], *, key: str = "", force: bool = False
     ) -> Task:
-        """Begin a task. With the `key` of an earlier one it gives that one.
+        """Begin a task, or return the earlier one with the same `key`.
 
-        Raises KeyReusedError, and BackpressureError when this server works on as many as it may.
+        Raises KeyReusedError, and BackpressureError when this server performs the largest number of tasks already.
         """
         task = self.draft(what, target, request, key)
         repo = await open_repo(self.ctx, repo_name, write=True, force=force)
@@ -161,7 +162,7 @@ class TaskRunner:
         puts.append(Put(repo.partition, operation, str(task.created).encode()))
         checks = [absent(repo.partition, key_name(key) if key else task_key(task.id))]
         if not await apply(self.ctx, repo, Batch(checks=checks, puts=puts), operation):
-            known = await self.known(repo, task)  # the same call was sent twice at once
+            known = await self.known(repo, task)  # another request with the same key was faster
             if known is None:
                 raise TooManyAttemptsError(f"task of {repo.name!r}: lost a race, nothing was begun: try again")
             return known
@@ -169,16 +170,16 @@ class TaskRunner:
         return task
 
     def draft(self, what: str, target: str, request: Mapping[str, Any], key: str, *, scoped: bool = False) -> Task:
-        """A task that is stored nowhere yet. Raises InvalidRequestError for a malformed key.
+        """A task that is not stored yet. Raises InvalidRequestError for a malformed key.
 
-        `scoped`: the key is one of the target, not of the repository.
+        `scoped`: the key belongs to the target, not to the repository.
         """
         check_text("idempotency key", key)
         if len(key) > _LONGEST_KEY:
             raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
         now = self.ctx.now()
         return Task(
-            id=f"{now:08x}{self.ctx.ids.new()[:24]}",  # in order of time, so that old ones are found
+            id=f"{now:08x}{self.ctx.ids.new()[:24]}",  # in order of time, so that a scan finds old ones first
             what=what,
             target=target,
             request=dict(request),
@@ -189,7 +190,7 @@ class TaskRunner:
         )
 
     async def known(self, repo: Repo, draft: Task) -> Task | None:
-        """The task that came first with the key of `draft`. Raises KeyReusedError when it asked for other things."""
+        """The first task with the key of `draft`. Raises KeyReusedError when its request was another one."""
         if not draft.key:
             return None
         found = await self.ctx.kv.get(repo.partition, key_name(draft.key))
@@ -206,7 +207,7 @@ class TaskRunner:
         return task
 
     async def get(self, repo_name: str, what: str, target: str, task_id: str) -> Task:
-        """A task, as it stands; one that nobody is at is taken over. Raises TaskNotFoundError."""
+        """A task in its current state. Takes it over when no server works on it. Raises TaskNotFoundError."""
         repo = await open_repo(self.ctx, repo_name)
         task, _ = await self._find(repo, what, target, task_id)
         if task.state != "running":
@@ -222,7 +223,7 @@ class TaskRunner:
         return msgspec.structs.replace(task, progress=beat.progress, updated=beat.at)
 
     async def cancel(self, repo_name: str, what: str, target: str, task_id: str) -> None:
-        """End a task. Raises TaskNotFoundError, TaskEndedError when it is over."""
+        """End a task. Raises TaskNotFoundError, and TaskEndedError when it has ended already."""
         repo = await open_repo(self.ctx, repo_name, write=True)
 
         async def attempt() -> bool | None:
@@ -238,7 +239,7 @@ class TaskRunner:
         await retry_on_conflict(f"{what} {task_id} of {repo_name!r}", attempt)
 
     async def wait(self, repo_name: str, task: Task, seconds: float) -> Task:
-        """The task when it is over, or as it stands after so many seconds."""
+        """The task when it has ended, or its state after `seconds`."""
         ends = self.ctx.clock.monotonic() + seconds
         pause = 0.005
         while task.state == "running" and (left := ends - self.ctx.clock.monotonic()) > 0:
@@ -248,14 +249,14 @@ class TaskRunner:
         return task
 
     async def resume(self) -> int:
-        """Take over what nobody is at, in all repositories. How many."""
+        """Take over the tasks of all repositories that no server works on. Returns their number."""
         taken = 0
         async for record in active_records(self.ctx):
             repo = opened(self.ctx, record)
             for beat in await self.ctx.kv.scan(repo.partition, RUNNING, end_of(RUNNING), 1000):
                 taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
             while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
-                pass  # keyed commits leave as many as there were commits
+                pass  # a busy repository has many old tasks: each keyed commit leaves one
         return taken
 
     async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:
@@ -268,7 +269,7 @@ class TaskRunner:
         return task, found.version
 
     async def _take_over(self, repo: Repo, task_id: str) -> bool:
-        """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
+        """Begin a task whose heartbeat is too old. If several servers try, one succeeds."""
         key = running_key(task_id)
         found = await self.ctx.kv.get(repo.partition, key)
         if found is None or task_id in self._mine or len(self._mine) >= self.ctx.tuning.tasks_at_once:
@@ -277,7 +278,7 @@ class TaskRunner:
             return False
         row = await self.ctx.kv.get(repo.partition, task_key(task_id))
         task = None if row is None else decode_task(row.value)
-        if task is None or task.state != "running":  # its worker was cut off behind the end
+        if task is None or task.state != "running":  # its worker died after the end was written
             if task is not None:
                 await self._tidy(repo, task)
             await self.ctx.kv.apply(Batch(deletes=[Delete(repo.partition, key)]))
@@ -309,7 +310,7 @@ class TaskRunner:
         finally:
             work.over = True
             del self._mine[task_id]
-        # not when it was broken off: another server then takes it over, or tidies up
+        # not after an interruption: another server then takes the task over, or removes its leftovers
         await self.ctx.kv.apply(Batch(deletes=[Delete(repo.partition, running_key(task_id))]))
 
     async def _do(self, work: Work) -> None:
@@ -318,7 +319,7 @@ class TaskRunner:
         except TaskEndedError:
             return
         except EngineError as error:
-            # where a commit's outcome is unknown, this settles it: it has landed, and ended the task, or never will
+            # this also settles an unknown outcome: the commit was applied and ended the task, or never will be
             await work.fail(error)
         except Exception as error:
             await work.end("failed", {}, kind="internal", message=f"the server failed: {type(error).__name__}")
@@ -328,13 +329,13 @@ class TaskRunner:
             await self._ended(work.repo.name)
 
     async def _tidy(self, repo: Repo, task: Task) -> None:
-        """Remove what the work of a task that is over has left behind."""
+        """Remove the leftovers of an ended task."""
         worker = self._workers.get(task.what)
         if worker is not None and worker.tidy is not None:
             await worker.tidy(self.ctx, repo, task)
 
     async def _beats(self, work: Work) -> None:
-        """Signs of life, as long as it is at work."""
+        """Write heartbeats while the worker runs."""
         while not work.over:
             await self.ctx.runtime.sleep(self.ctx.tuning.task_beat)
             if not work.over:
@@ -348,7 +349,7 @@ class TaskRunner:
         return Put(repo.partition, running_key(task_id), encode(beat))
 
     async def _forget(self, repo: Repo) -> int:
-        """Remove some of the tasks that are over for long enough. How many."""
+        """Remove some of the tasks that ended long ago. Returns their number."""
         before = int(self.ctx.expiry_clock.before(self.ctx.now(), REMEMBERED))
         rows = await self.ctx.kv.scan(repo.partition, TASKS, task_key(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
         over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
