@@ -1,7 +1,7 @@
-"""Symlink manifests: for each directory of a branch a file that lists where the data of its objects lie, for Hive.
+"""Writes symlink manifests for Hive: for each directory of a branch a file that lists the addresses of its objects.
 
-They lie in the namespace, at `symlinks/<repository>/<branch>/<directory>/symlink.txt`, and are written anew each time;
-those of directories that hold nothing any more are removed.
+They are in the namespace, at `symlinks/<repository>/<branch>/<directory>/symlink.txt`. Each export writes all of them
+again and removes those of directories that are empty now.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PAGE = 1000
 
 
 async def write_symlinks(ctx: Context, repo_name: str, branch: str, location: str = "") -> str:
-    """Write the manifests of all directories below `location`; the address that they lie below.
+    """Write the manifests of all directories below `location`. Returns the address of the folder that contains them.
 
     Raises BranchNotFoundError.
     """
@@ -45,7 +45,7 @@ async def write_symlinks(ctx: Context, repo_name: str, branch: str, location: st
 
 
 class _Lines:
-    """The addresses of the objects of one directory, and after them the directories below it."""
+    """The addresses of the objects of one directory. `below` are its subdirectories, complete after `text`."""
 
     def __init__(self, ctx: Context, repo: Repo, branch: str, directory: str) -> None:
         self._ctx = ctx

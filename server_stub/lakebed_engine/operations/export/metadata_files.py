@@ -1,6 +1,6 @@
-"""The files that trees are made of, for who reads a lake's history without this engine (`docs/formats.md`).
+"""Finds the files of trees, for tools that read the history of a lake without this engine (`docs/formats.md`).
 
-A range or a metarange is immutable and named by what it holds: what is given here never goes stale.
+A range or a metarange is immutable and named by its content, so a result never becomes outdated.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _FOLDERS: dict[MetadataKind, str] = {"range": RANGES, "meta_range": METARANGES}
 
 
 async def find(ctx: Context, repo_name: str, kind: MetadataKind, found_id: str, *, seconds: int = 0) -> MetadataFile:
-    """The file of a range or a metarange; with `seconds`, a signed address that is good for so long.
+    """The file of a range or a metarange. With `seconds`, also a presigned URL that is valid for that time.
 
-    Raises RepositoryNotFoundError, ObjectNotFoundError, NotSupportedError where its store signs none.
+    Raises RepositoryNotFoundError, ObjectNotFoundError, and NotSupportedError when the store cannot sign.
     """
     repo = await open_repo(ctx, repo_name)
     word = kind.replace("_", "")

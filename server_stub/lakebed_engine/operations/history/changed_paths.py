@@ -1,6 +1,6 @@
-"""Footprints of commits: gathered while a commit is made, stored with its row, made anew for old ones.
+"""Summaries of the paths that a commit changed (`Footprint`). The log uses them to skip commits.
 
-They follow from the trees: one that is lost, or was never written, is made from them again.
+A commit collects its summary and stores it with its row. If it is missing, it is made again from the trees.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Commit
 
 _INLINE = 256
-"""Rows that are looked at on the spot; more go to the executor."""
+"""Up to this number of rows, the event loop reads the paths itself. Larger tables go to the executor."""
 
 
 async def watched(runtime: Runtime, rows: AsyncIterator[pa.Table], touched: Touched) -> AsyncIterator[pa.Table]:
-    """The same tables; their paths are gathered as they pass."""
+    """Pass the tables on, and collect their paths."""
     async for table in rows:
         if table.num_rows <= _INLINE:
             touched.add(table)
@@ -35,12 +35,12 @@ async def watched(runtime: Runtime, rows: AsyncIterator[pa.Table], touched: Touc
 
 
 def touched_row(repo: Repo, commit_id: str, touched: Touched) -> Put:
-    """The KV row of a footprint: it goes into the batch that puts the commit into history."""
+    """The KV row of a commit's footprint. It goes into the batch that adds the commit to history."""
     return Put(repo.partition, touched_key(commit_id), touched.footprint().encode())
 
 
 async def footprint_of(ctx: Context, repo: Repo, commit: Commit) -> Footprint:
-    """What a commit with one parent changed. One that was made without it gets it now."""
+    """The footprint of a commit with one parent. Makes and stores a missing one."""
     found = await ctx.kv.get(repo.partition, touched_key(commit.id))
     if found is not None:
         return Footprint.decode(found.value)
@@ -50,6 +50,6 @@ async def footprint_of(ctx: Context, repo: Repo, commit: Commit) -> Footprint:
         touched.add(await ctx.runtime.cpu(changes.as_delta))
         if touched.lost:
             break
-    with suppress(StoreError):  # the log can be told without
+    with suppress(StoreError):  # the log does not need the stored row
         await ctx.kv.apply(Batch(puts=[touched_row(repo, commit.id, touched)]))
     return touched.footprint()

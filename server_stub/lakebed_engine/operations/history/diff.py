@@ -22,7 +22,7 @@ from lakebed_engine.vocabulary.errors import InvalidRefError
 from lakebed_engine.vocabulary.records import DiffEntry, Entry, Page
 
 Stream = Callable[[str], AsyncIterator[DiffEntry]]
-"""Makes the differences from a start on, in order of path."""
+"""Returns the differences from a path on, in order of path."""
 
 
 async def _page(stream: Stream, prefix: str, after: str, amount: int, delimiter: str) -> Page[DiffEntry]:
@@ -82,9 +82,9 @@ async def diff_refs(
     delimiter: str = "",
     details: bool = True,
 ) -> Page[DiffEntry]:
-    """two_dot: what turns left into right. three_dot: what right changed since the merge base, seen from left.
+    """two_dot: the changes from left to right. three_dot: the changes of right since the merge base, seen from left.
 
-    Without `details` the entries may tell only size and identity, which is several times faster.
+    Without `details` the entries may have only size and identity, which is several times faster.
     """
     repo = await open_repo(ctx, repo_name)
     one = await resolve(ctx, repo, left)
@@ -152,7 +152,7 @@ def entries(changes: Changes) -> list[DiffEntry]:
 
 
 def slim_entries(changes: Changes) -> list[DiffEntry]:
-    """A window of changes as rows whose entries tell only size and identity."""
+    """A window of changes as rows whose entries have only size and identity."""
     sides = [_slim(changes.left, changes.at_left), _slim(changes.right, changes.at_right)]
     return [
         DiffEntry(
@@ -163,7 +163,7 @@ def slim_entries(changes: Changes) -> list[DiffEntry]:
 
 
 def _slim(rows: Any, at: Any) -> list[Any]:
-    """Path and entry of each change on one side; None where it has none."""
+    """Path and entry of each change in one of the two trees. None where it has no entry."""
     known = rows.take(pa.array(at[at >= 0]))
     columns = [known.column(name).to_pylist() for name in KEY_COLUMNS]
     made = iter([(path, Entry("", "", 0, size, 0, "", {}, word)) for path, size, word in zip(*columns, strict=True)])
@@ -171,7 +171,7 @@ def _slim(rows: Any, at: Any) -> list[Any]:
 
 
 def _cursors(make_left: Callable[[], Cursor], make_right: Callable[[], Cursor]) -> Stream:
-    """Row by row, for a right side that holds uncommitted changes."""
+    """Compare row by row, for a right ref with uncommitted changes."""
 
     async def rows(start: str) -> AsyncIterator[DiffEntry]:
         left, right = make_left(), make_right()

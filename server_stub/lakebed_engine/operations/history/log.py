@@ -1,7 +1,7 @@
 """The log of a ref: its order, its filters and its pages.
 
-Without a filter every commit is given. With one, the footprints of commits say which may have changed a path, spans say
-it of many commits at once, and the trees of those that are left say which have.
+Without a filter it returns every commit. With one, it reads the footprint of each commit, which shows whether the
+commit may have changed a path. A span answers this for many commits. For the remaining commits it compares the trees.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from lakebed_engine.vocabulary.records import Commit, LogRequest, Page
 
 
 class _Walk:
-    """Commits from a start back, children always before parents, newest first among those that may come next.
+    """Commits from a start back. Children come before parents. Among the possible next commits, the newest comes first.
 
-    A commit may come once all its children have. Its children are known once every commit of a greater generation
-    has been looked at, so looking runs ahead of giving by generation, not by the whole history.
+    A commit is possible when all its children were returned. Its children are known when every commit of a greater
+    generation was read. So the walk reads ahead by generation, not the whole history.
     """
 
     def __init__(self, ctx: Context, repo: Repo, start: Commit, first_parent: bool, since: float | None) -> None:
@@ -59,7 +59,7 @@ class _Walk:
 
     @property
     def alone(self) -> bool:
-        """Whether all that is still to come are the next commit and its ancestors."""
+        """Whether the remaining commits are only the next commit and its ancestors."""
         return len(self._children) - self._given == 1
 
     def peek(self) -> str:
@@ -67,7 +67,7 @@ class _Walk:
         return self._ready[0][2] if self._ready else ""
 
     async def next(self) -> Commit:
-        """The next commit. There must be one."""
+        """Return the next commit. There must be one."""
         commit = await load_commit(self._ctx, self._repo, heapq.heappop(self._ready)[2])
         self._given += 1
         for parent in await self._parents(commit):
@@ -79,7 +79,7 @@ class _Walk:
 
 
 class _Step(NamedTuple):
-    """Commits of a log in order, and the indices of those that may match. `known`: they are a span that was stored."""
+    """Commits of a log in order, and the indices of the commits that may match. `known`: they are a stored span."""
 
     ids: Sequence[str]
     candidates: Sequence[int]
@@ -87,7 +87,7 @@ class _Step(NamedTuple):
 
 
 class _Steps:
-    """A log as steps: single commits, and whole spans where they are known. Spans that it walks through are stored."""
+    """A log as steps: single commits, and whole spans where they are stored. Stores new spans on the way."""
 
     def __init__(self, ctx: Context, repo: Repo, start: Commit, request: LogRequest) -> None:
         self._ctx = ctx
@@ -144,7 +144,7 @@ async def get_commit(ctx: Context, repo_name: str, ref: str) -> Commit:
 
 
 async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Page[Commit]:
-    """A page of history. Raises RefNotFoundError, InvalidRefError; InvalidRequestError for a foreign after."""
+    """A page of history. Raises RefNotFoundError, InvalidRefError, and InvalidRequestError if `after` is not in it."""
     validation.check_amount(request.amount)
     for text in (*request.objects, *request.prefixes):
         validation.check_text("objects and prefixes", text)
@@ -174,13 +174,13 @@ def _size(commit: Commit) -> int:
 
 
 _AT_ONCE = 32
-"""Commits that are looked at together: most of the time goes into waiting for files."""
+"""How many commits to compare at the same time. Most of the time is spent waiting for files."""
 
 
 async def _candidates(
     ctx: Context, repo: Repo, ref: str, start: Commit, stop_id: str, request: LogRequest
 ) -> AsyncIterator[str]:
-    """The ids of the commits of a page that may match, and of those behind it, in order."""
+    """The ids of the commits that may match, in order, from the beginning of the page on."""
     skipping = bool(request.after)
     async for step in _Steps(ctx, repo, start, request).all():
         first, last = 0, len(step.ids) - 1
@@ -200,7 +200,7 @@ async def _candidates(
 
 
 async def _matching(ctx: Context, repo: Repo, commit_ids: Sequence[str], request: LogRequest) -> list[Commit]:
-    """Those of a few commits that changed what is asked for."""
+    """The commits that changed a requested path."""
     if not commit_ids:
         return []
     commits = await load_commits(ctx, repo, commit_ids)
@@ -211,7 +211,7 @@ async def _matching(ctx: Context, repo: Repo, commit_ids: Sequence[str], request
 
 
 async def index(ctx: Context, repo_name: str) -> None:
-    """Store the spans of the default branch that are not there yet, so that no log has to make them."""
+    """Store the missing spans of the default branch, so that no log has to make them."""
     repo = await open_repo(ctx, repo_name)
     start = await resolve_commit(ctx, repo, repo.record.default_branch)
     async for step in _Steps(ctx, repo, start, LogRequest(objects=("\0",))).all():
@@ -220,7 +220,7 @@ async def index(ctx: Context, repo_name: str) -> None:
 
 
 async def _matches(ctx: Context, repo: Repo, commit: Commit, request: LogRequest) -> bool:
-    """Whether a commit changed one of the paths asked for. Only commits with one parent can."""
+    """Whether a commit changed a requested path. Only a commit with one parent can match."""
     if len(commit.parents) != 1:
         return False
     old = await tree_of(ctx, repo, commit.parents[0])

@@ -1,9 +1,9 @@
-"""Spans of history: what stretches of a hundred commits or so touched, in one row each.
+"""Spans of history: the changed paths of about a hundred commits, in one row.
 
-A span begins at a commit of which all that a log gives later are ancestors, and ends before the next such one; which
-of them begin a span is a matter of their ids, so that all heads share them. It tells which of its commits may have
-changed a path: a log of one path over ten thousand commits reads a hundred rows. Spans follow from commits and
-footprints.
+A span begins at a commit for which all later commits of the log are ancestors, and ends before the next such commit.
+The commit id decides where a span can begin, so all heads share the same spans. A span shows which of its commits may
+have changed a path. So a log of one path over ten thousand commits reads a hundred rows. Spans can be made again from
+commits and footprints.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from lakebed_engine.tree.changed_paths import FOLDERS, NOTHING_KNOWN, Footprint,
 from lakebed_engine.vocabulary.errors import StoreError
 
 LONGEST = 4_096
-"""Commits of a span; where it would need more there is none."""
+"""The largest number of commits of a span. A longer one is not stored."""
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True):
-    """Commits in the order of a log, and what they touched.
+    """Commits in the order of a log, and the paths that they changed.
 
-    `hashes` (uint32, sorted) and `owners` (uint16) are pairs: which commit has a hash in its footprint. `wide` and
-    `coarse` (uint16) are the commits of which nothing, or only folders are known. `next` is the commit behind the last
-    one, empty at the end of history; `oldest` the least creation date, in Unix seconds.
+    `hashes` (uint32, sorted) and `owners` (uint16) are pairs: a path hash, and the commit whose footprint has it.
+    `wide` are the commits (uint16) whose changed paths are unknown. `coarse` are those for which only the folders are
+    known. `next` is the commit after the last one, empty at the end of history. `oldest` is the smallest creation date,
+    in Unix seconds.
     """
 
     ids: tuple[str, ...]
@@ -41,7 +42,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
     coarse: bytes
 
     def candidates(self, question: Question) -> Sequence[int]:
-        """The indices of the commits that may have changed what is asked for, in order."""
+        """The indices of the commits that may have changed a requested path, in order."""
         if question.anything:
             return range(len(self.ids))
         hashes = np.frombuffer(self.hashes, dtype="<u4")
@@ -63,7 +64,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Builder:
-    """Gathers a span while a log walks through it."""
+    """Collects a span while a log walks over it."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
@@ -73,16 +74,16 @@ class Builder:
 
     @property
     def first(self) -> str:
-        """The id of its first commit."""
+        """The id of the first commit."""
         return self._ids[0]
 
     @property
     def too_long(self) -> bool:
-        """It cannot be stored any more."""
+        """Whether the span has too many commits to be stored."""
         return len(self._ids) > LONGEST
 
     def add(self, commit_id: str, date: int, footprint: Footprint | None) -> None:
-        """The next commit; without a footprint when it can match nothing."""
+        """Add the next commit. Without a footprint if it cannot match."""
         if footprint is not None:
             self._parts.append(footprint)
             self._owners.append(len(self._ids))
@@ -90,7 +91,7 @@ class Builder:
         self._oldest = date if self._oldest is None else min(self._oldest, date)
 
     def span(self, following: str) -> Span:
-        """What was gathered."""
+        """The collected span. `following` is the commit after it."""
         none = np.zeros(0, dtype="<u4")
         hashes = np.concatenate([none, *[part.hashes for part in self._parts]])
         counts = [len(part.hashes) for part in self._parts]
@@ -117,12 +118,12 @@ _decode = msgspec.msgpack.Decoder(Span).decode
 
 
 def begins(commit_id: str) -> bool:
-    """Whether a span may begin at a commit: about one of 128 can."""
+    """Whether a span may begin at a commit. About one in 128 can."""
     return commit_id[:2] < "02"
 
 
 async def find_span(ctx: Context, repo: Repo, commit_id: str, first_parent: bool) -> Span | None:
-    """The span that begins at a commit, if it was made."""
+    """The stored span that begins at a commit, or None."""
     key = span_key(commit_id, first_parent)
     known: Span | None = ctx.commits.get((repo.partition, key))
     if known is not None:
@@ -136,6 +137,6 @@ async def find_span(ctx: Context, repo: Repo, commit_id: str, first_parent: bool
 
 
 async def keep_span(ctx: Context, repo: Repo, span: Span, first_parent: bool) -> None:
-    """Store it. A failure is none: the log was told without it."""
+    """Store a span. Ignores errors, because the log does not need it."""
     with suppress(StoreError):
         await ctx.kv.apply(Batch(puts=[Put(repo.partition, span_key(span.ids[0], first_parent), _encode(span))]))

@@ -11,7 +11,7 @@ from lakebed_engine.vocabulary.records import Commit, MergeBase
 
 
 async def find_base(ctx: Context, repo: Repo, one: Commit, other: Commit) -> Commit | None:
-    """The nearest common ancestor: of all that both have, the one of the greatest generation."""
+    """The common ancestor with the greatest generation."""
     if one.id == other.id:
         return one
     sides = {one.id: 1, other.id: 2}

@@ -1,1 +1,1 @@
-"""Ingest and import: objects elsewhere become entries, without a copy."""
+"""Ingest and import: objects in another store become entries, without a copy."""

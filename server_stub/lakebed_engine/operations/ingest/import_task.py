@@ -1,9 +1,9 @@
-"""Import: objects elsewhere become entries of a branch, as a task (`facts/rest_api.md` 4.10). No data is copied.
+"""Import: objects in another store become entries of a branch, as a task (`facts/rest_api.md` 4.10). No data is copied.
 
-An import is an ingest into a workspace of its own, and the commit of that. The id of the workspace is the task's, and
-each page finds what an earlier attempt did: it can be broken off anywhere, and another server goes on. The commit
-carries the end of the task: one that was cancelled makes none. The workspace of an import that made none is dropped
-when the task is over.
+An import is an ingest into its own workspace, and the commit of that workspace. The workspace has the id of the task,
+and each page skips what an earlier attempt did. So an import can be interrupted anywhere, and another server continues
+it. The commit ends the task in the same batch, so a cancelled import makes no commit. When a task ends without a
+commit, its workspace is dropped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from lakebed_engine.vocabulary.records import (
 from lakebed_engine.vocabulary.tasks import IMPORT, ImportPath, ImportRequest, ImportStatus, Task
 
 MOST_PATHS = 1000
-"""Sources of one import."""
+"""The largest number of sources of one import."""
 
 
 async def start(tasks: TaskRunner, repo_name: str, branch: str, request: ImportRequest) -> Task:
@@ -53,7 +53,7 @@ async def start(tasks: TaskRunner, repo_name: str, branch: str, request: ImportR
 
 
 async def status(tasks: TaskRunner, repo_name: str, branch: str, task_id: str) -> ImportStatus:
-    """How far it is. Raises TaskNotFoundError."""
+    """The state of an import. Raises TaskNotFoundError."""
     task = await tasks.get(repo_name, IMPORT, branch, task_id)
     found = task.result.get("commit")
     repo = await open_repo(tasks.ctx, repo_name)
@@ -61,7 +61,7 @@ async def status(tasks: TaskRunner, repo_name: str, branch: str, task_id: str) -
 
 
 async def cancel(tasks: TaskRunner, repo_name: str, branch: str, task_id: str) -> None:
-    """Give it up. Raises TaskNotFoundError, TaskEndedError."""
+    """Cancel an import. Raises TaskNotFoundError, TaskEndedError."""
     await tasks.cancel(repo_name, IMPORT, branch, task_id)
 
 
@@ -82,7 +82,7 @@ async def _check(tasks: TaskRunner, request: ImportRequest) -> None:
 
 
 async def run_import(task: Work) -> Mapping[str, str]:
-    """Do an import. Raises what its status then tells."""
+    """Perform an import task. What it raises is the error in the task's status."""
     ctx, repo = task.ctx, task.repo.name
     request = msgspec.convert(task.task.request, ImportRequest)
     found = await find_workspace(ctx, task.repo, task.task.id)
@@ -100,14 +100,14 @@ async def run_import(task: Work) -> Mapping[str, str]:
         await _fill(task, request)
     try:
         new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, guard=task.guard())
-    except NoChangesError:  # all of it was there before
+    except NoChangesError:  # the branch had all of it already
         head = (await read_branch(ctx, task.repo, task.task.target)).record.commit_id
         return {"commit": head}
     return {"commit": new.id}
 
 
 async def tidy(ctx: Context, repo: Repo, task: Task) -> None:
-    """Drop the workspace of an import that is over, unless its commit closed it, or it never had one."""
+    """Drop the workspace of an ended import. Does nothing when its commit closed it or it has none."""
     with suppress(WorkspaceClosedError, NotFoundError):
         await drop(ctx, repo.name, task.id, force=True)
 

@@ -1,9 +1,9 @@
-"""Ingest: objects that other tools wrote elsewhere become entries, without a copy (`seeds/003`, out-of-band ingest).
+"""Ingest: objects in another store become entries, without a copy (`seeds/003`, out-of-band ingest).
 
-A folder of another bucket is compared with what is below a prefix, both in order of path, page by page: each page says
-where the next one begins, so no request takes long and nothing is kept between them. The rows of a page become one
-layer of a workspace, which is then committed like any other: policies, claims and crashes are those of
-`workspace.commit`. A page that finds nothing new writes nothing.
+An ingest compares a folder of another bucket with the objects below a prefix, both in order of path, page by page. Each
+page returns where the next one begins. So no request takes long, and the server stores nothing between them. The rows
+of a page become one layer of a workspace, which is then committed like any other (`workspace.commit`). A page that
+finds nothing new writes nothing.
 """
 
 from __future__ import annotations
@@ -37,23 +37,22 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, DiffEntry, Entry, IngestPage, IngestRequest, Layer
 
 MOST = 100_000
-"""Paths that one page looks at, at most."""
+"""The largest number of paths that one page compares."""
 
 MOST_TOLD = 1000
-"""Changes that one page lists, at most."""
+"""The largest number of changes that one page lists."""
 
 BUDGET = 20.0
 """Seconds after which a page ends."""
 
-"""Of what is ingested: a listing does not tell it."""
 
 _ROWS = 10_000
 _BREATH = 1000
-"""Paths after which others get a turn, and the time is looked at."""
+"""Number of paths after which a page lets other work run, and checks its time."""
 
 
 class Filter:
-    """Which paths below the source count. Raises InvalidRequestError for a bad glob."""
+    """Selects paths below the source. Raises InvalidRequestError for a bad glob."""
 
     def __init__(self, include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
         if len(include) + len(exclude) > MOST_GLOBS:
@@ -62,13 +61,13 @@ class Filter:
         self._exclude = read_globs(exclude)
 
     def takes(self, name: str) -> bool:
-        """Whether this one does; `exclude` wins."""
+        """Whether the path is selected. `exclude` overrides `include`."""
         return not self._exclude.choose(name) and (not self._include.globs or self._include.choose(name))
 
 
 @dataclass(slots=True)
 class _Page:
-    """One page at work. `source` is where the objects lie, `prefix` where they are to appear."""
+    """One running page. `source` is the folder of the objects, `prefix` the path where they will appear."""
 
     ctx: Context
     request: IngestRequest
@@ -102,9 +101,9 @@ async def diff_page(ctx: Context, repo_name: str, ref: str, request: IngestReque
 
 
 async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: IngestRequest) -> IngestPage:
-    """Make what differs a layer of a workspace, in one swap: a page again finds it done.
+    """Write the differences as a layer of a workspace, in one swap. A repeated page finds no differences.
 
-    Raises as `diff_page`; WorkspaceNotFoundError, WorkspaceClosedError, BackpressureError, TooManyAttemptsError.
+    Raises as `diff_page`, and WorkspaceNotFoundError, WorkspaceClosedError, BackpressureError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
 
@@ -121,7 +120,7 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
             if await stands(ctx, repo, seen):
                 raise
             return None
-        # of a slow page that found nothing the layers may have been swapped away meanwhile, too
+        # even if the page found nothing: during a slow page, a swap may have replaced the layers that it read
         if layer is None or not layer.parts:
             return page if await stands(ctx, repo, seen) else None
         return page if await put_on_top(ctx, repo, seen, layer) else None
@@ -138,14 +137,14 @@ async def _run(
     prefix = as_folder(request.prefix) if request.prefix else ""
     told = Filter(request.include, request.exclude)
     while True:
-        # an id for each try: what the one before has begun to write may not be taken for this one's
+        # a new id for each attempt: its files must not be confused with those of an earlier attempt
         writing = _writer(ctx, repo) if write else nullcontext()
         try:
             async with writing as writer:
                 page = _Page(ctx, request, source, prefix, told, base, writer)
                 await _compare(page, view.cursor())
                 return page.answer(), await writer.finish() if writer is not None else None
-        except UnsortedListing:  # found out once, and then never again
+        except UnsortedListing:  # the store now knows that its listing is unsorted, and sorts it from now on
             continue
 
 
@@ -169,7 +168,7 @@ def _check(request: IngestRequest) -> None:
 
 
 async def _compare(page: _Page, cursor: Cursor) -> None:
-    """Go through both sides from where the page begins, until its amount, its time or both are at an end."""
+    """Compare both listings from the beginning of the page, until its amount, its time or both listings end."""
     started, seen, last = page.ctx.clock.monotonic(), 0, ""
     async with aclosing(_pairs(page, cursor)) as pairs:
         async for path, blob, entry in pairs:
@@ -186,7 +185,7 @@ async def _compare(page: _Page, cursor: Cursor) -> None:
 
 
 async def _pairs(page: _Page, cursor: Cursor) -> AsyncGenerator[tuple[str, BlobStat | None, Entry | None]]:
-    """Each path of either side, with the object and the entry that it has, in order."""
+    """Each path of either listing, in order, with its object and its entry."""
     prefix, base, after = page.prefix, page.source.key, page.request.after
     cut = len(base)
     await cursor.seek(prefix if after < prefix else after + "\0")
@@ -194,7 +193,7 @@ async def _pairs(page: _Page, cursor: Cursor) -> AsyncGenerator[tuple[str, BlobS
     async for blob in page.source.store.list(base, start):
         path = prefix + blob.key[cut:]
         if path == prefix or blob.key.endswith("/"):
-            continue  # what some tools put in place of a folder
+            continue  # a placeholder that some tools write for a folder
         while cursor.path is not None and cursor.path < path:
             yield cursor.path, None, cursor.entry()
             await cursor.next()
@@ -209,7 +208,7 @@ async def _pairs(page: _Page, cursor: Cursor) -> AsyncGenerator[tuple[str, BlobS
 
 
 async def _look(page: _Page, path: str, blob: BlobStat | None, entry: Entry | None) -> None:
-    """Count one path, and note what is to change of it."""
+    """Count one path, and record its change."""
     if blob is not None:
         page.count("listed")
     elif entry is None:

@@ -21,9 +21,9 @@ from lakebed_engine.vocabulary.records import Layer
 
 
 async def compact(ctx: Context, repo: Repo, branch: str, *, least: int | None = None) -> int:
-    """Replace a contiguous run of layers by one of the same rows, tombstones kept. How many layers it took away.
+    """Replace a contiguous run of layers by one with the same rows and tombstones. Returns how many layers it removed.
 
-    Gives up, changing nothing, when the run is no longer there: a commit or a reset has taken it.
+    Does nothing when a commit or a reset has taken the run.
     """
     least = ctx.tuning.compact_from if least is None else least
     seen = await read_record(ctx, repo, branch)
@@ -58,7 +58,7 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int | None = 
 
 
 async def maintain(ctx: Context) -> int:
-    """Compact what `swap` noted. A branch that is gone, or was compacted by another process, costs a look."""
+    """Compact the branches that `swap` recorded. Skips a branch that is gone or was compacted by another process."""
     taken = 0
     for name, branch in list(ctx.crowded):
         ctx.crowded.pop((name, branch), None)
@@ -78,8 +78,9 @@ async def compact_branch(ctx: Context, repo_name: str, branch: str, *, least: in
 
 
 def choose_run(layers: tuple[Layer, ...], least: int) -> tuple[Layer, ...]:
-    """The newest layers that are worth merging: each no larger than four times what is newer, so that rows are
-    rewritten a number of times that grows with the logarithm of their count only.
+    """The newest layers that are worth merging: each at most four times as large as all newer ones together.
+
+    So the number of times that a row is rewritten grows only with the logarithm of the number of rows.
     """
     if len(layers) < max(2, least):
         return ()

@@ -30,8 +30,8 @@ from lakebed_engine.vocabulary.records import Entry, Layer
 async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Table]) -> Layer:
     """Publish a delta (tables of DELTA_SCHEMA, ascending) in one swap: a reader sees all of it or nothing.
 
-    Raises BackpressureError when the branch has as many layers as it may, BranchNotFoundError, InvalidRequestError
-    for no rows.
+    Raises BranchNotFoundError, BackpressureError when the branch already has the largest number of layers, and
+    InvalidRequestError for a delta without rows.
     """
     seen = await read_record(ctx, repo, branch)
     refuse_full(ctx, repo, branch, seen.record.layers)
@@ -46,7 +46,7 @@ async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Ta
 
 
 def refuse_full(ctx: Context, repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
-    """Raises BackpressureError when a branch with these layers has no room for another."""
+    """Raises BackpressureError when a branch with these layers cannot take another."""
     most = ctx.tuning.max_layers
     if len(layers) >= most:
         what = "branch" if workspace_id(branch) is None else "workspace"
@@ -66,10 +66,12 @@ async def put_on_top(
     checks: Sequence[Check] = (),
     dropped: Sequence[Layer] = (),
 ) -> bool:
-    """Make `layer` the newest of the record as seen. False: it changed meanwhile.
+    """Make `layer` the newest layer of the record `seen`. False when the record has changed.
 
-    The token rotates, or rows that were acknowledged before would hide the layer. Without rows it is not kept as a
-    layer; that it still has none is part of the swap. Further rows, checks and dropped layers go into the same batch.
+    The token must change, because its older rows would hide the layer. A token with rows becomes a layer. For a token
+    without rows, the swap checks that it still has none. Further rows, checks and dropped layers go into the same
+    batch.
+
     Raises BackpressureError.
     """
     record = seen.record
@@ -85,7 +87,7 @@ async def put_on_top(
 async def push_rows(
     ctx: Context, repo_name: str, branch: str, rows: Sequence[tuple[str, Entry | None]], *, force: bool = False
 ) -> Layer:
-    """As `push`, for rows (None: a tombstone) in any order, each path once."""
+    """As `push`, for rows in any order, each path once. None is a tombstone."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     paths = [path for path, _ in rows]
     validation.check_paths(paths)

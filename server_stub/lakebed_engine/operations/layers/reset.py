@@ -1,4 +1,4 @@
-"""Reset a prefix: a layer that says what is committed goes over what is staged."""
+"""Resets a prefix: puts a layer with the committed entries over the staged ones."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from lakebed_engine.vocabulary.records import Entry, Layer
 
 
 async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, *, force: bool = False) -> None:
-    """Make every path that begins with `prefix` show what is committed; nothing happens when nothing is staged there.
+    """Make every path that begins with `prefix` show what is committed. Does nothing when nothing is staged there.
 
-    Raises BackpressureError when the branch has as many layers as it may, BranchNotFoundError.
+    Raises BranchNotFoundError, and BackpressureError when the branch already has the largest number of layers.
     """
     validation.check_text("prefix", prefix)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
@@ -49,7 +49,7 @@ async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, *
 
 
 async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bool:
-    """Put a delta that says what the head says on top of the sealed layers. False: the record changed meanwhile."""
+    """Put a layer with the entries of the head over the sealed layers. False when the record has changed."""
     record = seen.record
     view = View(ctx, repo, list(map(source_of, record.layers)), await tree_of(ctx, repo, record.commit_id))
     staged = view.staged_cursor()
@@ -61,16 +61,16 @@ async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bo
     layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)
     if layer.parts:
         return await _put_under_token(ctx, repo, seen, layer)
-    # counted although all equals the head: a running commit may have folded only older layers, which do not
+    # count the reset although nothing differs: a running commit may have folded only older layers, which do differ
     return await swap(ctx, repo, seen, after_reset(record))
 
 
 async def _put_under_token(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool:
-    """Make a reset's layer the newest but for the live token, which is sealed above it. False: the record changed.
+    """Make the layer of a reset the newest below the live token, which is sealed above it. False: the record changed.
 
-    What was staged since the seal stays, as if it had come after the reset: so a batch of rows is reset as a whole or
-    not at all, and writers cannot hold up a reset. The token rotates, or a reader who holds the record as it was would
-    see rows that come later without the reset under them.
+    Rows that were staged since the seal stay, as if they had come after the reset. So a batch of rows is reset as a
+    whole or not at all, and writers cannot delay a reset. The token must change: otherwise a reader of the old record
+    would see later rows without the reset below them.
     """
     record = seen.record
     below = (layer, *record.layers)
@@ -84,9 +84,9 @@ async def _put_under_token(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -
 
 
 async def _committed(ctx: Context, staged: Cursor, tree: Cursor, prefix: str) -> AsyncIterator[pa.Table]:
-    """For each staged path from here on under `prefix` what the tree says about it, a tombstone where it says nothing.
+    """For each staged path from here on with `prefix`: the committed entry, or a tombstone if there is none.
 
-    Not for those where that is what is staged: resetting once more pushes nothing.
+    Skips paths where the same is staged, so a repeated reset pushes nothing.
     """
     rows: list[tuple[str, Entry | None]] = []
     end = prefix_end(prefix) if prefix else None

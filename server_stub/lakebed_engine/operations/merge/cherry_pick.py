@@ -1,7 +1,8 @@
 """Revert and cherry-pick: merges with another base (`PROTOCOL.md` 3, MERGE).
 
-A revert goes from the commit back to its parent, a cherry-pick from the parent to the commit; either is applied to the
-head of a clean branch, as one commit with one parent. The logs of Delta tables stay lines (`merge.delta_log_replay`).
+A revert applies the change from the commit to its parent, a cherry-pick the change from the parent to the commit. Both
+apply it to the head of a clean branch, as one commit with one parent. They refuse to break the version order of Delta
+logs (`merge.delta_log_replay`).
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from lakebed_engine.vocabulary.records import Commit, PickRequest
 
 ORIGIN_KEY = "cherry-pick-origin"
 COMMITTER_KEY = "cherry-pick-committer"
-"""Metadata keys that existing clients look for (`facts/rest_api.md` 3)."""
+"""Metadata keys that existing clients read (`facts/rest_api.md` 3)."""
 
 
 class _Picked(NamedTuple):
-    """A commit, and the parent that it is compared with."""
+    """A commit and the parent to compare it with."""
 
     commit: Commit
     parent: Commit
@@ -43,7 +44,7 @@ class _Picked(NamedTuple):
 async def revert(
     ctx: Context, repo_name: str, branch: str, request: PickRequest, guard: CommitGuard | None = None
 ) -> Commit:
-    """Take back what a commit changed of a parent, as a new commit.
+    """Undo what a commit changed compared with a parent, as a new commit.
 
     Raises MergeParentError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError,
     and what the guard raises.
@@ -51,7 +52,7 @@ async def revert(
     check_commit_texts(request.message, request.metadata or {}, request.committer)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
 
-    # once: `main` must not mean a commit that is made while this runs
+    # resolve only once: `main` must not mean a commit that is made while this runs
     commit = await resolve_commit(ctx, repo, request.ref)
     if len(commit.parents) > 1 and not request.parent_number:
         raise MergeParentError(
@@ -66,10 +67,12 @@ async def revert(
 async def cherry_pick(
     ctx: Context, repo_name: str, branch: str, request: PickRequest, guard: CommitGuard | None = None
 ) -> Commit:
-    """Apply what a commit changed of a parent, as a new commit that names where it comes from.
+    """Apply what a commit changed compared with a parent, as a new commit that names its origin.
 
-    A change that the branch has already gives an empty commit, as existing clients expect. Raises InvalidRequestError
-    for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError (the commit is empty).
+    If the branch already has the change, this makes an empty commit, as existing clients expect.
+
+    Raises InvalidRequestError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, and
+    NoChangesError when the commit itself is empty.
     """
     check_commit_texts(request.message, request.metadata or {}, request.committer)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)

@@ -1,9 +1,9 @@
-"""The logs of Delta tables in a merge. Each is one numbered line of files: two sides that both went on with it have two
-lines, of which a merge may take one or the other, never some files of each.
+"""Delta logs in a merge. Each log is one sequence of numbered files.
 
-What both wrote under one name is a conflict of that path, as anywhere. But a side may have gone on further, or have
-made a checkpoint, and no path of that clashes: so if a clash of commits was settled for one side, whatever only the
-other side changed in that log would end up behind it. It is told as a conflict.
+When source and destination have both added versions, there are two sequences. A merge may take one of them, but never
+some files of each. A file that both wrote under one name is a normal conflict of that path. But one of the two may have
+added more versions, or a checkpoint, and these paths do not clash. If a clash of versions was resolved for one of them,
+files that only the other changed in that log would follow the wrong version. This module reports them as conflicts.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _COMMIT = re.compile(r"(?:^|/)_delta_log/\d{20}\.json$", re.ASCII)
 
 @dataclass(slots=True)
 class _Log:
-    """One log: the first commit that each side won, and the first path that only the source, only the destination
-    changed.
+    """One log: the first commit file that each of source and destination won, and the first path that only one changed.
+
+    `source` is the first path that only the source changed, `dest` the first that only the destination changed.
     """
 
     won: dict[str, Conflict] = field(default_factory=dict)
@@ -32,7 +33,7 @@ class _Log:
     dest: Conflict | None = None
 
     def mixed(self) -> list[Conflict]:
-        """What would be joined to the other side's line."""
+        """The files that would be mixed with the other sequence."""
         if len(self.won) > 1:
             return [*self.won.values()]
         alone = {"dest": self.source, "source": self.dest}
@@ -40,13 +41,13 @@ class _Log:
 
 
 class DeltaLogs:
-    """The logs that both sides of one merge changed. Holds a few paths for each."""
+    """The logs that source and destination of one merge changed. Keeps a few paths for each log."""
 
     def __init__(self) -> None:
         self._logs: dict[str, _Log] = {}
 
     def look(self, theirs: Side | None, ours: Side | None, settled: Mapping[str, str]) -> None:
-        """Take in a window, and which side won its clashes."""
+        """Add a window of changes, and which of the two won its clashes."""
         source, dest = _paths(theirs), _paths(ours)
         for path in sorted(source - dest):
             log = self._of(path)
@@ -62,7 +63,7 @@ class DeltaLogs:
                 self._of(path).won.setdefault(settled[path], clash)
 
     def mixed(self) -> list[Conflict]:
-        """What would be joined to the other side's line, in order of path."""
+        """The files that would be mixed with another sequence, in order of path."""
         found = [one for log in self._logs.values() for one in log.mixed()]
         return sorted(found, key=lambda one: one.path.encode())
 
@@ -71,7 +72,7 @@ class DeltaLogs:
 
 
 def explained(path: str) -> str:
-    """What to say of a conflict in a log; empty for any other path."""
+    """The explanation of a conflict in a log. Empty for any other path."""
     table, folder, _ = path.partition(FOLDER)
     if not folder or (table and not table.endswith("/")):
         return ""

@@ -1,10 +1,11 @@
-"""The logs of Delta tables in a revert or a cherry-pick, which take one commit out of its place.
+"""Delta logs in a revert or a cherry-pick, which apply one commit outside of its place in history.
 
-A log is one numbered line, and each version was written on the one before it. What such an operation leaves of a log is
-still a line when each two neighbours in it were neighbours before: on the branch, or in the commit that is taken from.
+A log is a sequence of numbered versions, and each version was written on top of the one before. A revert or a
+cherry-pick keeps a log valid only if any two neighbours in the result were neighbours before: on the branch, or in the
+picked commit.
 
     branch  0 1 2 3    revert of 2    0 1 3      3 was written on 2: refused
-    branch  0 1 2 3    revert of 3    0 1 2      a line of the branch's neighbours
+    branch  0 1 2 3    revert of 3    0 1 2      all neighbours were neighbours on the branch
     branch  0          pick of 2      0 2        2 was written on 1: refused
 """
 
@@ -32,17 +33,17 @@ STEPS = {
     "cherry-pick": "pick the commits before it first, oldest first, or merge their branch, or let Delta write the "
     "change again",
 }
-"""What to do instead, by operation."""
+"""What the user can do instead, by operation."""
 
 
 class DeltaLines:
-    """The logs that an operation touches. Holds the name of each."""
+    """The logs that an operation changes. Keeps the name of each."""
 
     def __init__(self) -> None:
         self._tables: set[str] = set()
 
     async def watched(self, rows: AsyncIterator[pa.Table]) -> AsyncIterator[pa.Table]:
-        """The same tables; which logs they change is noted as they pass."""
+        """Pass the tables on, and record the logs that they change."""
         async for table in rows:
             paths = table.column("path")
             for path in paths.filter(pc.match_substring_regex(paths, _VERSIONS)).to_pylist():
@@ -50,7 +51,7 @@ class DeltaLines:
             yield table
 
     async def check(self, ctx: Context, repo: Repo, sides: Sides, made: Tree, verb: str) -> None:
-        """Raise MergeConflictError when a log of the tree that was made is no line any more. Nothing is changed."""
+        """Raise MergeConflictError when a log of the new tree is not a valid sequence. Nothing is changed then."""
         for table in sorted(self._tables):
             path = await _broken(ctx, repo, (made, sides.ours, sides.theirs), f"{table}{FOLDER}")
             if path is not None:
@@ -58,7 +59,7 @@ class DeltaLines:
 
 
 class _Line:
-    """One log as it is walked through: whether the row before stands in it as in the one that was made."""
+    """The state of a walk over one log. `beside`: the row before is the same in this log and in the new one."""
 
     def __init__(self) -> None:
         self.beside = True
@@ -73,12 +74,12 @@ class _Line:
 
     @property
     def is_short(self) -> bool:
-        """It has a checkpoint of a version that it does not have."""
+        """Whether it has a checkpoint of a version that it does not have."""
         return self.checkpoint > self.commit
 
 
 async def _broken(ctx: Context, repo: Repo, trees: Sequence[Tree], folder: str) -> str | None:
-    """The first version of the made log that was not written on the one before it; None for a line."""
+    """The first version of the new log that was not written on top of the one before it. None for a valid log."""
     cursors = [tree_cursor(ctx.trees, repo.store, tree) for tree in trees]
     made, *others = lines = [_Line() for _ in trees]
     last = ""
@@ -99,7 +100,7 @@ async def _broken(ctx: Context, repo: Repo, trees: Sequence[Tree], folder: str) 
 
 
 async def _together(cursors: Sequence[Cursor], folder: str) -> AsyncIterator[tuple[str, list[Entry | None]]]:
-    """Versions and checkpoints of some logs in the order of their names, each with the entries there."""
+    """Versions and checkpoints of several logs in order of name, each with the entry of each log."""
     end = folder[:-1] + "0"
     for cursor in cursors:
         await cursor.seek(folder)

@@ -1,4 +1,4 @@
-"""Merge: what the source changed since the base, applied to the destination's head (`PROTOCOL.md` 3, MERGE)."""
+"""Merge: applies what the source changed since the base to the destination's head (`PROTOCOL.md` 3, MERGE)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lakebed_engine.vocabulary.errors import NoChangesError
 from lakebed_engine.vocabulary.records import Commit, MergeRequest
 
 STRATEGY_KEY = ".lakefs.merge.strategy"
-"""Metadata key that existing clients look for (`facts/rest_api.md` 3)."""
+"""Metadata key that existing clients read (`facts/rest_api.md` 3)."""
 
 
 async def merge(
@@ -41,7 +41,7 @@ async def merge(
         touched = Touched()
         delta = watched(ctx.runtime, join.delta(), touched)
         folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
-        # not by the trees' ids: after a change was taken back, a tree may be cut in another way
+        # do not compare the trees' ids: after a change was undone, a tree may have other range boundaries
         if not join.changes and not (request.allow_empty or request.force):
             raise NoChangesError(f"merge of {source[:80]!r} into {destination!r}: no changes since their common base")
         message = request.message or f"Merge '{source}' into '{destination}'"

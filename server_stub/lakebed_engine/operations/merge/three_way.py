@@ -1,7 +1,7 @@
-"""Two sides of a merge joined: the delta to apply to the destination, and the conflicts.
+"""Joins source (S) and destination (D) of a merge: the delta to apply to the destination, and the conflicts.
 
-Three-way by path and identity: S = D keeps, S = B takes D, D = B takes S, anything else is a conflict, which a rule
-for its path or the strategy may settle.
+It compares identities with the base (B), by path. S = D: keep. S = B: keep D. D = B: take S. Anything else is a
+conflict, which a rule for its path or the strategy may resolve.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ SIDES = ("source", "dest")
 
 
 class Resolution:
-    """Which side wins a conflict: the first glob that matches its path says so, else the strategy. Raises
-    InvalidRequestError for a glob, a side or a strategy that is none.
+    """Which of source and destination wins a conflict: by the first glob that matches its path, else by the strategy.
+
+    Raises InvalidRequestError for an invalid glob, winner or strategy.
     """
 
     def __init__(self, strategy: str, rules: Sequence[tuple[str, str]]) -> None:
@@ -44,7 +45,7 @@ class Resolution:
         self._rules = [(glob, _side(glob.text, side)) for glob, (_, side) in zip(globs, rules, strict=True)]
 
     def side(self, path: str) -> str:
-        """`source`, `dest`, or empty for a conflict that stays one."""
+        """`source`, `dest`, or empty when the conflict remains."""
         if not self._rules:
             return self._otherwise
         names = names_of(path)
@@ -59,7 +60,7 @@ def _side(glob: str, side: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The three trees of a merge: what the source (`theirs`) changed of the base goes onto the destination (`ours`)."""
+    """The three trees of a merge: the changes from `base` to `theirs` (source) are applied to `ours` (destination)."""
 
     base: Tree
     theirs: Tree
@@ -67,7 +68,7 @@ class Sides:
 
 
 class Join:
-    """The delta to apply to the destination, found in one walk over both sides' changes."""
+    """The delta to apply to the destination, found in one walk over the changes of source and destination."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Join:
         after: str = "",
         amount: int = 100,
     ) -> None:
-        """`after` and `amount` say which page of the conflicts an error tells."""
+        """`after` and `amount` select the page of conflicts in an error."""
         check_amount(amount)
         self._ctx = ctx
         self._repo = repo
@@ -92,10 +93,10 @@ class Join:
         self._more = False
         self._logs = DeltaLogs()
         self.changes = False
-        """Whether the source has changed anything, once `delta` is through."""
+        """Whether the source has changed anything. Valid after `delta` has ended."""
 
     async def delta(self) -> AsyncIterator[pa.Table]:
-        """Tables of DELTA_SCHEMA. Raises MergeConflictError once all conflicts that were asked for are known."""
+        """Tables of DELTA_SCHEMA. Raises MergeConflictError after the conflicts of the requested page are known."""
         ctx, store, sides = self._ctx, self._repo.store, self._sides
         theirs_changes = diff(ctx.trees, store, ctx.runtime, sides.base, sides.theirs, detail="delta")
         if sides.base.id == sides.ours.id:

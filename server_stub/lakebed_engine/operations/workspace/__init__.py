@@ -1,1 +1,1 @@
-"""Workspaces: their life, their commit and their conflicts."""
+"""Workspaces: their lifecycle, their commit and their conflicts."""

@@ -1,6 +1,6 @@
-"""Conflicts that block the commit of a workspace: rows staged on the branch, and what its head has changed.
+"""Conflicts that block the commit of a workspace: rows staged on the branch, and changes of its head.
 
-Both are told with the paths and what each side has there, as far as the caller wants to see.
+The errors contain the paths and the checksums that base, branch and workspace have there, up to the requested number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from lakebed_engine.vocabulary.records import Entry
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Both sides of a commit. `claims` are prefixes below which nothing may have changed; `amount` paths are told."""
+    """The branch and the workspace of a commit.
+
+    Nothing below the prefixes `claims` may have changed. `amount` is the largest number of paths in an error.
+    """
 
     ctx: Context
     repo: Repo
@@ -36,7 +39,7 @@ class Work:
 async def refuse_dirty(work: Work) -> None:
     """Raises DirtyOverlapError when a row is staged on the branch at a chosen path or below a claim.
 
-    It would hide the commit, and overwrite it later, though it is older.
+    Such a row would hide the commit. Its own commit would later overwrite it, although the row is older.
     """
     if not await is_staged(work.ctx, work.branch.record):
         return
@@ -56,8 +59,8 @@ async def refuse_dirty(work: Work) -> None:
 async def refuse_concurrent(work: Work, *, always: bool) -> None:
     """Raises ConcurrentCommitError when the head has changed, since the base, a path of the workspace or below a claim.
 
-    All paths of the workspace count, also those that stay in it: they lose their base. With `always` that the head
-    moved is enough; then there may be no paths to tell.
+    All paths of the workspace count, also the paths that stay in it, because they lose their base. With `always`, any
+    move of the head raises. Then the error may have no paths.
     """
     found = await _page(_changed(work), work.amount)
     if not found and not always:
@@ -89,7 +92,7 @@ async def _branch_view(work: Work) -> View:
 
 
 async def _page(paths: AsyncIterator[str], amount: int) -> list[str]:
-    """The first paths, without repetition, in order; one more than asked for when there are more."""
+    """The first paths, sorted, each once. Up to `amount` + 1, which shows that there are more."""
     found: set[str] = set()
     async for path in paths:
         found.add(path)
@@ -113,7 +116,7 @@ def _checksum(entry: Entry | None) -> str | None:
 
 
 async def _staged(work: Work, view: View) -> AsyncIterator[str]:
-    """Paths that are staged on the branch and stand in the way."""
+    """Paths staged on the branch that block the commit."""
     cursor = view.staged_cursor()
     async for rows in work.chosen.rows():
         async for path in _met(cursor, rows.column("path").to_pylist()):
@@ -126,7 +129,7 @@ async def _staged(work: Work, view: View) -> AsyncIterator[str]:
 
 
 async def _met(cursor: Cursor, paths: list[str]) -> AsyncIterator[str]:
-    """Those of sorted paths at which the cursor has a row. Skips what lies between."""
+    """The paths at which the cursor has a row. `paths` are sorted. The cursor skips the rows between them."""
     at = 0
     while at < len(paths):
         await cursor.seek(paths[at])
@@ -140,7 +143,7 @@ async def _met(cursor: Cursor, paths: list[str]) -> AsyncIterator[str]:
 
 
 async def _changed(work: Work) -> AsyncIterator[str]:
-    """Paths that the head changed since the base and that stand in the way, in order but for those below claims."""
+    """Paths that the head changed since the base and that block the commit. Sorted, then those below claims."""
     ctx, store = work.ctx, work.repo.store
     base, head = await tree_of(ctx, work.repo, _base(work)), await tree_of(ctx, work.repo, _head(work))
     if base.id == head.id:
@@ -164,14 +167,14 @@ async def _changed(work: Work) -> AsyncIterator[str]:
 
 
 class _Ahead:
-    """Sorted paths of a stream of tables, compared window by window with others that come in order as well."""
+    """Compares the sorted paths of a stream of tables with other sorted paths, window by window."""
 
     def __init__(self, tables: AsyncIterator[object]) -> None:
         self._tables = tables
         self._paths: list[str] = []
 
     async def common(self, others: list[str]) -> list[str]:
-        """Which of `others` the stream has. All of them must be greater than those of the call before."""
+        """The paths of `others` that are in the stream. They must be greater than those of the call before."""
         found: list[str] = []
         wanted = set(others)
         while True:

@@ -1,8 +1,8 @@
-"""The janitor of workspaces: closes what has expired, writes markers that are missing, forgets what is long closed.
+"""The janitor of workspaces: closes expired ones, writes missing markers, and deletes rows of long closed ones.
 
-It removes rows only. Objects below a workspace's prefix may be named by commits, so they are left to the sweep, which
-knows what is named. A workspace that is forgotten leaves a note in the bucket while objects lie below its prefix: the
-sweep deletes only what lies in the folder of a workspace that it knows.
+It deletes only rows. Commits may name objects below a workspace's prefix, so only the sweep deletes these. If objects
+are below the prefix of a deleted workspace, the janitor leaves a note in the bucket. The sweep deletes only objects in
+the folders of known workspaces, and knows a workspace by its row or its note.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lakebed_engine.vocabulary.records import Workspace
 
 
 async def tidy(ctx: Context) -> int:
-    """One pass over all repositories. How many workspaces it closed or forgot."""
+    """Make one pass over all repositories. Returns how many workspaces it closed or deleted."""
     done = 0
     async for record in active_records(ctx):
         repo = opened(ctx, record)
@@ -36,7 +36,7 @@ async def tidy(ctx: Context) -> int:
 
 
 async def _markers(ctx: Context, repo: Repo) -> None:
-    """A row about a marker goes when the marker is there: mostly the committer has written it."""
+    """Write missing markers, and delete their rows. Usually the committer has written the marker already."""
     async for rows in scan_pages(ctx.kv, repo.partition, PENDING_MARKERS, end_of(PENDING_MARKERS)):
         for row in rows:
             found_id = row.key.removeprefix(PENDING_MARKERS).decode()
@@ -46,7 +46,7 @@ async def _markers(ctx: Context, repo: Repo) -> None:
 
 
 async def _workspaces(ctx: Context, repo: Repo) -> int:
-    """Those whose time has come; only these are read."""
+    """Process the due workspaces. Reads only these."""
     done = 0
     start, end = WORKSPACE_DUE, due_key(WORKSPACE_DUE, ctx.expiry_clock.due() + 1)
     async for rows in scan_pages(ctx.kv, repo.partition, start, end):
@@ -59,14 +59,14 @@ async def _workspaces(ctx: Context, repo: Repo) -> int:
             seen = await find_workspace(ctx, repo, name)
             if seen is not None and _is_due(ctx, record_of(seen)):
                 if not await _come(ctx, repo, seen):
-                    continue  # it has changed meanwhile: the next pass looks again
+                    continue  # the record has changed: the next pass processes it
                 done += 1
             await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key)]))
     return done
 
 
 def _is_due(ctx: Context, record: Workspace) -> bool:
-    """A workspace has a row for every time that it ever had: it may have been renewed."""
+    """Whether a workspace is due now. It may have rows for earlier times, because it was renewed."""
     return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.expiry_clock.due()
 
 

@@ -1,7 +1,7 @@
 """Workspaces: create, find, list, renew, revert, drop (`ARCHITECTURE.md` 8, `PROTOCOL.md` 1).
 
-A workspace is the record of a branch, so staging, layers, views and diffs work on `<branch>+<id>` as they do on a
-branch; here is only what a branch has not.
+A workspace has the record of a branch, so staging, layers, views and diffs work on `<branch>+<id>` as on a branch. This
+module has only what is special to workspaces.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
 
 STATES = (*get_args(WorkspaceState), "all")
-"""What a listing can be asked for."""
+"""The states that a listing accepts."""
 
 SHORTEST, LONGEST = 60, 365 * 24 * 3600
 """Bounds of a lifetime in seconds."""
@@ -67,11 +67,11 @@ SHORTEST, LONGEST = 60, 365 * 24 * 3600
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 MAX_PREFIXES = 100
-"""Claimed or replaced prefixes at most."""
+"""The largest number of claimed or replaced prefixes."""
 
 
 def check_prefixes(prefixes: Sequence[str]) -> None:
-    """Claims are few, not empty, and text. Raises InvalidRequestError."""
+    """Check the number of claims, and each. Raises InvalidRequestError, InvalidPathError."""
     if len(prefixes) > MAX_PREFIXES:
         raise InvalidRequestError(f"{len(prefixes)} prefixes: at most {MAX_PREFIXES}")
     for prefix in prefixes:
@@ -87,7 +87,7 @@ def check_lifetime(seconds: int) -> None:
 def new_record(
     ctx: Context, branch: str, commit_id: str, request: WorkspaceRequest, layers: tuple[Layer, ...] = ()
 ) -> Workspace:
-    """A fresh, open workspace on a commit."""
+    """A new, open workspace on a commit."""
     found_id, now = request.id or ctx.ids.new(), ctx.now()
     return Workspace(
         name=f"{branch}+{found_id}",
@@ -117,9 +117,9 @@ def check_request(request: WorkspaceRequest) -> None:
 
 
 async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
-    """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError.
+    """Create a workspace on the commit of a ref. Its base excludes uncommitted changes of a branch.
 
-    What is uncommitted on a branch is no part of its base. NameTakenError for an id that is another one's.
+    Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError, and NameTakenError for an id that is in use.
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
@@ -138,19 +138,19 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
     operation = OPERATIONS + ctx.ids.new().encode()
     puts = [*rows_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
     if not await apply(ctx, repo, Batch(checks=[absent(repo.partition, workspace_key(new.uid))], puts=puts), operation):
-        return await _made_before(ctx, repo, request) or new  # the same call was sent twice at once
+        return await _made_before(ctx, repo, request) or new  # the same request was sent twice at the same time
     return new
 
 
 async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> Workspace | None:
-    """What an earlier call with the same id made. Raises NameTakenError where the id is not this caller's to use."""
+    """The workspace of an earlier request with the same id. Raises NameTakenError when the id was used otherwise."""
     if not request.id:
         return None
     seen = await find_workspace(ctx, repo, request.id)
     if seen is None:
         if not await _was_used(ctx, repo, request.id):
             return None
-        seen = await find_workspace(ctx, repo, request.id)  # the same call, sent at once by another, that wrote already
+        seen = await find_workspace(ctx, repo, request.id)  # a concurrent repetition has just created it
     if seen is not None:
         old = record_of(seen)
         same = (old.creator, old.message, old.claims) == (request.creator, request.message, request.claims)
@@ -160,9 +160,9 @@ async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> W
 
 
 async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:
-    """Whether a workspace that is forgotten has had this id: commits may name what it wrote, for ever.
+    """Whether a deleted workspace had this id. Commits may name its objects permanently.
 
-    A listing of `workspaces/<id>` would ask less often, but on a local disk it reads the names of all workspaces.
+    Listing `workspaces/<id>` would need fewer requests, but on a local disk it reads the names of all workspaces.
     """
 
     return any(
@@ -178,7 +178,7 @@ async def has_objects(repo: Repo, prefix: str) -> bool:
 
 
 async def is_marked(ctx: Context, repo: Repo, found_id: str) -> bool:
-    """Whether a note in the bucket says that a workspace had this id."""
+    """Whether a note in the bucket records this id as used."""
 
     async def is_there(key: str) -> bool:
         try:
@@ -193,18 +193,18 @@ async def is_marked(ctx: Context, repo: Repo, found_id: str) -> bool:
 async def mark_used(repo: Repo, record: Workspace) -> None:
     """Write `workspaces/<id>.used`, durably.
 
-    For a workspace whose first prefix may stay empty, and for one that is forgotten while objects lie below its prefix.
+    Needed for a workspace whose first prefix may stay empty, and for a deleted one with objects below its prefix.
     """
     await repo.store.put(f"{WORKSPACES}{record.uid}.used", encode({"workspace": record.uid}))
 
 
 def rows_of(repo: Repo, record: Workspace) -> list[Put]:
-    """The KV rows of a workspace: its record, and when the janitor has to look at it."""
+    """The KV rows of a workspace: its record, and when the janitor must process it."""
     return [Put(repo.partition, record_key(record.name), encode(record)), due_row(repo, record)]
 
 
 def due_row(repo: Repo, record: Workspace) -> Put:
-    """When something becomes of a workspace by itself: it expires, or is forgotten."""
+    """The row that makes the janitor process a workspace when it expires, or when its record is to be deleted."""
     at = record.expires if record.state == "open" else record.closed + REMEMBERED
     return Put(repo.partition, due_key(WORKSPACE_DUE, at, record.uid), b"")
 
@@ -226,15 +226,15 @@ async def find_open(ctx: Context, repo: Repo, found_id: str) -> Seen:
 
 
 async def find_sealed(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
-    """As `find_open`, with all rows in layers. None: it changed meanwhile, try again. Raises WorkspaceClosedError."""
+    """As `find_open`, with all rows in layers. None when the record has changed: try again. Raises WorkspaceClosedError."""
     seen = await seal(ctx, repo, await find_open(ctx, repo, found_id))
     if seen is not None:
-        refuse_closed(seen.record)  # just behind the seal, perhaps: then its layers are gone, and it looks empty
+        refuse_closed(seen.record)  # closed after the seal, perhaps: its layers are gone, and it would seem empty
     return seen
 
 
 def record_of(seen: Seen) -> Workspace:
-    """The record, which is known to be a workspace's."""
+    """The record, which must be a workspace's."""
     assert isinstance(seen.record, Workspace)
     return seen.record
 
@@ -247,7 +247,7 @@ async def get(ctx: Context, repo_name: str, found_id: str) -> Workspace:
 async def list_page(
     ctx: Context, repo_name: str, *, branch: str = "", after: str = "", amount: int = 100, state: str = "open"
 ) -> Page[Workspace]:
-    """Workspaces in order of id, of one branch or of all, in one state or (`all`) in any."""
+    """Workspaces in order of id: of one branch or of all, in one state or (`all`) in any state."""
     check_amount(amount)
     if state not in STATES:
         raise InvalidRequestError(f"state {state[:40]!r}: must be one of {', '.join(STATES)}")
@@ -271,7 +271,7 @@ def _size(record: Workspace) -> int:
 
 
 async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> Workspace:
-    """Let a workspace live for `lifetime` seconds from now. Raises WorkspaceClosedError."""
+    """Set the end of a workspace to `lifetime` seconds from now. Raises WorkspaceClosedError."""
     check_lifetime(lifetime)
     repo = await open_repo(ctx, repo_name, write=True)
 
@@ -286,7 +286,7 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
 
 
 def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str = "") -> Workspace:
-    """The record once closed: nothing is staged in it any more, and no token names a place to stage."""
+    """The record in a closed state: nothing is staged, and no token for staging is named."""
     return msgspec.structs.replace(
         record,
         gen=record.gen + 1,
@@ -299,14 +299,14 @@ def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str 
 
 
 async def close(ctx: Context, repo: Repo, seen: Seen, state: WorkspaceState) -> bool:
-    """Close a workspace and drop its changes. The objects below its prefix stay. False: it changed meanwhile."""
+    """Close a workspace and drop its changes. Keeps the objects below its prefix. False when the record has changed."""
     record = record_of(seen)
     after = closing(ctx, record, state)
     return await swap(ctx, repo, seen, after, puts=[due_row(repo, after)], dropped=everything_of(record))
 
 
 async def drop(ctx: Context, repo_name: str, found_id: str, *, force: bool = False) -> None:
-    """Close a workspace without committing it; nothing happens when that was done before.
+    """Close a workspace without committing it. Does nothing when it was dropped before.
 
     Raises WorkspaceClosedError when it was committed, popped, or expired.
     """
@@ -325,11 +325,11 @@ async def drop(ctx: Context, repo_name: str, found_id: str, *, force: bool = Fal
 async def revert(
     ctx: Context, repo_name: str, found_id: str, globs: Sequence[str] = (), *, force: bool = False
 ) -> None:
-    """Take back all changes of a workspace, or those that globs choose; it stays open.
+    """Undo all changes of a workspace, or the changes that the globs choose. The workspace stays open.
 
-    What tools wrote below its prefix stays there, and a scan does not register it again unless it changes.
+    Objects that tools wrote below its prefix stay there. A scan does not register them again unless they change.
     """
-    Globs(globs)  # a bad one is refused before anything is looked at
+    Globs(globs)  # refuse a bad glob before anything is read
     repo = await open_repo(ctx, repo_name, write=True, force=force)
 
     async def attempt() -> bool | None:
@@ -338,7 +338,7 @@ async def revert(
             new = emptied(seen.record, ctx.ids.new())
             return await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)) or None
         sealed = await find_sealed(ctx, repo, found_id)
-        # globs know what they have matched: those of an attempt that lost the race have matched what is gone
+        # new globs for each attempt: they remember what they matched, and a failed attempt may have matched lost rows
         return (sealed is not None and await _revert_part(ctx, repo, sealed, Globs(globs))) or None
 
     await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
@@ -356,7 +356,7 @@ async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bo
             raise
         return False
     turned = await rotated(ctx, seen.record, seen.record.commit_id)
-    # the old token, when something came after the seal
+    # the old token, if rows were staged after the seal
     kept = turned.record.layers[: len(turned.record.layers) - len(layers)]
     new = msgspec.structs.replace(turned.record, layers=(*kept, rest) if rest.parts else kept)
     return await swap(ctx, repo, seen, new, checks=turned.checks, dropped=[*layers, *turned.dropped])

@@ -15,7 +15,7 @@ from lakebed_engine.vocabulary.records import Layer
 
 
 class Globs:
-    """Patterns as in a .gitignore file; here they say what is chosen. Raises InvalidRequestError for a bad one."""
+    """Patterns as in a .gitignore file, which choose paths here. Raises InvalidRequestError for a bad one."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -24,7 +24,7 @@ class Globs:
 
     @property
     def choose_all(self) -> bool:
-        """There are no globs."""
+        """Whether there are no globs."""
         return not self._texts
 
     def mask(self, rows: pa.Table) -> pa.Array:
@@ -38,7 +38,7 @@ class Globs:
         return self._globs.choose(path)
 
     def refuse_idle(self) -> None:
-        """Raises InvalidRequestError when one has matched nothing of all that was looked at."""
+        """Raises InvalidRequestError when one has matched no path of all that were tested."""
         if self._idle:
             raise InvalidRequestError(
                 f"glob {self._texts[min(self._idle)][:80]!r} matches no change of the workspace: nothing was done"
@@ -46,7 +46,7 @@ class Globs:
 
 
 class Chosen:
-    """The rows of sealed layers that globs choose, and the others: streams of DELTA_SCHEMA, as often as needed."""
+    """The rows of sealed layers that the globs choose, and the other rows. Both streams can be read repeatedly."""
 
     def __init__(self, ctx: Context, repo: Repo, layers: Sequence[Layer], globs: Globs) -> None:
         self._ctx = ctx
@@ -56,7 +56,7 @@ class Chosen:
         self._kept: list[pa.Table] | None = None
 
     async def load(self) -> int:
-        """Look at all rows once; the number of the chosen ones. Keeps a small delta in memory."""
+        """Read all rows once. Returns the number of chosen rows. Keeps a small delta in memory."""
         most = self._ctx.tuning.kept_rows
         kept: list[pa.Table] = []
         seen = chosen = 0
@@ -69,15 +69,15 @@ class Chosen:
         return chosen
 
     def refuse_idle(self) -> None:
-        """As of the globs, after `load`."""
+        """Raise as `Globs.refuse_idle`. Call after `load`."""
         self._globs.refuse_idle()
 
     async def paths(self) -> list[str]:
-        """The paths of the chosen rows, in order: only for few."""
+        """The paths of the chosen rows, in order. Only for few rows."""
         return [path async for rows in self.rows() for path in rows.column("path").to_pylist()]
 
     def few(self, most: int) -> list[str] | None:
-        """All paths, chosen or not, in order; None when there are more than `most`."""
+        """All paths, chosen or not, in order. None when there are more than `most`."""
         if self._kept is None or sum(rows.num_rows for rows in self._kept) > most:
             return None
         return [path for rows in self._kept for path in rows.column("path").to_pylist()]
@@ -92,14 +92,14 @@ class Chosen:
             yield rows
 
     async def rows(self) -> AsyncIterator[pa.Table]:
-        """The chosen ones."""
+        """The chosen rows."""
         async for rows in self.everything():
             chosen = await self._choose(rows, True)
             if chosen.num_rows:
                 yield chosen
 
     async def rest(self) -> AsyncIterator[pa.Table]:
-        """The others."""
+        """The other rows."""
         async for rows in self.everything():
             others = await self._choose(rows, False)
             if others.num_rows:

@@ -1,6 +1,6 @@
-"""Stash and pop: uncommitted changes of a branch become a workspace, and a workspace's become a layer of a branch.
+"""Stash and pop: uncommitted changes of a branch become a workspace, and those of a workspace a layer of a branch.
 
-Each is one batch: the changes are in one place or in the other, never in both or none.
+Each is one batch, so the changes are always in exactly one of the two.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from lakebed_engine.vocabulary.records import Layer, Workspace, WorkspaceRequest
 
 
 async def stash(ctx: Context, repo_name: str, branch_name: str, request: WorkspaceRequest) -> Workspace:
-    """Move all that is uncommitted on a branch into a new workspace on its head. The `ref` of the request is ignored.
+    """Move all uncommitted changes of a branch into a new workspace on its head. Ignores the `ref` of the request.
 
-    The layers move as they are, the live token as one of them: nothing is copied, and the branch shows its head.
+    The layers move without a copy, the live token as one of them. The branch then shows its head.
+
     Raises NoChangesError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError.
     """
     request = msgspec.structs.replace(request, ref=branch_name)
@@ -65,8 +66,9 @@ async def stash(ctx: Context, repo_name: str, branch_name: str, request: Workspa
 async def pop(ctx: Context, repo_name: str, found_id: str, *, branch: str = "", force: bool = False) -> Layer:
     """Put a workspace's changes on top of a branch's uncommitted ones, as one layer, and close the workspace.
 
-    As a push: it conflicts with nothing, and at a path that is staged on the branch, or that the branch's head has
-    changed since the workspace's base, the workspace's version shows. `branch` is by default the workspace's own.
+    There are no conflicts, as with a push. At a path that is staged on the branch, or that the branch's head has
+    changed since the workspace's base, the version of the workspace shows. `branch` is by default the workspace's own.
+
     Raises NoChangesError, WorkspaceClosedError, BranchNotFoundError, BackpressureError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
