@@ -3,8 +3,8 @@
     with lakebed_testing.server() as started:
         lake = started.connect()
 
-For pytest there are the fixtures `lakebed_server`, `lake` and `repo` (`plugin`). Names are loaded when first used: the
-plugin stands in this package, and pytest imports it in every run.
+For pytest there are the fixtures `lakebed_server`, `lake` and `repo` (`plugin`). This package loads its names at their
+first use, because pytest imports the plugin, and with it this package, in every run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HOMES = {"Faults": "faults", "UnusedFaultsError": "faults", "LakebedServer": "r
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used."""
+    """Load a public name at its first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'lakebed_testing' has no attribute {name!r}")
     value = getattr(import_module(f"lakebed_testing.{_HOMES[name]}"), name)

@@ -1,10 +1,10 @@
-"""Faults: what goes wrong in the server on demand, by operation and count.
+"""Faults: errors that the server produces on demand, by operation and count.
 
     lakebed_server.faults.drop_answer("commit")
     lakebed_server.faults.throttle(["uploadObject", "commit"], retry_after=0, times=2)
 
-An operation is an operationId of openapi.yaml, or `*` for any. Each request takes the oldest fault that is meant for
-it, and one only.
+An operation is an operationId of openapi.yaml, or `*` for any. Each request gets at most one fault: the oldest one for
+its operation.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _KNOWN = tuple(operation.operation_id for operation in OPERATIONS)
 
 
 class UnusedFaultsError(AssertionError):
-    """Faults were armed that no request met: the test did not test what it was meant to."""
+    """No request met some of the armed faults, so the test did not test what it should."""
 
 
 @dataclass
 class Fault:
-    """One armed fault. `left` is how many requests it still waits for; infinite for one without a count."""
+    """One armed fault. `left` is the number of requests that it still waits for. It may be infinite."""
 
     kind: Kind
     operations: tuple[str, ...]
@@ -49,11 +49,11 @@ class Fault:
 
     @property
     def is_unused(self) -> bool:
-        """Whether it waits for a request that did not come."""
+        """Whether it still waits for requests that did not come."""
         return self.used == 0 if math.isinf(self.left) else self.left > 0
 
     def takes(self, operation: str) -> bool:
-        """Whether it befalls this request; counts it."""
+        """Whether this request gets the fault. Counts it."""
         if self.left < 1 or (operation not in self.operations and ANY not in self.operations):
             return False
         if self.skip:
@@ -67,8 +67,8 @@ class Fault:
 class Faults:
     """The faults of one server. Safe to use from any thread.
 
-    Everywhere `times` is how many requests meet the fault (None: all, until `clear`), and `skip` how many are let pass
-    before. Retries of a client are requests of their own.
+    In every method, `times` is the number of requests that get the fault (None: all, until `clear`). `skip` is the
+    number of requests that pass before. Each retry of a client is a request.
     """
 
     def __init__(self) -> None:
@@ -79,27 +79,27 @@ class Faults:
         return f"<Faults {', '.join(map(str, self.armed)) or 'none'}>"
 
     def delay(self, operation: str | Sequence[str], seconds: float, *, times: int | None = 1, skip: int = 0) -> None:
-        """Wait before the request is carried out, then carry it out."""
+        """Wait `seconds`, then handle the request."""
         self._arm("delay", operation, times, skip, seconds=seconds)
 
     def drop_request(self, operation: str | Sequence[str], *, times: int | None = 1, skip: int = 0) -> None:
-        """Break the connection before anything is done: nothing was changed."""
+        """Close the connection before the request is handled. Nothing is changed."""
         self._arm("drop_request", operation, times, skip)
 
     def drop_answer(self, operation: str | Sequence[str], *, times: int | None = 1, skip: int = 0) -> None:
-        """Carry the request out, then break the connection without an answer: the change is there."""
+        """Handle the request, then close the connection without an answer. The change is made."""
         self._arm("drop_answer", operation, times, skip)
 
     def throttle(
         self, operation: str | Sequence[str], *, retry_after: int = 1, times: int | None = 1, skip: int = 0
     ) -> None:
-        """Answer 429 with `Retry-After` in whole seconds; nothing is done."""
+        """Answer 429 with `Retry-After` in whole seconds. Nothing is changed."""
         self._arm("throttle", operation, times, skip, seconds=retry_after)
 
     def unavailable(
         self, operation: str | Sequence[str], *, retry_after: int = 1, times: int | None = 1, skip: int = 0
     ) -> None:
-        """Answer 503, as when the store is down; nothing is done."""
+        """Answer 503, as when the store is down. Nothing is changed."""
         self._arm("unavailable", operation, times, skip, seconds=retry_after)
 
     def conflict(
@@ -110,33 +110,33 @@ class Faults:
         times: int | None = 1,
         skip: int = 0,
     ) -> None:
-        """Answer 409, as when another commit was first; nothing is done.
+        """Answer 409, as when another commit was first. Nothing is changed.
 
-        With `paths` both changed these paths, and clients give up at once. Without, it was only a lost race: the SDK
-        tries again.
+        With `paths`, both commits changed these paths, and clients give up immediately. Without, it was only a lost
+        race, and the SDK tries again.
         """
         self._arm("conflict", operation, times, skip, paths=tuple(paths))
 
     @property
     def armed(self) -> list[Fault]:
-        """Those that still wait for requests."""
+        """The faults that still wait for requests."""
         with self._lock:
             return [fault for fault in self._armed if fault.left >= 1]
 
     def clear(self) -> None:
-        """Disarm all."""
+        """Disarm all faults."""
         with self._lock:
             self._armed = []
 
     def settle(self) -> None:
-        """Disarm all. Raises UnusedFaultsError when no request met one of them, or fewer than it waited for."""
+        """Disarm all faults. Raises UnusedFaultsError when fewer requests met one of them than it waited for."""
         with self._lock:
             armed, self._armed = self._armed, []
         if unused := [str(fault) for fault in armed if fault.is_unused]:
             raise UnusedFaultsError(f"no request met these faults: {', '.join(unused)}")
 
     def take(self, operation: str) -> Fault | None:
-        """The fault that befalls a request now. For the server."""
+        """The fault for the current request, or None. For the server."""
         if not self._armed:
             return None
         with self._lock:

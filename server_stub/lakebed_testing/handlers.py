@@ -1,7 +1,7 @@
-"""The server's own handlers, with faults in front of them or behind them.
+"""The server's own handlers, with faults before or after them.
 
-A fault becomes what the server itself would do: its errors go through the one place that turns errors into answers, and
-an answer is dropped after the handler has done all its work.
+A fault acts as the server itself would: its errors go through the one place that turns errors into answers. A dropped
+answer is dropped after the handler has finished its work.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _TRANSPORT = "lakebed_testing.transport"
 
 
 class Connection(NamedTuple):
-    """The connection of the request at hand: how to break it, and how to see that it is broken."""
+    """The connection of the current request: how to close it, and how to see that it is closed."""
 
     transport: Any
     receive: Receive
 
     async def drop(self) -> NoReturn:
-        """Close it without an answer. Raises ClientGoneError, which the server takes for what it is."""
+        """Close the connection without an answer. Raises ClientGoneError, which the server handles as usual."""
         # closing is not enough: a child that the test process forked may hold the same socket
         with socket.socket(fileno=os.dup(self.transport.get_extra_info("socket").fileno())) as same:
             same.shutdown(socket.SHUT_RDWR)
@@ -44,25 +44,25 @@ class Connection(NamedTuple):
 
 
 CONNECTION: ContextVar[Connection] = ContextVar("lakebed_testing.connection")
-"""Set for each request, in its own task."""
+"""Set for each request, in the task of the request."""
 
 
 class FaultyProtocol(Protocol):
-    """The server's protocol, which tells a request its transport."""
+    """The server's protocol. It adds the transport to the scope of a request."""
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Called when a request begins."""
         super().on_message_begin()
         self.scope[_TRANSPORT] = self.transport  # type: ignore[literal-required]
 
 
 def connection_of(scope: Scope, receive: Receive) -> Connection:
-    """The connection that a request came on."""
+    """The connection of a request."""
     return Connection(scope[_TRANSPORT], receive)
 
 
 def with_faults(faults: Faults, handlers: Mapping[str, Handler] = HANDLERS) -> dict[str, Handler]:
-    """The handlers, each of which asks first whether a fault is armed for it."""
+    """The handlers, each of which first checks for an armed fault."""
     return {name: _guarded(name, handler, faults) for name, handler in handlers.items()}
 
 
@@ -99,7 +99,7 @@ async def _befall(fault: Fault, call: Call, run: Callable[[], Any]) -> Reply:
 
 
 async def _run(call: Call, run: Callable[[], Any]) -> None:
-    """To its end. A refusal is an answer like any other; what is unexpected goes to the log, as it always does."""
+    """Run a handler to its end. Ignores refusals. `respond` logs unexpected errors as always."""
     try:
         await run()
     except ClientGoneError:

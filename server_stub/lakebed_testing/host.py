@@ -1,8 +1,8 @@
-"""The thread that a server lives in: its event loop, its socket and the application of the moment.
+"""The thread of a server: its event loop, its sockets, and its current application.
 
-What is served is what `lakebed serve` serves: the same components, application, protocol and event loop. A reset
-replaces the components and the application as a whole, so nothing of what was can be seen again; the socket, and with
-it every client's connection, stays.
+It serves what `lakebed serve` serves: the same components, application, protocol and event loop. A reset replaces all
+components and the application, so nothing of the old data remains. The sockets stay, and so do the connections of the
+clients.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ class Host:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port that the server listens on."""
         port: int = self._listeners[0].getsockname()[1]
         return port
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether this is a copy, in a child of the process that the server runs in."""
+        """Whether this is a copy in a forked child of the server's process."""
         return os.getpid() != self._process
 
     def start(self) -> None:
-        """Come up. Raises StartError."""
+        """Start the server. Raises StartError."""
         if self._settings.objects.cloud:
             awaited_of_obstore()
         self._listeners = listeners.listen_all(self._settings, read_config(self._settings.gateway.s3).listen)
@@ -75,22 +75,22 @@ class Host:
             raise error
 
     def stop(self) -> None:
-        """Stop listening, let requests come to their end, and let go of every thread and socket.
+        """Stop listening, finish running requests, and release every thread and socket.
 
-        In a forked child this does nothing: the server belongs to the parent.
+        Does nothing in a forked child, because the server belongs to the parent.
         """
         if self.is_elsewhere or not self._thread.is_alive():
             return
         for listener in self._listeners:
             with suppress(OSError):
-                # a forked child may hold the socket, too; nobody shall wait there for an answer
+                # a forked child may hold the socket too: no client must wait there for an answer
                 listener.shutdown(socket.SHUT_RDWR)
         self._server.should_exit = True
         self._thread.join()
         self._cpu.shutdown(wait=True)
 
     def renew(self) -> None:
-        """Begin anew with empty stores."""
+        """Start again with empty stores."""
         self._call(self._renew)
 
     def _call(self, job: Callable[[], Awaitable[T]]) -> T:
@@ -136,7 +136,7 @@ class Host:
             await life.__aexit__(None, None, None)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The ASGI application: whichever is the present one."""
+        """The ASGI application. Calls the current one."""
         assert self._app is not None
         self.was_used = True
         CONNECTION.set(connection_of(scope, receive))

@@ -1,7 +1,7 @@
 """The pytest plugin: a server for the run, and a clean client and repository for each test.
 
-The top of the package. pytest imports this module in every run where Lakebed is installed, so it imports nothing, and
-does nothing, until a fixture is asked for.
+pytest imports this module in every run where Lakebed is installed. So it imports nothing, and does nothing, until a
+test uses a fixture.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def lakebed_server(lakebed_server_settings: dict[str, object]) -> Iterator[Lakeb
 
 @pytest.fixture
 def lake(lakebed_server: LakebedServer) -> Iterator[lakebed.Lake]:
-    """A client of the server. The server is empty when the test begins; faults left unused are an error at its end."""
-    lakebed_server.faults.clear()  # armed in a test without this fixture: no concern of this one
+    """A client of the server. The server is empty when the test begins. Unused faults are an error at its end."""
+    lakebed_server.faults.clear()  # armed by a test without this fixture
     lakebed_server.reset()
     with lakebed_server.connect() as connected:
         yield connected
@@ -48,7 +48,7 @@ def lake(lakebed_server: LakebedServer) -> Iterator[lakebed.Lake]:
 
 @pytest.fixture
 def repo(lake: lakebed.Lake) -> lakebed.Repository:
-    """An empty repository named `repo`, on that server."""
+    """An empty repository named `repo` on that server."""
     return lake.repository("repo").create("mem://repo")
 
 
@@ -56,7 +56,7 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
 def lakebed_environment(
     lakebed_server: LakebedServer, lake: lakebed.Lake, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, str]:
-    """Lets `lakebed.connect()`, in the code under test and in its subprocesses, find the server."""
+    """Makes `lakebed.connect()` find the server, in the tested code and in its subprocesses."""
     for name, value in lakebed_server.environment.items():
         monkeypatch.setenv(name, value)
     return lakebed_server.environment

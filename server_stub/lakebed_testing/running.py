@@ -1,4 +1,4 @@
-"""What a test holds in its hands: a server, how to reach it, and how to begin anew."""
+"""The server that a test uses: how to connect to it, and how to reset it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LakebedServer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables by which `lakebed.connect()` and the command find it."""
+        """The environment variables with which `lakebed.connect()` and the command find the server."""
         return {
             "LAKEBED_ENDPOINT": self.endpoint,
             "LAKEBED_ACCESS_KEY_ID": self.access_key_id,
@@ -52,7 +52,7 @@ class LakebedServer:
         }
 
     def connect(self, *, timeout: float = 60.0, retries: int = 5) -> lakebed.Lake:
-        """A client of it; whoever asks closes it, best by `with`."""
+        """A client of the server. The caller closes it, best with `with`."""
         import lakebed
 
         return lakebed.connect(
@@ -68,9 +68,9 @@ class LakebedServer:
         )
 
     def reset(self) -> None:
-        """Forget everything: repositories, objects and faults. Clients stay connected.
+        """Remove everything: repositories, objects and faults. Clients stay connected.
 
-        Raises UnusedFaultsError, once all is forgotten, when faults were armed that no request met.
+        Raises UnusedFaultsError, after that, when no request met some of the armed faults.
         """
         if self._host.is_elsewhere:
             raise RuntimeError("a server is reset in the process that started it; this is a child of that process")
@@ -86,8 +86,8 @@ def server(settings: Mapping[str, object] | None = None) -> Iterator[LakebedServ
     """Run a server until the end of the block, on a free port and on stores in memory.
 
     It is what `lakebed serve` runs, on a thread of this process. `settings` are keys of docs/configuration.md, such as
-    `{"objects.local.root": str(tmp_path)}`, over those that keep all in memory; a reset forgets only what is there.
-    Any number may run at once.
+    `{"objects.local.root": str(tmp_path)}`. They override the settings that keep everything in memory. A reset removes
+    only what is in memory. Several servers may run at the same time.
 
     Raises StartError, which names a wrong setting, and UnusedFaultsError at the end, as `reset` does.
     """

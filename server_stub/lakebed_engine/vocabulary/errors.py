@@ -1,7 +1,7 @@
-"""The engine's errors: one tree, each with the `kind` that stands on the wire.
+"""The engine's errors: one tree. Each has the `kind` that the REST API returns.
 
-The server turns `kind` into a status in one place (`x-error-kinds` of openapi.yaml); nothing here knows HTTP. Every
-error says what failed, on what, why, and the next step, in its message.
+The server maps `kind` to a status in one place (`x-error-kinds` of openapi.yaml). The engine knows no HTTP. Every
+message says what failed, on what, why, and the next step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar
 
 
 class EngineError(Exception):
-    """The root. `kind` is stable and append-only; `message` is for people."""
+    """The root. `kind` is stable: kinds are only added. `message` is for people."""
 
     kind: ClassVar[str] = "internal"
 
@@ -22,7 +22,7 @@ class EngineError(Exception):
 
 
 class InvalidRequestError(EngineError):
-    """The request itself cannot be meant: a limit, a combination, an unknown option."""
+    """The request itself is invalid: a limit, a combination, an unknown option."""
 
     kind = "invalid_request"
 
@@ -40,7 +40,7 @@ class InvalidPathError(InvalidRequestError):
 
 
 class InvalidRefError(InvalidRequestError):
-    """A ref expression cannot be parsed, or cannot be used where it stands."""
+    """A ref expression cannot be parsed, or cannot be used in this place."""
 
     kind = "invalid_ref"
 
@@ -52,55 +52,55 @@ class InvalidNamespaceError(InvalidRequestError):
 
 
 class NamespaceInUseError(InvalidRequestError):
-    """Another repository already lives in this storage namespace."""
+    """Another repository already uses this storage namespace."""
 
     kind = "namespace_in_use"
 
 
 class NamespaceNotEmptyError(InvalidRequestError):
-    """Other objects lie in this storage namespace, and the caller did not accept that."""
+    """The storage namespace contains other objects, and the caller did not accept that."""
 
     kind = "namespace_not_empty"
 
 
 class InvalidAddressError(InvalidRequestError):
-    """An object cannot be registered: its address is not the workspace's, or nothing is there."""
+    """An object cannot be registered: its address is not the workspace's, or it does not exist."""
 
     kind = "invalid_address"
 
 
 class ChecksumMismatchError(InvalidRequestError):
-    """An object to be registered is not what was told of it: another size, or another checksum."""
+    """An object to be registered has another size or checksum than the request says."""
 
     kind = "checksum_mismatch"
 
 
 class InvalidPartError(InvalidRequestError):
-    """A part that an upload is to be completed with was not sent, or is another one."""
+    """A part in the request to complete an upload was not sent, or differs from the sent one."""
 
     kind = "invalid_part"
 
 
 class PartOrderError(InvalidRequestError):
-    """The parts that an upload is to be completed with are not in ascending order."""
+    """The parts in the request to complete an upload are not in ascending order."""
 
     kind = "invalid_part_order"
 
 
 class PartTooSmallError(InvalidRequestError):
-    """A part that is not the last one has less than the least size."""
+    """A part that is not the last one is smaller than the minimum."""
 
     kind = "part_too_small"
 
 
 class PartTooLargeError(InvalidRequestError):
-    """A part, or the whole object, is larger than one may be."""
+    """A part, or the whole object, is larger than the maximum."""
 
     kind = "part_too_large"
 
 
 class NotSupportedError(EngineError):
-    """The store behind a repository cannot do what was asked for."""
+    """The store of a repository does not support the request."""
 
     kind = "not_implemented"
 
@@ -130,7 +130,7 @@ class DefaultBranchError(EngineError):
 
 
 class MergeParentError(EngineError):
-    """The revert of a merge needs to know to which parent."""
+    """The revert of a merge needs the number of the parent."""
 
     kind = "parent_required"
 
@@ -142,7 +142,7 @@ class ProtectedBranchError(EngineError):
 
 
 class ReadOnlyRepositoryError(EngineError):
-    """The repository refuses changes; `force` overrides it."""
+    """The repository refuses changes. `force` overrides it."""
 
     kind = "read_only_repository"
 
@@ -202,19 +202,19 @@ class WorkspaceNotFoundError(NotFoundError):
 
 
 class TaskNotFoundError(NotFoundError):
-    """No such task, or it is forgotten: tasks that are over are kept for two days."""
+    """The task does not exist, or was deleted: ended tasks are kept for two days."""
 
     kind = "task_not_found"
 
 
 class UploadNotFoundError(NotFoundError):
-    """No upload in parts of this id to this path: it was completed, given up, has expired, or was never begun."""
+    """No such multipart upload to this path: it was completed, was aborted, has expired, or was never begun."""
 
     kind = "upload_not_found"
 
 
 class TaskEndedError(EngineError):
-    """The task is over already."""
+    """The task has already ended."""
 
     kind = "task_ended"
 
@@ -257,7 +257,7 @@ class NameTakenError(AlreadyExistsError):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One path that both sides changed. Values are checksums; None where the path is absent on that side.
+    """One path that both source and destination changed. Values are checksums, None where the path is absent.
 
     `ours` is the destination, `theirs` the source, as in Git.
     """
@@ -269,7 +269,7 @@ class Conflict:
 
 
 class PathsConflictError(EngineError):
-    """Paths stand in the way. Carries a page of them and whether there are more. The subclasses say of what."""
+    """Paths block the operation. Has a page of them, and whether there are more. The subclasses say why they block."""
 
     kind = "concurrent_commit"
 
@@ -283,25 +283,25 @@ class PathsConflictError(EngineError):
 
 
 class MergeConflictError(PathsConflictError):
-    """Both sides changed the same paths."""
+    """Source and destination changed the same paths."""
 
     kind = "merge_conflict"
 
 
 class ConcurrentCommitError(PathsConflictError):
-    """The branch moved since a workspace's base, and what it changed stands against the workspace. Nothing changed."""
+    """The branch has moved since a workspace's base, and its changes block the workspace. Nothing was changed."""
 
     kind = "concurrent_commit"
 
 
 class DirtyOverlapError(PathsConflictError, DirtyBranchError):
-    """Uncommitted changes of the branch are in the way of a workspace's commit. Nothing was changed."""
+    """Uncommitted changes of the branch block a workspace's commit. Nothing was changed."""
 
     kind = "dirty_overlap"
 
 
 class WorkspaceClosedError(EngineError):
-    """The workspace was committed, dropped, popped, or it expired: nothing can be done with it any more."""
+    """The workspace is closed: it was committed, dropped or popped, or it expired."""
 
     kind = "workspace_closed"
 
@@ -313,23 +313,23 @@ class PreconditionFailedError(EngineError):
 
 
 class NothingThereError(PreconditionFailedError):
-    """If-Match did not hold, since the path holds nothing. Nothing was changed."""
+    """If-Match did not hold, because the path has no object. Nothing was changed."""
 
 
 class TooManyAttemptsError(EngineError):
-    """An optimistic operation lost every race in its bounded tries. Nothing was changed; try again later."""
+    """An optimistic operation lost the race in all of its attempts. Nothing was changed. Try again later."""
 
     kind = "too_many_attempts"
 
 
 class BackpressureError(TooManyAttemptsError):
-    """A branch has as many layers as it may. Nothing was changed; try again when they are compacted or committed."""
+    """A branch has the largest number of layers. Nothing was changed. Try again after a compaction or a commit."""
 
     kind = "throttled"
 
 
 class InvalidRangeError(EngineError):
-    """A byte range outside the object. `size` is the object's size in bytes, when a Content-Range may say it."""
+    """A byte range outside the object. `size` is the size of the object in bytes, if a Content-Range may contain it."""
 
     kind = "invalid_range"
 
@@ -350,8 +350,8 @@ class ObjectGoneError(EngineError):
 class StoreError(EngineError):
     """A KV or object store failed. The subclasses say how.
 
-    `message` is for the log. `told` is what a client may read: the client's own words, no path, address or secret of
-    this machine; empty when only fixed words will do. `lasting`: somebody has to mend it, waiting alone does not help.
+    `message` is for the log. `told` is the text for clients: it has no path, address or secret of this machine. If it
+    is empty, clients get a fixed text. `lasting`: an administrator must repair it, waiting alone does not help.
     """
 
     kind = "store_unavailable"
@@ -363,36 +363,36 @@ class StoreError(EngineError):
 
 
 class StoreUnavailableError(StoreError):
-    """The store did not answer, or refused for now."""
+    """The store did not answer, or refused temporarily."""
 
     kind = "store_unavailable"
 
 
 class NoStoreError(StoreUnavailableError):
-    """The bucket that a namespace lies in does not exist."""
+    """The bucket of a namespace does not exist."""
 
     def __init__(self, message: str, *, told: str = "", lasting: bool = True) -> None:
         super().__init__(message, told=told, lasting=lasting)
 
 
 class StoreDeniedError(StoreUnavailableError):
-    """The store knows the server and refuses it, or does not know it."""
+    """The store refuses the server's credentials or their rights."""
 
 
 class StoreFullError(StoreError):
-    """No space, or read-only. Nothing was half-written."""
+    """No space, or read-only. No partial write remains."""
 
     kind = "store_full"
 
 
 class CorruptDataError(StoreError):
-    """What was read is not what was written. Names the file."""
+    """Data that was read differs from what was written. The message names the file."""
 
     kind = "corrupt_data"
 
 
 class MissingFileError(CorruptDataError):
-    """A metadata file that a record names is not there: a record that is no longer current, or a damaged bucket."""
+    """A metadata file that a record names does not exist: the record is outdated, or the bucket is damaged."""
 
     kind = "corrupt_data"
 
@@ -404,43 +404,43 @@ class SchemaTooNewError(StoreError):
 
 
 class OutcomeUnknownError(StoreError):
-    """The answer to a write was lost: it may or may not have happened. Settle it by reading back."""
+    """The answer to a write was lost, so its outcome is unknown. Read the data to find out."""
 
     kind = "outcome_unknown"
 
 
 class PredicateFailed(EngineError):
-    """A check of a KV batch did not hold; nothing of the batch was applied. Operations catch it and try again."""
+    """A check of a KV batch did not hold. Nothing of the batch was applied. Operations catch it and try again."""
 
     kind = "concurrent_commit"
 
 
 class ForeignDeniedError(EngineError):
-    """The administrator of this server does not allow to read objects there."""
+    """The administrator of this server does not allow users to read objects there."""
 
     kind = "permission_denied"
 
 
 class UnsortedListing(EngineError):
-    """A store that was trusted to list in byte order does not. From now on it is not: list it again."""
+    """A listing that was assumed to be in byte order is not. List again: from now on, the store sorts its listings."""
 
 
 class BlobNotFound(EngineError):
-    """An object store has nothing at this key. Operations turn it into an error of the user's words."""
+    """An object store has no object at this key. Operations turn it into an error with the user's terms."""
 
     kind = "object_gone"
 
 
 class BlobExists(EngineError):
-    """A put-if-absent found the key taken. Nothing was written."""
+    """A put-if-absent found an object at the key. Nothing was written."""
 
     kind = "precondition_failed"
 
 
 def error_of(kind: str, message: str, conflicts: Sequence[Conflict] = (), has_more: bool = False) -> EngineError:
-    """The error of this kind: for a failure that was written down. Of a kind that is not known it is the root."""
+    """The error of a stored failure, by its kind. An unknown kind gives the root class."""
     found = list(EngineError.__subclasses__())
-    for cls in found:  # grows while it is walked
+    for cls in found:  # the list grows during the loop
         if cls.kind == kind and cls is not PathsConflictError:
             return cls(message, conflicts, has_more) if issubclass(cls, PathsConflictError) else cls(message)
         found += cls.__subclasses__()

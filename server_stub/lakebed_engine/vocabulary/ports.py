@@ -1,6 +1,6 @@
-"""What the engine is given from outside: time, ids and somewhere to burn CPU.
+"""What the engine gets from outside: time, ids, and a way to run CPU-heavy work.
 
-Operations reach these only through here, so that a test can run them on a virtual clock and a seeded scheduler.
+Operations use only these, so that a test can run them with a virtual clock and a seeded scheduler.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Clock(Protocol):
 
 
 class Ids(Protocol):
-    """Unique ids: never the same twice, in any process."""
+    """Unique ids: never repeated, in any process."""
 
     def new(self) -> str:
         """32 lower-case hex characters."""
@@ -36,30 +36,30 @@ class Ids(Protocol):
 
 
 class Signal(Protocol):
-    """Wakes one task that waits for it."""
+    """Wakes one task that waits for the signal."""
 
     def set(self) -> None:
-        """Wake it, or let its next wait return at once."""
+        """Wake the task. If it does not wait, its next wait returns immediately."""
         ...
 
     async def wait(self, seconds: float) -> None:
-        """Until it is set, or for so long."""
+        """Wait until the signal is set, at most `seconds`."""
         ...
 
 
 class Runtime(Protocol):
-    """How the engine waits, runs CPU-heavy work and does several things at once."""
+    """How the engine waits, runs CPU-heavy work and runs several coroutines at the same time."""
 
     async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
-        """Run a pure, CPU-heavy function off the event loop; or at once when it is `small`, well below 1 ms."""
+        """Run a pure, CPU-heavy function off the event loop. A `small` one, well below 1 ms, runs directly."""
         ...
 
     async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
-        """Run coroutine functions, at most `limit` at once; results in order, the first error wins."""
+        """Run coroutine functions, at most `limit` at the same time. Results are in order. Raises the first error."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for `seconds`."""
         ...
 
     def signal(self) -> Signal:
@@ -67,23 +67,23 @@ class Runtime(Protocol):
         ...
 
     async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
-        """Run a coroutine function to its end even if the caller is cancelled meanwhile."""
+        """Run a coroutine function to its end, even if the caller is cancelled."""
         ...
 
     def begin(self, job: Callable[[], Awaitable[T]]) -> asyncio.Future[T] | None:
-        """Start work that will perhaps be wanted soon. None: it is not done ahead."""
+        """Start work whose result may be needed soon. None when this runtime does not start it in advance."""
         ...
 
 
 class PolledSignals:
-    """`signal` and `finish` for runtimes of tests: time is virtual there, and nobody is cancelled."""
+    """`signal` and `finish` for test runtimes, which have virtual time and no cancellation."""
 
     async def sleep(self, seconds: float) -> None:
-        """To be overridden."""
+        """Subclasses override this."""
         raise NotImplementedError
 
     def signal(self) -> Signal:
-        """A signal that is looked at again and again."""
+        """A signal whose waiter polls it."""
         return _PolledSignal(self)
 
     async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
@@ -91,7 +91,7 @@ class PolledSignals:
         return await job()
 
     def begin(self, job: Callable[[], Awaitable[T]]) -> asyncio.Future[T] | None:
-        """Nothing is done ahead."""
+        """Always None."""
         return None
 
 
@@ -128,14 +128,14 @@ class _EventSignal:
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The clock of the machine."""
 
     def now(self) -> float:
         """Seconds since 1970, UTC."""
         return time.time()  # noqa: TID251 - the one place
 
     def monotonic(self) -> float:
-        """Seconds since start-up of the machine."""
+        """Seconds since the machine started."""
         return time.monotonic()
 
 
@@ -148,7 +148,7 @@ class RandomIds:
 
 
 class AsyncioRuntime:
-    """asyncio and a thread pool: pyarrow lets go of the GIL, so threads are enough."""
+    """asyncio and a thread pool. Threads are enough, because pyarrow releases the GIL."""
 
     def __init__(self, executor: Executor | None = None, threads: int = 4) -> None:
         self._executor = executor or ThreadPoolExecutor(threads, thread_name_prefix="lakebed-cpu")
@@ -157,13 +157,13 @@ class AsyncioRuntime:
         self._ahead: set[asyncio.Future[Any]] = set()
 
     async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
-        """Run in the thread pool: handing over costs about 0.1 ms, so small jobs are run here."""
+        """Run in the thread pool. The handover costs about 0.1 ms, so small jobs run directly."""
         if small:
             return job(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, job, *args)
 
     async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
-        """Run as tasks; when one fails the others are cancelled and awaited before the error is raised."""
+        """Run as tasks. When one fails, the others are cancelled and awaited before the error is raised."""
         if len(jobs) == 1:
             return [await jobs[0]()]
         gate = asyncio.Semaphore(limit)
@@ -182,22 +182,22 @@ class AsyncioRuntime:
             raise
 
     async def sleep(self, seconds: float) -> None:
-        """asyncio.sleep."""
+        """Call asyncio.sleep."""
         await asyncio.sleep(seconds)
 
     def signal(self) -> Signal:
-        """Over asyncio.Event."""
+        """A signal based on asyncio.Event."""
         return _EventSignal()
 
     async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
-        """In a task of its own, which a cancelled caller leaves behind."""
+        """Run in a separate task, which continues when the caller is cancelled."""
         task = asyncio.ensure_future(job())
         self._left.add(task)
         task.add_done_callback(self._settle)
         return await asyncio.shield(task)
 
     def begin(self, job: Callable[[], Awaitable[T]]) -> asyncio.Future[T] | None:
-        """In a task of its own, which may be cancelled."""
+        """Run in a separate task, which may be cancelled."""
         task = asyncio.ensure_future(job())
         self._ahead.add(task)
         task.add_done_callback(self._settle)
@@ -207,10 +207,10 @@ class AsyncioRuntime:
         self._left.discard(task)
         self._ahead.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at: perhaps nobody asks for it any more
+            task.exception()  # marks the error as retrieved: the caller may not need it any more
 
     def close(self) -> None:
-        """Let the threads end, and what was begun ahead."""
+        """Cancel the work that was begun in advance, and end the threads."""
         for task in list(self._ahead):
             task.cancel()
         if isinstance(self._executor, ThreadPoolExecutor):

@@ -1,4 +1,4 @@
-"""What a check, a rebuild and a pass of ref snapshots answer with."""
+"""The reports of checks, rebuilds, sweeps, scrubs and passes of ref snapshots."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ What = Literal[
     "staged rows",
     "object",
 ]
-"""What can be missing or corrupt. Rows and records stand in the KV store, everything else in the bucket."""
+"""What can be missing or corrupt. Rows and records are in the KV store, everything else is in the bucket."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is missing or corrupt.
 
-    `name` is its key in the namespace, or of its row. `refs` are the first branches and tags that cannot be read whole
-    without it, out of `ref_count`; none when only commits that no ref leads to need it. `path` is one path that needs
+    `name` is the key in the namespace, or of the row. `refs` are the first of `ref_count` branches and tags that cannot
+    be read completely without it. There are none when only commits without a ref need it. `path` is one path that needs
     a missing object.
     """
 
@@ -44,7 +44,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Orphan(msgspec.Struct, frozen=True):
-    """A file that the engine made and nothing names. Size in bytes, age in seconds."""
+    """An unnamed file that the engine made. Size in bytes, age in seconds."""
 
     key: str
     size: int
@@ -52,18 +52,18 @@ class Orphan(msgspec.Struct, frozen=True):
 
 
 class Foreign(msgspec.Struct, frozen=True):
-    """A file in the namespace that the engine did not make: it stays. Size in bytes."""
+    """A file in the namespace that the engine did not make. The engine keeps it. Size in bytes."""
 
     key: str
     size: int
 
 
 class FsckOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How thorough a check is, and what it may use.
+    """How thorough a check is, and its limits.
 
-    `data` looks at every object, `deep` reads them too. A file that nothing names and that is younger than
-    `orphan_age` seconds may belong to work under way: it is counted as recent, and is no orphan. `keep` bounds how many
-    problems and orphans the report holds, `ledger_bytes` the memory of the scratch database, which else lies on disk.
+    `data` checks that every object exists, `deep` also reads it. An unnamed file that is younger than `orphan_age`
+    seconds may belong to a running operation: it counts as recent, not as an orphan. `keep` limits the problems and
+    orphans in the report. `ledger_bytes` limits the memory of the scratch database, whose other data is on disk.
     """
 
     data: bool = False
@@ -75,11 +75,11 @@ class FsckOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found. `counts` say how many of each thing were looked at.
+    """The result of a check. `counts` has the number of checked things of each kind.
 
-    `problems` and `orphans` hold the first ones; the counts beside them are exact. `unknown` names the folders whose
-    orphans cannot be told, since something that might name their files is itself damaged. Foreign files are counted,
-    and the sink gets each.
+    `problems` and `orphans` are the first ones. `problem_count` and `orphan_count` are exact. `unknown` names the
+    folders whose orphans cannot be determined, because something that may name their files is damaged. Foreign files
+    are only counted, but the sink gets each.
     """
 
     repository: str
@@ -96,12 +96,12 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is missing or corrupt. Orphans are no fault: crashes leave them."""
+        """Whether nothing is missing or corrupt. Orphans are no problem: crashes leave them."""
         return self.problem_count == 0
 
 
 class LooseCommit(msgspec.Struct, frozen=True):
-    """A commit that no branch, tag or commit leads to: made after the snapshot, or in a lost race.
+    """A commit that no branch, tag or commit names: made after the snapshot, or in a lost race.
 
     `creation_date` in Unix seconds.
     """
@@ -112,9 +112,9 @@ class LooseCommit(msgspec.Struct, frozen=True):
 
 
 class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rebuild did, or would do in a dry run. `snapshot` is the key it took refs from, empty for none.
+    """What a rebuild did, or would do in a dry run. `snapshot` is the key of the ref snapshot that it used, or empty.
 
-    `heads` are the newest of `head_count` commits that nothing leads to, newest first.
+    `heads` are the newest of `head_count` unnamed commits, newest first.
     """
 
     repository: str
@@ -132,24 +132,24 @@ class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether everything came back."""
+        """Whether everything was restored."""
         return self.problem_count == 0
 
 
 class SnapshotPass(msgspec.Struct, frozen=True):
-    """One pass of ref snapshots: how many were written, and for which repositories it failed, and why."""
+    """One pass of ref snapshots: the number of written ones, and the failed repositories, each with the reason."""
 
     written: int
     failures: Sequence[tuple[str, str]] = ()
 
 
 class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a sweep goes. Times in seconds.
+    """The options of a sweep. Times are in seconds.
 
-    Only what is unnamed in two looks `grace` apart is deleted, and of files only those older than `age` by the store's
-    clock. `data` also deletes objects, `dry_run` nothing: it looks once. `hold_older` deletes nothing either in a
-    repository where more than a tenth of what was found is older than the repository itself. A repository that was
-    swept less than `every` ago is passed over. `ledger_bytes` bounds the memory of the scratch databases.
+    A sweep deletes only what is unnamed in two checks `grace` apart, and only files older than `age` by the store's
+    clock. `data` also deletes objects. `dry_run` deletes nothing and checks once. With `hold_older`, it deletes nothing
+    in a repository where more than a tenth of the found files is older than the repository. It skips a repository that
+    was swept less than `every` ago. `ledger_bytes` limits the memory of the scratch databases.
     """
 
     data: bool = False
@@ -162,11 +162,12 @@ class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sweep of one repository did. `recent`: unnamed files that are too young to be told from work under way.
+    """The result of the sweep of one repository.
 
-    `found` were unnamed and old in the first look, `deleted` of them in the second as well. `older` of them were
-    written before the repository was made; `held`: therefore nothing was deleted. `foreign` files are not the engine's
-    and stay; one of them is `foreign_example`.
+    `recent` files are unnamed, but so young that they may belong to a running operation. `found` files were unnamed and
+    old in the first check, `deleted` ones also in the second. `older` of them were written before the repository was
+    made. `held`: the sweep deleted nothing for that reason. `foreign` files are not the engine's and stay, for example
+    `foreign_example`.
     """
 
     repository: str
@@ -184,10 +185,10 @@ class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweepPass(msgspec.Struct, frozen=True):
-    """A sweep of one or all repositories. `skipped` and `failures` are names, and why; of a failure nothing is known.
+    """The sweep of one or all repositories. `skipped` and `failures` are names with reasons. A failure has no report.
 
-    `tokens` is how many orphaned staging tokens were found, `tokens_dropped` how many were dropped: only by a sweep of
-    all repositories.
+    `tokens` orphaned staging tokens were found, and `tokens_dropped` were dropped. Only a sweep of all repositories
+    does that.
     """
 
     reports: Sequence[SweepReport] = ()
@@ -198,17 +199,17 @@ class SweepPass(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed, and nothing was held back."""
+        """Whether nothing failed or was held."""
         return not self.failures and not any(one.held for one in self.reports)
 
     @property
     def deleted(self) -> int:
-        """How many files and staging tokens are gone."""
+        """The number of deleted files and staging tokens."""
         return sum(one.deleted for one in self.reports) + self.tokens_dropped
 
 
 class ScrubOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a scrub goes: every so many seconds, at so many bytes per second; with `objects`, their bytes as well."""
+    """The options of a scrub: every `every` seconds, at `rate` bytes per second. `objects`: reads objects too."""
 
     every: float = 7 * 24 * 3600.0
     rate: float = float(4 << 20)
@@ -216,7 +217,10 @@ class ScrubOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scrubbed(msgspec.Struct, frozen=True):
-    """What the last scrub of a repository found: the end in Unix seconds, how many problems, the first of them."""
+    """The result of the last scrub of a repository: its end in Unix seconds, and the first of its problems.
+
+    `objects`: it also read the objects.
+    """
 
     ended: int
     problem_count: int
@@ -225,7 +229,7 @@ class Scrubbed(msgspec.Struct, frozen=True):
 
 
 class ScrubPass(msgspec.Struct, frozen=True):
-    """What one call of the scrub did: repositories, problems and bytes read."""
+    """The result of one scrub: the number of repositories, problems and bytes read."""
 
     repositories: int = 0
     problems: int = 0
@@ -233,17 +237,17 @@ class ScrubPass(msgspec.Struct, frozen=True):
 
 
 Progress = Callable[[str, int], None]
-"""Called now and then with a phase and how many things of it are done."""
+"""Called regularly with a phase and the number of things that are done in it."""
 
 Finding = Problem | Orphan | Foreign
 
 Sink = Callable[[Finding], None]
-"""Takes each finding as it is made, also those that the report has no room for."""
+"""Gets each finding, also those for which the report has no room."""
 
 
 def ignore_progress(phase: str, done: int) -> None:
-    """Nobody looks."""
+    """Do nothing."""
 
 
 def ignore_finding(finding: Finding) -> None:
-    """The report is enough."""
+    """Do nothing."""

@@ -36,13 +36,13 @@ T = TypeVar("T")
 _ATTEMPTS: Final = 20
 _PAGE: Final = 100
 _ENDED_KEPT: Final = 30 * 24 * 3600
-"""Seconds beyond its time for which a session that was ended is remembered: a clock that was ahead may come back."""
+"""Seconds after its expiry for which an ended session is remembered: a clock that was ahead may be set back."""
 
 _decode = msgspec.json.Decoder(StoredCredential).decode
 
 
 class Opened(NamedTuple):
-    """An access key, and the secret key that encrypted it. `named`: its row says which that was; in 0.1 none did."""
+    """An access key, and the secret key that encrypted it. `named`: the row names that key (in 0.1 no row did)."""
 
     credential: Credential
     key: SecretKey
@@ -50,7 +50,7 @@ class Opened(NamedTuple):
 
 
 class CredentialStore:
-    """Access keys and users. Any call may raise StartError: the secret key that a row needs is not here."""
+    """Access keys and users. Any call may raise StartError: the secret key that a row needs is missing."""
 
     def __init__(self, kv: KVStore, ring: KeyRing) -> None:
         self._kv = kv
@@ -58,7 +58,7 @@ class CredentialStore:
         self._dummy = records.seal(Credential("", secrets.token_hex(20), "", 0), ring.newest)
 
     async def find(self, access_key_id: str) -> Opened | None:
-        """The access key of this id. An unknown one costs the same decryption as a known one."""
+        """The access key with this id. An unknown id costs the same decryption as a known one."""
         found = await self._kv.get(PARTITION, records.credential_key(access_key_id))
         if found is None:
             self._open("", self._dummy)
@@ -71,7 +71,7 @@ class CredentialStore:
         return None if found is None else msgspec.json.decode(found.value, type=User)
 
     async def make_first_admin(self, now: int, access_key_id: str = "", secret: str = "") -> Credential | None:
-        """Make the admin user and an access key, if there is none yet. Of two servers that start together, one does."""
+        """Make the admin user and an access key if there is none. Of two servers that start together, one does it."""
         made = records.new_credential(ADMIN, now, access_key_id, secret)
 
         async def attempt() -> Credential | None:
@@ -85,7 +85,7 @@ class CredentialStore:
         return await repeated(attempt, "making the first administrator")
 
     async def ensure_admin(self, access_key_id: str, secret_access_key: str, now: int) -> None:
-        """Store this pair as a key of the admin; other keys stay as they are. Raises StartError for an id too long."""
+        """Store this pair as a key of the admin. Keeps other keys. Raises StartError for a too long id."""
         if len(access_key_id) > records.LONGEST_ID:
             raise StartError(f"admin.access_key_id has {len(access_key_id)} characters: at most {records.LONGEST_ID}")
 
@@ -102,7 +102,7 @@ class CredentialStore:
         await repeated(attempt, f"storing access key {access_key_id!r}")
 
     async def list_of(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[Credential], bool]:
-        """A page of a user's access keys in order of their ids, without secrets; and whether more follow."""
+        """A page of a user's access keys in order of id, without secrets, and whether more follow."""
         found: list[Credential] = []
         async for row in self.rows(prefix, after):
             stored = _stored(row.value)
@@ -114,7 +114,7 @@ class CredentialStore:
         return found, False
 
     async def rows(self, prefix: str = "", after: str = "") -> AsyncIterator[Row]:
-        """The rows of all access keys in order of their ids."""
+        """The rows of all access keys in order of id."""
         start = records.credential_key(prefix)
         end = start + b"\xff"
         if after:
@@ -125,7 +125,7 @@ class CredentialStore:
             start = rows[-1].key + b"\0"
 
     async def add(self, user: str, now: int) -> Credential:
-        """Another access key for a user."""
+        """Make another access key for a user."""
         made = records.new_credential(user, now)
 
         async def attempt() -> Credential:
@@ -138,7 +138,7 @@ class CredentialStore:
     async def remove(self, access_key_id: str, user: str) -> None:
         """Remove an access key of a user. Raises RequestError: `last_credential`.
 
-        That another one gives access is a check of the same batch: of two servers that remove the last two, one fails.
+        The batch checks that another key still gives access. So of two servers that remove the last two, one fails.
         """
 
         async def attempt() -> None:
@@ -146,7 +146,7 @@ class CredentialStore:
             if other is None:
                 raise RequestError(
                     "last_credential",
-                    f"access key {access_key_id!r} is the last one of {user!r}, who could not log in without it: "
+                    f"access key {access_key_id!r} is the last one of {user!r}: without it, the user cannot log in; "
                     "create another one first (`lakebed key create`), then remove this one",
                 )
             row = Delete(PARTITION, records.credential_key(access_key_id))
@@ -155,17 +155,17 @@ class CredentialStore:
         await repeated(attempt, f"removing access key {access_key_id!r}")
 
     async def end_session(self, session: str, expires: int, now: int) -> None:
-        """Remember that a session ended before its time, and forget those whose time is over."""
+        """Remember that a session ended early, and forget sessions that have expired long ago."""
         start, end = records.REVOKED, records.revoked_key(max(0, now - _ENDED_KEPT), "")
         over = [Delete(PARTITION, row.key) for row in await self._kv.scan(PARTITION, start, end, _PAGE)]
         await self._kv.apply(Batch(puts=[Put(PARTITION, records.revoked_key(expires, session), b"{}")], deletes=over))
 
     async def is_ended(self, session: str, expires: int) -> bool:
-        """Whether a session ended before its time."""
+        """Whether a session ended early."""
         return await self._kv.get(PARTITION, records.revoked_key(expires, session)) is not None
 
     async def end_sessions(self, name: str, now: int) -> None:
-        """End all sessions of a user: its tokens name another generation."""
+        """End all sessions of a user: increments the generation, which tokens contain."""
 
         async def attempt() -> None:
             user, seen = await self.user_row(name, now)
@@ -175,7 +175,7 @@ class CredentialStore:
         await repeated(attempt, f"ending the sessions of {name!r}")
 
     async def check_secret(self) -> None:
-        """Store which secret key encrypts, unless it is stored. Raises StartError when none opens the stored rows."""
+        """Store which secret key encrypts, if that is not stored. Raises StartError when none decrypts the rows."""
         first = await self._kv.scan(PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", 1)
         key = self.opened(first[0]).key if first else self._ring.newest
         current, seen = await self._current()
@@ -189,23 +189,23 @@ class CredentialStore:
         return self._open(_id_of(row), _stored(row.value))
 
     def opened_or_none(self, row: Row) -> Opened | None:
-        """The access key of a row; None when no secret key opens it."""
+        """The access key of a row. None when no secret key decrypts it."""
         return self._try(_id_of(row), _stored(row.value))
 
     async def current(self) -> tuple[SecretKey, Check]:
-        """The key that encrypts, and the check that no rotation has replaced it since."""
+        """The key that encrypts, and the check that no rotation has replaced it."""
         key, check = await self._current()
         if key is None:
             raise StartError(WRONG_KEY)
         return key, check
 
     async def current_or_newest(self) -> tuple[SecretKey, Check]:
-        """As `current`; the newest key where the current one is lost."""
+        """As `current`, but returns the newest key when the current one is missing."""
         key, check = await self._current()
         return key or self._ring.newest, check
 
     async def user_row(self, name: str, now: int) -> tuple[User, Check]:
-        """A user, made when there is none, and the check that nothing has changed it since."""
+        """A user, new if there is none, and the check that it has not changed."""
         found = await self._kv.get(PARTITION, records.user_key(name))
         user = User(name, now) if found is None else msgspec.json.decode(found.value, type=User)
         return user, Check(PARTITION, records.user_key(name), ABSENT if found is None else found.version)
@@ -255,12 +255,12 @@ def _id_of(row: Row) -> str:
 
 
 async def is_used(kv: KVStore) -> bool:
-    """Whether a store holds access keys: then the secret key that encrypted them is needed."""
+    """Whether a store holds access keys, which need the secret key that encrypted them."""
     return bool(await kv.scan(PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", 1))
 
 
 async def repeated(attempt: Callable[[], Awaitable[T]], what: str) -> T:
-    """Try a change again that lost a race. Raises TooManyAttemptsError."""
+    """Repeat a change that loses a race. Raises TooManyAttemptsError."""
     for _ in range(_ATTEMPTS):
         with contextlib.suppress(PredicateFailed):
             return await attempt()

@@ -1,6 +1,6 @@
-"""Runs the server: from settings to a process that listens, until it has stopped without losing anything.
+"""Runs the server: starts it from settings, and stops it without losing requests.
 
-uvicorn with httptools and uvloop. Several processes may share a store, and with `--workers` a port (`workers`).
+It uses uvicorn with httptools and uvloop. Several processes may share a store, and with `--workers` a port (`workers`).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ log = logging.getLogger("lakebed.server")
 KEEP_ALIVE_SECONDS = 75  # longer than our clients keep a connection, so that no request meets a closing connection
 
 SWITCH_SECONDS = 0.001
-"""Seconds that a thread waits for the running thread; the default is 5 ms. A put changes between the loop and the
-threads of its two stores a dozen times, each a system call. On a noisy machine the gain is within the noise (0025).
+"""Seconds that a thread waits for the running thread. The default is 5 ms. A put switches between the event loop and
+the threads of its two stores about twelve times. On a noisy machine the gain is within the noise (0025).
 """
 
 Say = Callable[[str], None]
 
 
 def run(settings: Settings, say: Say, count: int = 1) -> None:
-    """Serve until SIGTERM or SIGINT, in `count` processes. `say` gets the lines for the person at the terminal.
+    """Serve until SIGTERM or SIGINT, in `count` processes. `say` gets the lines for the terminal.
 
     Raises StartError.
     """
@@ -74,7 +74,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
 def _work(
     settings: Settings, listeners: Listeners, tls: Tls | None, on_ready: Callable[[Credential | None], None]
 ) -> None:
-    """One server process, from its first thread to its last."""
+    """Run one server process."""
     sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     descriptors.raise_limit()
@@ -119,8 +119,8 @@ async def _serve(
     def stop(*_: object) -> None:
         server.should_exit = True
 
-    # until uvicorn handles signals itself. After it has stopped it raises them again: without a handler, a clean stop
-    # would look as if a signal had killed the process
+    # Until uvicorn handles signals itself. After it has stopped, it raises them again: without a handler, a clean stop
+    # would seem to be a kill by a signal.
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, stop)
 
@@ -135,7 +135,7 @@ async def _serve(
 
 
 async def _drain(app: App, settings: Settings) -> None:
-    """Go on for `server.drain`, so that load balancers see that this server stops before it refuses requests."""
+    """Continue for `server.drain` seconds, so that load balancers see the stop before the server refuses requests."""
     app.stops = True
     await asyncio.sleep(settings.server.drain)
 
@@ -147,7 +147,7 @@ def application(
     *,
     s3_port: int | None = None,
 ) -> App:
-    """The application over the parts of a server; it closes them at its end. `s3_port`: where all is S3."""
+    """The application of a server. It closes `parts` at its end. `s3_port`: a port on which all requests are S3."""
     return create_app(
         parts.services,
         json_limit=settings.limits.json_body,
@@ -168,7 +168,7 @@ def _s3_config(settings: Settings, port: int | None = None) -> S3Config:
 
 
 def open_connections(settings: Settings) -> Connections:
-    """The bounds of the connections of one event loop."""
+    """The connection limits of one event loop."""
     limits = settings.limits
     return Connections(limits, most=descriptors.connections(limits.connections), exempt=_exempt(settings))
 
@@ -181,7 +181,7 @@ def http_config(
     protocol: type[Protocol] = Protocol,
     lifespan: Literal["on", "off"] = "on",
 ) -> uvicorn.Config:
-    """The configuration of uvicorn for an ASGI application whose connections `connections` bounds."""
+    """The configuration of uvicorn for an ASGI application. `connections` limits its connections."""
     bounded: Any = functools.partial(protocol, connections)
     return uvicorn.Config(
         app,
@@ -192,14 +192,14 @@ def http_config(
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # `network.clients` reads them; the middleware would cost every request
+        proxy_headers=False,  # `network.clients` reads them: the middleware would cost time in every request
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
     )
 
 
 def _exempt(settings: Settings) -> Callable[[Address], bool]:
-    """Whether many clients may have an address: that of a trusted proxy, or of any proxy on this machine."""
+    """A test for addresses that many clients share: trusted proxies, and any proxy on this machine."""
     proxies = read_proxies(settings.listen.trusted_proxies)
     return lambda address: address.is_loopback or proxies.trusts(address)
 
@@ -244,7 +244,7 @@ def _announce(settings: Settings, admin: Credential | None, listeners: Listeners
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes the event loops of servers: uvloop where there is one, None for asyncio's own."""
+    """The factory of event loops for servers: uvloop's if possible, else None for asyncio's own."""
     if sys.platform == "win32":
         return None
     import uvloop

@@ -226,7 +226,7 @@ async def find_open(ctx: Context, repo: Repo, found_id: str) -> Seen:
 
 
 async def find_sealed(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
-    """As `find_open`, with all rows in layers. None when the record has changed: try again. Raises WorkspaceClosedError."""
+    """As `find_open`, with all rows in layers. None when the record has changed. Raises WorkspaceClosedError."""
     seen = await seal(ctx, repo, await find_open(ctx, repo, found_id))
     if seen is not None:
         refuse_closed(seen.record)  # closed after the seal, perhaps: its layers are gone, and it would seem empty

@@ -1,9 +1,9 @@
-"""The KV store: the narrow interface that holds everything that changes (`ARCHITECTURE.md` 4).
+"""The KV store: the interface that holds all mutable state (`ARCHITECTURE.md` 4).
 
-A driver is done when it passes tests/conformance/test_kv.py.
+Every driver must pass tests/conformance/test_kv.py.
 
-Keys and values are bytes. A partition is a namespace for keys; keys are ordered by their bytes inside it.
-`version` is an opaque positive integer that differs after every change of a key, also after delete and recreate.
+Keys and values are bytes. A partition is a namespace of keys, which are ordered by their bytes. `version` is an opaque
+positive integer that differs after every change of a key, also after delete and recreate.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
 ABSENT: Final = 0
-"""As a check's version: the key must not exist."""
+"""As the version of a check: the key must not exist."""
 
 
 class Versioned(NamedTuple):
-    """A value and the version that a check can name."""
+    """A value, and its version for a check."""
 
     value: bytes
     version: int
@@ -47,18 +47,18 @@ class Put(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """Remove a key; nothing happens when it is absent."""
+    """Remove a key. Does nothing when it is absent."""
 
     partition: str
     key: bytes
 
 
 class Batch(NamedTuple):
-    """All or nothing: every check holds and every change is made, or nothing is.
+    """Applied as a whole or not at all: every check holds and every change is made, or nothing is.
 
-    Checks see the state before the batch. Then deletes are made, then puts in their order: a key that is in both
-    ends up put, and the last of two puts of one key wins. Every row that was put gets the same new version, also when
-    its value did not change; a batch that puts nothing is answered with ABSENT.
+    Checks see the state before the batch. Then deletes are made, then puts in their order. So a key that is in both
+    exists afterwards, and the last of two puts of one key wins. Every row that was put gets the same new version, also
+    when its value did not change. A batch without puts returns ABSENT.
     """
 
     checks: Sequence[Check] = ()
@@ -74,7 +74,7 @@ class KVStore(Protocol):
         ...
 
     async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
-        """As `get`, for several keys of one partition, from one consistent view, in the order asked for."""
+        """As `get`, for several keys of one partition, from one consistent view, in the given order."""
         ...
 
     async def scan(self, partition: str, start: bytes = b"", end: bytes | None = None, limit: int = 1000) -> list[Row]:
@@ -82,32 +82,32 @@ class KVStore(Protocol):
         ...
 
     async def apply(self, batch: Batch) -> int:
-        """Apply atomically and durably; returns the version that every put row now has.
+        """Apply atomically and durably. Returns the version that every put row now has.
 
         Raises PredicateFailed when a check does not hold: then nothing was changed.
         """
         ...
 
     async def drop_partition(self, partition: str) -> None:
-        """Delete every row of a partition, in bounded steps (not atomic; nobody may be writing there)."""
+        """Delete every row of a partition, in bounded steps. Not atomic, so no caller may be writing there."""
         ...
 
     async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
         """Names of partitions that hold rows, start <= name < end, in order of their UTF-8 bytes, at most `limit`.
 
-        Its work grows with the names, not with the rows.
+        The work grows with the number of names, not of rows.
         """
         ...
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of everything."""
+        """Finish accepted calls and release everything."""
         ...
 
 
 async def scan_pages(
     kv: KVStore, partition: str, start: bytes = b"", end: bytes | None = None, *, size: int = 1000
 ) -> AsyncIterator[list[Row]]:
-    """All rows between two keys, in pages of at most `size` rows. Each page is read when it is asked for."""
+    """All rows between two keys, in pages of at most `size` rows. Reads a page when the caller asks for it."""
     while rows := await kv.scan(partition, start, end, size):
         yield rows
         start = rows[-1].key + b"\0"

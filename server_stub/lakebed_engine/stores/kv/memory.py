@@ -1,7 +1,6 @@
-"""The KV store in memory: for tests and the in-process server.
+"""The KV store in memory, for tests and the in-process server.
 
-A driver beside `sqlite.py`, above `base.py` and the vocabulary. It keeps the semantics of the interface exactly, and
-nothing else of a database: when the object is gone, so are the rows.
+It implements the semantics of the interface exactly, and nothing else of a database. The rows end with the object.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Row, Versioned
 from lakebed_engine.vocabulary.errors import PredicateFailed, StoreUnavailableError
 
-_FEW = 64  # up to here new keys are inserted into the order one by one; above, sorting again is cheaper
+_FEW = 64  # up to this number, new keys are inserted one by one. For more, sorting again is cheaper
 
 
 class _Partition:
-    """Rows by key, and the keys in byte order. New keys are put in order only when somebody scans."""
+    """Rows by key, and the keys in byte order. New keys are put in order only at a scan."""
 
     __slots__ = ("_new", "_order", "rows")
 
@@ -55,7 +54,7 @@ class _Partition:
 class MemoryKV:
     """A KVStore in this process's memory.
 
-    Safe to use from several event loops and threads. Raises StoreUnavailableError once it is closed.
+    Safe to use from several event loops and threads. Raises StoreUnavailableError after `close`.
     """
 
     def __init__(self) -> None:
@@ -65,7 +64,7 @@ class MemoryKV:
         self._lock = threading.Lock()  # a test resets the store from its own thread while a server runs in another
 
     def reset(self) -> None:
-        """Forget every row. Versions go on: one that was seen before is still never given again."""
+        """Delete every row. Versions continue, so that no version is repeated."""
         with self._lock:
             self._partitions.clear()
 
@@ -77,7 +76,7 @@ class MemoryKV:
             return found.rows.get(key) if found is not None else None
 
     async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
-        """As `get`, for several keys, in the order asked for."""
+        """As `get`, for several keys, in the given order."""
         with self._lock:
             self._check_open()
             found = self._partitions.get(partition)
@@ -93,7 +92,7 @@ class MemoryKV:
             return [Row(key, *found.rows[key]) for key in found.keys(start, end, limit)]
 
     async def apply(self, batch: Batch) -> int:
-        """Apply atomically; returns the version that every put row now has.
+        """Apply atomically. Returns the version that every put row now has.
 
         Raises PredicateFailed when a check does not hold: then nothing was changed.
         """
@@ -129,7 +128,7 @@ class MemoryKV:
             return wanted[: max(limit, 0)]
 
     async def close(self) -> None:
-        """Let go of the rows. Closing twice is fine."""
+        """Release the rows. May be called twice."""
         with self._lock:
             self._closed = True
             self._partitions.clear()

@@ -1,7 +1,7 @@
 """The object store: immutable data under slash-separated keys (`ARCHITECTURE.md` 5).
 
-One store object is one namespace: keys are relative to it, any UTF-8 text up to
-1,024 bytes (`a//b`, a leading `/`, `..` and emoji included) and never escape it. An adapter is done when it passes
+One store object is one namespace. Keys are relative to it. A key is any UTF-8 text up to 1,024 bytes (`a//b`, a leading
+`/`, `..` and emoji included) and never escapes the namespace. Every adapter must pass
 tests/conformance/test_objects.py.
 """
 
@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class BlobStat:
-    """What is known of a stored object: size in bytes, mtime in Unix seconds, an ETag where the store has one."""
+    """A stored object: size in bytes, mtime in Unix seconds, and an ETag if the store has one."""
 
     key: str
     size: int
@@ -25,7 +25,7 @@ class BlobStat:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What lies where an object could, and is not taken as one. `there`: an object registered before is still there."""
+    """Something at the place of an object that the store does not accept. `there`: an older object still exists."""
 
     key: str
     reason: str
@@ -34,14 +34,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class PutResult:
-    """What was written: size in bytes and the hex MD5 of the content."""
+    """The result of a write: size in bytes and the hex MD5 of the content."""
 
     size: int
     md5: str
 
 
 class ObjectStore(Protocol):
-    """One namespace. Calls may raise StoreUnavailableError, StoreFullError; reads BlobNotFound."""
+    """One namespace. All calls may raise StoreUnavailableError, StoreFullError. Reads may raise BlobNotFound."""
 
     @property
     def uri(self) -> str:
@@ -49,36 +49,36 @@ class ObjectStore(Protocol):
         ...
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        """Write a whole small object durably, visible at once or not at all.
+        """Write a whole small object durably. It becomes visible as a whole or not at all.
 
-        Raises BlobExists with `if_absent` when the key is taken.
+        Raises BlobExists with `if_absent` when the key exists.
 
-        `by_content`: the key follows from the content, and nobody reads it before a put of it has answered. A store may
-        then write under it at once; what a killed process or a power cut leaves of it may lie there, until the same is
-        put again or it is swept as any object that nothing names.
+        `by_content`: the key is a hash of the content, and no process reads it before this put returns. A store may
+        then write directly under the key. After a crash or a power failure, a partial object may remain there until the
+        same content is put again or the sweep deletes it as unnamed.
         """
         ...
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
     ) -> PutResult:
-        """Write a stream durably with bounded memory, hashing on the way, off the event loop.
+        """Write a stream durably with bounded memory. Hashes it on the way, off the event loop.
 
-        When `chunks` raises or the caller is cancelled nothing becomes visible under `key`, and what was written
-        for it is removed, or lies where `list_partial` finds it.
+        When `chunks` raises or the caller is cancelled, nothing becomes visible under `key`. The written data is
+        removed, or `list_partial` lists it.
 
-        `fresh`: a new key, that nobody looks for before this has answered. A store may then write under it at once, and
-        what a killed process or a power cut leaves of it may lie there, to be swept as any object that nothing names;
-        a key that is taken after all raises BlobExists, or is overwritten.
+        `fresh`: a new key that no process reads before this put returns. A store may then write directly under the
+        key. After a crash or a power failure, a partial object may remain there until the sweep deletes it as unnamed.
+        If the key exists in spite of that, the put raises BlobExists or overwrites it.
         """
         ...
 
     async def get(self, key: str) -> bytes:
-        """A whole metadata file. Raises CorruptDataError for one larger than its kind may be, without reading it."""
+        """A whole metadata file. Raises CorruptDataError, without reading it, when it is too large for its kind."""
         ...
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
-        """`length` bytes from `start`; fewer only where the object ends."""
+        """`length` bytes from `start`. Returns fewer only at the end of the object."""
         ...
 
     def open(
@@ -86,7 +86,7 @@ class ObjectStore(Protocol):
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """Stream an object, or a part of it, in chunks of at most CHUNK bytes.
 
-        Entering the context raises BlobNotFound; a stream once begun survives a delete of the key where the store can.
+        Entering the context raises BlobNotFound. If the store can do it, a running stream survives a delete of the key.
         """
         ...
 
@@ -99,14 +99,14 @@ class ObjectStore(Protocol):
         ...
 
     async def any_key(self) -> str | None:
-        """The key of some object, or None when the namespace is empty: a question of one page, however many there are.
+        """The key of some object, or None when the namespace is empty. Reads one page at most, however many there are.
 
-        Leftovers of interrupted puts are no objects.
+        Ignores leftovers of interrupted puts.
         """
         ...
 
     def list_partial(self) -> AsyncIterator[BlobStat]:
-        """Leftovers of interrupted puts, for a sweep: `key` is a handle for `delete_partial`."""
+        """Leftovers of interrupted puts, for a sweep. `key` is a handle for `delete_partial`."""
         ...
 
     async def delete_partial(self, handle: str) -> None:
@@ -114,14 +114,14 @@ class ObjectStore(Protocol):
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects; absent ones are no error."""
+        """Remove objects. Ignores absent ones."""
         ...
 
     async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
-        """Remove those of these objects whose mtime is less than `before`, in Unix seconds; answers which those were.
+        """Remove the objects whose mtime is less than `before`, in Unix seconds. Returns their keys.
 
-        No put comes between the look and the removal, of any process; but in cloud stores, which cannot promise it,
-        the removal follows the look at once.
+        No put of any process can happen between the check of the time and the removal. Cloud stores cannot ensure
+        this: there, the removal follows directly after the check.
         """
         ...
 
@@ -132,10 +132,10 @@ class ObjectStore(Protocol):
 
 @runtime_checkable
 class Guarded(Protocol):
-    """A store that other accounts may write to by other ways than the server."""
+    """A store to which other accounts may write without the server."""
 
     def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
-        """As `list`, with what is refused in between: what only `list` gives up without a word, and more."""
+        """As `list`, but also returns what the store refuses. `list` omits some of it without a message."""
         ...
 
 
@@ -145,13 +145,13 @@ class InDirectory(Protocol):
 
     @property
     def directory(self) -> str:
-        """Its absolute path, without a trailing slash."""
+        """The absolute path of that directory, without a trailing slash."""
         ...
 
 
 class ObjectStores(Protocol):
-    """Opens namespaces by URI and remembers the open ones."""
+    """Opens namespaces by URI and keeps them open."""
 
     def open(self, uri: str) -> ObjectStore:
-        """The store for a namespace URI. Raises InvalidNamespaceError naming the rule that was broken."""
+        """The store of a namespace URI. Raises InvalidNamespaceError, which names the broken rule."""
         ...

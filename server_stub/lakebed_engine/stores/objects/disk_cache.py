@@ -1,12 +1,11 @@
-"""A bounded cache of metadata files on this machine's disk, before a remote store.
+"""A bounded cache of metadata files on the local disk, in front of a remote store.
 
-A wrapper that is a store itself: above any adapter, put there by the registry. Only files whose content never changes
-under their key are kept, so nothing is ever invalidated; several processes may share a directory. Whatever goes wrong
-with the cache, the store is read instead.
+`DiskCached` wraps any adapter and is a store itself. It caches only files whose content never changes under their key,
+so nothing is ever invalidated, and several processes may share a directory. When the cache fails, it reads the store.
 
-A cached file is MAGIC, the length (8 bytes), the SHA-256 of the content, the content; it gets its name by a rename.
-Its name is the SHA-256 of namespace and key. The least recently used files go first, in sweeps: one at the first
-write of a process and after every sixteenth part of the limit written.
+A cached file has MAGIC, the length (8 bytes), the SHA-256 of the content, and the content. It gets its name by a
+rename. The name is the SHA-256 of namespace and key. Sweeps remove the least recently used files first: at the first
+write of a process, and each time that a sixteenth of the limit was written.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ from lakebed_engine.stores.objects.presign import Signer, Signing
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
 IMMUTABLE = (RANGES, METARANGES, LAYERS, COMMITS)
-"""What is cached: keys that name their content."""
+"""The cached folders: their keys name the content."""
 
 MAGIC = b"LAKEBED1"
 _HEAD = len(MAGIC) + 8 + 32
 _SHARE = 16
 _LOW = 0.9
-"""A sweep leaves at most this part of the limit."""
+"""A sweep leaves at most this share of the limit."""
 
 _STALE = 3600.0
-"""Age in seconds from which a temp file is nobody's."""
+"""Seconds after which a temporary file is abandoned."""
 
 log = logging.getLogger("lakebed.cache")
 
 
 class DiskCache:
-    """One directory of at most about `limit` bytes. The methods block, and never raise."""
+    """A directory of at most about `limit` bytes. The methods block and never raise."""
 
     def __init__(self, directory: Path, limit: int, clock: Clock | None = None, ids: Ids | None = None) -> None:
         self._directory = directory
@@ -54,7 +53,7 @@ class DiskCache:
         self._complained = False
 
     def read(self, name: str) -> bytes | None:
-        """The content; None where it is absent, damaged or unreadable."""
+        """The content. None when it is absent, damaged or unreadable."""
         path = self._path(name)
         try:
             data = path.read_bytes()
@@ -63,7 +62,7 @@ class DiskCache:
                 path.unlink(missing_ok=True)
                 self._complain("damaged file removed, read again from the store", path)
                 return None
-            os.utime(path)  # the order in which a sweep removes
+            os.utime(path)  # a sweep removes files in this order
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -72,7 +71,7 @@ class DiskCache:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        """Keep the content, unless it would take more than a quarter of the room."""
+        """Cache the content, unless it is larger than a quarter of the limit."""
         if len(content) + _HEAD > self._limit // 4:
             return
         path = self._path(name)
@@ -93,14 +92,14 @@ class DiskCache:
             self._complain(error.strerror or type(error).__name__, path)
 
     def forget(self, name: str) -> None:
-        """Remove, where it is there."""
+        """Remove a file if it is cached."""
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
             self._complain(error.strerror or type(error).__name__, self._path(name))
 
     def sweep(self) -> None:
-        """Remove the least recently used until it fits; another process may do the same at the same time."""
+        """Remove the least recently used files until the limit is met. Several processes may do it at the same time."""
         files = sorted(self._files())
         room = self._limit - sum(size for _, size, _ in files)
         if room >= 0:
@@ -134,11 +133,11 @@ class DiskCache:
     def _complain(self, what: str, path: Path) -> None:
         if not self._complained:
             self._complained = True
-            log.warning("disk cache: %s: %s (said once; reads go to the store)", path, what)
+            log.warning("disk cache: %s: %s (reported once; reads go to the store)", path, what)
 
 
 class DiskCached:
-    """A store whose immutable files are read from the cache where they are there."""
+    """A store whose immutable files are read from the cache if they are there."""
 
     def __init__(self, store: ObjectStore, cache: DiskCache, threads: Threads) -> None:
         self._store = store
@@ -157,26 +156,26 @@ class DiskCached:
 
     @property
     def signer(self) -> Signer | None:
-        """The store's."""
+        """The signer of the store."""
         return self._store.signer if isinstance(self._store, Signing) else None
 
     @property
     def assembler(self) -> Assembler | None:
-        """The store's."""
+        """The assembler of the store."""
         return own_assembler(self._store)
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        """As the store does; what is read later is cached then."""
+        """As the store. A later read caches the file."""
         await self._store.put(key, data, if_absent=if_absent, by_content=by_content)
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
     ) -> PutResult:
-        """As the store does."""
+        """As the store."""
         return await self._store.put_stream(key, chunks, if_absent=if_absent, fresh=fresh)
 
     async def get(self, key: str) -> bytes:
-        """A whole file, from the cache or into it."""
+        """A whole file, from the cache, or from the store into the cache."""
         if not key.startswith(IMMUTABLE):
             return await self._store.get(key)
         name = self._name(key)
@@ -187,7 +186,7 @@ class DiskCached:
         return found
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
-        """A part; of a cached object from the cache, else from the store, and nothing is kept."""
+        """A part of a file: from the cache if the whole file is there, else from the store without caching it."""
         check_range(start, length)
         if key.startswith(IMMUTABLE):
             found = await self._threads.run(self._cache.read, self._name(key))
@@ -198,31 +197,31 @@ class DiskCached:
     def open(
         self, key: str, start: int = 0, length: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """As the store does."""
+        """As the store."""
         return self._store.open(key, start, length)
 
     async def head(self, key: str) -> BlobStat:
-        """As the store does."""
+        """As the store."""
         return await self._store.head(key)
 
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-        """As the store does."""
+        """As the store."""
         return self._store.list(prefix, start_after)
 
     async def any_key(self) -> str | None:
-        """As the store does."""
+        """As the store."""
         return await self._store.any_key()
 
     def list_partial(self) -> AsyncIterator[BlobStat]:
-        """As the store does."""
+        """As the store."""
         return self._store.list_partial()
 
     async def delete_partial(self, handle: str) -> None:
-        """As the store does."""
+        """As the store."""
         await self._store.delete_partial(handle)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects, from the cache of this machine as well."""
+        """Remove objects, also from the local cache."""
         await self._store.delete(keys)
         await self._forget(keys)
 
@@ -232,13 +231,13 @@ class DiskCached:
                 await self._threads.run(self._cache.forget, self._name(key))
 
     async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
-        """As the store does, and from the cache of this machine as well."""
+        """As the store. Also removes them from the local cache."""
         old = await self._store.delete_older(keys, before)
         await self._forget(old)
         return old
 
     async def copy(self, source: str, target: str) -> None:
-        """As the store does."""
+        """As the store."""
         await self._store.copy(source, target)
 
     def _name(self, key: str) -> str:
@@ -246,7 +245,7 @@ class DiskCached:
 
 
 def uncached(store: ObjectStore) -> ObjectStore:
-    """The store itself, past a cache in front of it."""
+    """The store without the cache in front of it."""
     return store.origin if isinstance(store, DiskCached) else store
 
 

@@ -1,7 +1,7 @@
-"""Objects outside of every namespace: data that other tools wrote, and that entries name by full URI.
+"""Objects outside of every namespace: data of other tools, which entries name by full URI.
 
-What lies there is read and listed, never written or deleted. The server's credentials may reach far more than its users
-should see: only URIs below the prefixes that its administrator allows are opened.
+The engine only reads and lists them. The server's credentials may reach much more than its users should see, so the
+engine opens only URIs below the prefixes that the administrator allows.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _RULE = re.compile(r"(s3|gs|az|local|mem)://(?:[^/]+(?:/.*)?)?", re.DOTALL)
 
 
 VERSIONED = ("etag:", "stat:")
-"""How checksums begin that `version_of` gives."""
+"""The beginnings of the checksums that `version_of` returns."""
 
 
 class Found(NamedTuple):
-    """A store, and a key in it or the beginning of keys: empty, or ending in a slash."""
+    """A store, and a key or a key prefix in it. A prefix is empty or ends in a slash."""
 
     store: ObjectStore
     key: str
 
 
 class Foreign:
-    """Opens what `allow` allows: URI prefixes such as `s3://bucket/kafka/`; nothing by default."""
+    """Opens what `allow` allows: URI prefixes such as `s3://bucket/kafka/`. By default nothing."""
 
     def __init__(self, opener: Callable[[str], ObjectStore], allow: Sequence[str] = ()) -> None:
-        """Raises InvalidRequestError for a prefix that is none. A prefix means a folder: `s3://a` is not `s3://ab`."""
+        """Raises InvalidRequestError for a bad prefix. A prefix means a folder: `s3://a` does not match `s3://ab`."""
         for prefix in allow:
             if not _RULE.fullmatch(prefix):
                 raise InvalidRequestError(f"{prefix!r} is no URI prefix such as s3://bucket/folder/")
@@ -40,11 +40,11 @@ class Foreign:
         self._allow = tuple(map(as_folder, allow))
 
     def folder(self, uri: str) -> Found:
-        """Where the objects of a folder lie. Raises ForeignDeniedError, InvalidRequestError."""
+        """The store and the prefix of a folder. Raises ForeignDeniedError, InvalidRequestError."""
         return self._find(as_folder(uri))
 
     def object(self, uri: str) -> Found:
-        """Where one object lies. Raises ForeignDeniedError, InvalidRequestError."""
+        """The store and the key of an object. Raises ForeignDeniedError, InvalidRequestError."""
         found = self._find(uri)
         if not found.key:
             raise InvalidRequestError(f"{uri[:200]!r} names no object")
@@ -69,21 +69,22 @@ class Foreign:
 
 
 def as_folder(uri: str) -> str:
-    """With a slash at its end."""
+    """The URI with a slash at its end."""
     return uri if uri.endswith("/") else uri + "/"
 
 
 def version_of(blob: BlobStat) -> str:
-    """What tells one version of an object from another, as the checksum of an entry that names it.
+    """The version of an object, as the checksum of an entry that names it.
 
-    It never looks like an MD5: an ETag of 32 hex digits is one only where the object was neither uploaded in parts nor
-    encrypted with a key of its own, and a listing does not tell. Without an ETag mtime (in nanoseconds) and size do.
+    It never has the form of an MD5. An ETag of 32 hex digits is the MD5 only if the object was uploaded in one part and
+    without its own encryption key, and a listing does not show this. Without an ETag the version consists of mtime (in
+    nanoseconds) and size.
     """
     tag = blob.etag.removeprefix("W/").strip('"')
     return f"etag:{tag}" if tag else f"stat:{round(blob.mtime * 1e9):x}-{blob.size:x}"
 
 
 def is_same(checksum: str, size: int, blob: BlobStat) -> bool:
-    """Whether an entry of this checksum and size is what an object holds now."""
+    """Whether an object still has the version of an entry with this checksum and size."""
     version = version_of(blob)
     return size == blob.size and checksum in (version, version.removeprefix("etag:"))

@@ -1,6 +1,6 @@
 """`mem://`: objects in a dict, for tests and trials.
 
-The smallest adapter of `base.py`; safe across threads, gone with the process.
+The smallest adapter. It is thread-safe, and its data ends with the process.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class MemoryObjects:
         return self._uri
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Remove all objects."""
         self._blobs, self._version = {}, object()
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        """Keep the bytes."""
+        """Store the bytes."""
         self._put(key, bytes(data), if_absent)
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
     ) -> PutResult:
-        """Collect the stream; it is visible once it has ended."""
+        """Store a stream. It becomes visible at its end."""
         key_bytes(key)
         data = b"".join([bytes(chunk) async for chunk in chunks])
         self._put(key, data, if_absent)
@@ -65,14 +65,14 @@ class MemoryObjects:
         return data
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
-        """`length` bytes from `start`; fewer only where the object ends."""
+        """`length` bytes from `start`. Returns fewer only at the end of the object."""
         check_range(start, length)
         return self._get(key).data[start : start + length]
 
     def open(
         self, key: str, start: int = 0, length: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Stream an object or a part; once entered it survives a delete."""
+        """Stream an object or a part of it. A running stream survives a delete."""
         check_range(start, length)
         return self._open(key, start, length)
 
@@ -81,7 +81,7 @@ class MemoryObjects:
         return _stat(key, self._get(key))
 
     async def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-        """Objects in byte order of the key, which for UTF-8 is the order of the characters, too."""
+        """Objects in byte order of the key. For UTF-8 this is also the order of the characters."""
         keys = self._keys()
         for index in range(max(bisect_right(keys, start_after), bisect_left(keys, prefix)), len(keys)):
             key = keys[index]
@@ -96,16 +96,16 @@ class MemoryObjects:
         return next(iter(self._keys()), None)
 
     async def list_partial(self) -> AsyncIterator[BlobStat]:
-        """Nothing: an interrupted put leaves nothing."""
+        """Yields nothing, because an interrupted put leaves nothing."""
         leftovers: tuple[BlobStat, ...] = ()
         for blob in leftovers:
             yield blob
 
     async def delete_partial(self, handle: str) -> None:
-        """Nothing to do."""
+        """Does nothing."""
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects; absent ones are no error."""
+        """Remove objects. Ignores absent ones."""
         for key in keys:
             key_bytes(key)
         for key in keys:
@@ -113,18 +113,18 @@ class MemoryObjects:
         self._version = object()
 
     async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
-        """Remove those that are older."""
+        """Remove the older objects. Returns their keys."""
         old = [key for key in keys if self._is_older(key, before)]
         await self.delete(old)
         return old
 
     async def copy(self, source: str, target: str) -> None:
-        """The same bytes under another key."""
+        """Store the same bytes under another key."""
         key_bytes(target)
         self._put(target, self._get(source).data, False)
 
     async def concat(self, keys: Sequence[str], target: str) -> None:
-        """The same bytes, joined."""
+        """Store the joined bytes of several objects."""
         key_bytes(target)
         self._put(target, b"".join([self._get(key).data for key in keys]), False)
 
@@ -137,12 +137,12 @@ class MemoryObjects:
         blob = _Blob(data, self._clock.now())
         if not if_absent:
             self._blobs[key] = blob
-        elif self._blobs.setdefault(key, blob) is not blob:  # one step, also among threads
+        elif self._blobs.setdefault(key, blob) is not blob:  # atomic, also between threads
             raise BlobExists(f"{self._uri}/{key} exists already; nothing was written")
         self._version = object()
 
     def _keys(self) -> Sequence[str]:
-        version = self._version  # taken before the keys: a put of another thread makes what is kept here stale
+        version = self._version  # read before the keys: a put of another thread then invalidates this order
         kept, keys = self._sorted
         if kept is not version:
             keys = tuple(sorted(self._blobs))

@@ -1,4 +1,4 @@
-"""What a store does for an object that arrives in parts.
+"""Interfaces for multipart uploads through the server.
 
 `multipart_objects` works with any store. `cloud.presigned_multipart` uses the multipart uploads of S3 and Azure: the
 server passes on the bytes of a part once, and the store joins the parts.
@@ -15,7 +15,7 @@ from lakebed_engine.stores.objects.base import ObjectStore
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A part that is in the store: its size in bytes, its hex MD5, and what the store knows it by."""
+    """A stored part: its size in bytes, its hex MD5, and the store's name for it."""
 
     number: int
     size: int
@@ -24,48 +24,47 @@ class StoredPart:
 
 
 class Assembler(Protocol):
-    """Uploads in parts, of one namespace. Each is to a key of its own, which nothing else is ever written to.
+    """The multipart uploads of one namespace. Each upload has its own key, and nothing else is written to that key.
 
     Calls may raise StoreUnavailableError, StoreFullError.
     """
 
     async def begin(self, key: str, content_type: str) -> str:
-        """Begin an upload; gives what the store calls it, or nothing. Nothing is visible under the key yet."""
+        """Begin an upload. Returns the store's id of it, or an empty text. Nothing is visible under the key yet."""
         ...
 
     async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
-        """Write a part of exactly `size` bytes durably, with bounded memory. What an earlier one of its number holds
-        may stay or go.
+        """Write a part of exactly `size` bytes durably, with bounded memory. May replace an earlier one of its number.
 
-        Raises what `chunks` raises, as it is, also when it does so at its very end: the part is not written then.
-        InvalidRequestError for another size, BlobNotFound when there is no such upload.
+        Raises what `chunks` raises, even at its end: the part is not written then. Raises InvalidRequestError for
+        another size, BlobNotFound when the upload does not exist.
         """
         ...
 
     async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> StoredPart | None:
-        """Make a part of an object of this namespace, inside the store. None where it has to be read and written."""
+        """Copy bytes of an object of this namespace to a part, inside the store. None when the store cannot do it."""
         ...
 
     async def assemble(self, key: str, upload: str, parts: Sequence[StoredPart]) -> None:
-        """Make the parts, in this order, the object of the key, durably: it is visible at once, or not at all.
+        """Make one object of the parts, in this order, durably. It becomes visible as a whole or not at all.
 
-        Safe to repeat with the same parts. Raises BlobNotFound when the upload or a part is no more, which may mean
-        that it was done before: look at the key. InvalidRequestError when a part was replaced meanwhile.
-        OutcomeUnknownError when the answer was lost: look as well.
+        Safe to repeat with the same parts. Raises BlobNotFound when the upload or a part does not exist any more: if it
+        was assembled before, the object is at the key. Raises InvalidRequestError when a part was replaced, and
+        OutcomeUnknownError when the answer was lost: read the key.
         """
         ...
 
     async def clear(self, key: str, upload: str) -> None:
-        """Free what the parts take, of an upload that has ended in one way or the other. Nothing there is no error."""
+        """Free the space of the parts of an ended upload. Ignores what does not exist."""
         ...
 
 
 @runtime_checkable
 class Numbering(Assembler, Protocol):
-    """Uploads whose parts clients write, too, each at a signed address: they know a part by its number only."""
+    """Uploads whose parts clients may also write, at presigned URLs. Clients know a part only by its number."""
 
     async def put_numbered(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> str:
-        """Write a part as such a client does, in the place of an earlier one of its number; gives its ETag.
+        """Write a part as such a client does, and replace an earlier one of its number. Returns its ETag.
 
         Raises as `put` of `Assembler`.
         """
@@ -74,23 +73,23 @@ class Numbering(Assembler, Protocol):
 
 @runtime_checkable
 class Assembling(Protocol):
-    """A store that may have uploads in parts of its own."""
+    """A store that may have its own multipart uploads."""
 
     @property
     def assembler(self) -> Assembler | None:
-        """What does them; None where nothing can."""
+        """The assembler, or None when the store has none."""
         ...
 
 
 @runtime_checkable
 class Concatenating(Protocol):
-    """A store that joins objects without moving their bytes through this process' memory."""
+    """A store that joins objects without moving their bytes through the memory of this process."""
 
     async def concat(self, keys: Sequence[str], target: str) -> None:
-        """The content of objects, one behind the other, as another, durably. Raises BlobNotFound."""
+        """Join the content of objects into another object, durably. Raises BlobNotFound."""
         ...
 
 
 def own_assembler(store: ObjectStore) -> Assembler | None:
-    """The store's own uploads in parts."""
+    """The store's own assembler, or None."""
     return store.assembler if isinstance(store, Assembling) else None

@@ -1,8 +1,8 @@
-"""Uploads in parts for every store that has none of its own: parts are objects, and become one in the end.
+"""Multipart uploads for every store that has none: parts are objects, and are joined at the end.
 
-The parts of an upload lie in one folder below PARTS, named as the last segment of its key. Each attempt to write a part
-has a name of its own, so a part that fails leaves the one before it as it was. Stores that can join objects do so;
-through others the bytes are read and written once more.
+The parts of an upload are in one folder below PARTS, named by the last segment of its key. Each attempt to write a part
+has its own name, so a failed part does not change the one before. Stores that can join objects do so. With other
+stores, the bytes are read and written once more.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ _PAGE = 500
 
 
 class ObjectParts:
-    """For one namespace."""
+    """The assembler of one namespace."""
 
     def __init__(self, store: ObjectStore, ids: Ids) -> None:
         self._store = store
         self._ids = ids
 
     async def begin(self, key: str, content_type: str) -> str:
-        """Nothing has to be begun."""
+        """Does nothing: there is nothing to begin."""
         return ""
 
     async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
-        """An object of its own."""
+        """Write the part as an object."""
         name = f"{folder_of(key)}{number:05}-{self._ids.new()}"
         put = await self._store.put_stream(name, exactly(size, chunks))
         return StoredPart(number, put.size, put.md5, name)
 
     async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> StoredPart | None:
-        """Read and written: the MD5 has to be known anyway."""
+        """Always None: the caller must read the bytes anyway, for the MD5."""
         return None
 
     async def assemble(self, key: str, upload: str, parts: Sequence[StoredPart]) -> None:
-        """Join them. Each try writes the same."""
+        """Join the parts. A repeated call writes the same object."""
         names = [part.handle for part in parts]
         if isinstance(self._store, Concatenating):
             await self._store.concat(names, key)
@@ -49,7 +49,7 @@ class ObjectParts:
             await self._store.put_stream(key, self._content(names))
 
     async def clear(self, key: str, upload: str) -> None:
-        """Remove all parts of the upload. Any other key in the folder stays."""
+        """Remove all parts of the upload. Keeps any other key in the folder."""
         names: list[str] = []
         async for blob in self._store.list(folder_of(key)):
             if is_made(blob.key):
@@ -68,12 +68,12 @@ class ObjectParts:
 
 
 def folder_of(key: str) -> str:
-    """The folder of an upload's parts, with a slash at the end."""
+    """The folder of an upload's parts, with its final slash."""
     return f"{PARTS}{key.rpartition('/')[2]}/"
 
 
 async def exactly(size: int, chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """The chunks. Raises InvalidRequestError when they have not `size` bytes together."""
+    """The chunks. Raises InvalidRequestError when they do not have exactly `size` bytes."""
     seen = 0
     async for chunk in chunks:
         seen += len(chunk)

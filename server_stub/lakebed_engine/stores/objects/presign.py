@@ -1,6 +1,6 @@
-"""Signed addresses: how clients read and write a store themselves, without its credentials.
+"""Presigned URLs: clients read and write a store without its credentials.
 
-Keys are relative to the namespace. An address is a secret until it ends: it stands in no log and in no `repr`.
+Keys are relative to the namespace. A URL is a secret until it expires: it is in no log and in no `repr`.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 LARGEST_PUT = 5 << 30
-"""Bytes of one PUT, as on S3."""
+"""The largest PUT in bytes, as on S3."""
 
 MOST_PARTS = 10_000
-"""Parts of one upload, as on S3."""
+"""The largest number of parts of an upload, as on S3."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToWrite:
-    """An object that is to be written. An empty `content_type` leaves it to whoever writes.
+    """An object that a client will write. With an empty `content_type` the client chooses it.
 
-    `guarded`: where the store can, the address replaces nothing that is there. The writer must then send the headers
-    that come with it, which only clients of our own do.
+    `guarded`: if the store supports it, the PUT does not replace an existing object. The client must then send the
+    headers that belong to the URL, which only Lakebed's clients do.
     """
 
     key: str
@@ -32,7 +32,7 @@ class ToWrite:
 
 @dataclass(frozen=True, slots=True)
 class ToRead:
-    """An object that is to be read, and the content type that the store is to answer with, where it can."""
+    """An object that a client will read, and the content type for the store's response, if the store supports it."""
 
     key: str
     content_type: str = ""
@@ -40,7 +40,7 @@ class ToRead:
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """A URL, and the headers that must be sent with it as they stand."""
+    """A URL, and the headers that the client must send unchanged."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str]
@@ -48,68 +48,68 @@ class SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part that is in the store: its number from 1, and the ETag that the store answered."""
+    """A stored part: its number from 1, and the ETag that the store returned."""
 
     number: int
     etag: str
 
 
 class PartUploads(Protocol):
-    """Objects written in parts, each to an address of its own. A call may raise StoreUnavailableError."""
+    """Multipart uploads whose parts have presigned URLs. Calls may raise StoreUnavailableError."""
 
     async def create(self, target: ToWrite) -> str:
-        """Begin an upload; gives its id. Nothing is visible under the key until it is completed."""
+        """Begin an upload. Returns its id. Nothing is visible under the key until it is completed."""
         ...
 
     async def sign(self, key: str, upload: str, numbers: Sequence[int], seconds: int) -> Sequence[SignedRequest]:
-        """An address for one PUT of each part. May raise BlobNotFound when there is no such upload."""
+        """A presigned PUT URL for each part. May raise BlobNotFound when the upload does not exist."""
         ...
 
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
-        """Make the parts one object. One attempt.
+        """Make one object of the parts. Makes one attempt.
 
-        Raises BlobNotFound when there is no such upload (any more), InvalidRequestError for parts that the store does
-        not have, OutcomeUnknownError when the answer was lost: look what is there.
+        Raises BlobNotFound when the upload does not exist any more, InvalidRequestError for parts that the store does
+        not have, and OutcomeUnknownError when the answer was lost: read the key.
         """
         ...
 
     async def abort(self, key: str, upload: str) -> None:
-        """Give an upload up; what its parts take is freed, now or by the store itself. May raise BlobNotFound."""
+        """Abort an upload. The store frees its parts now or later. May raise BlobNotFound."""
         ...
 
 
 class Signer(Protocol):
-    """What signs for one namespace. A call may raise StoreUnavailableError."""
+    """Signs URLs of one namespace. Calls may raise StoreUnavailableError."""
 
     @property
     def any_name(self) -> bool:
-        """Whether it signs for any key; else only for keys that a URL spells as they stand."""
+        """Whether it signs for any key. If not, only for keys that a URL contains without escapes."""
         ...
 
     @property
     def parts(self) -> PartUploads | None:
-        """Uploads in parts, where it can sign them."""
+        """Multipart uploads, or None when it cannot sign them."""
         ...
 
     async def takes_tags(self) -> bool:
-        """Whether the store keeps tags of objects. Asked of the store once."""
+        """Whether the store supports tags of objects. Asks the store once."""
         ...
 
     async def sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> Sequence[SignedRequest]:
-        """An address for one PUT of up to LARGEST_PUT bytes of each key."""
+        """A presigned PUT URL for each key, for up to LARGEST_PUT bytes."""
         ...
 
     async def sign_reads(self, targets: Sequence[ToRead], seconds: int) -> Sequence[str]:
-        """A URL that takes GETs, with ranges, of each key; empty for a key that it cannot sign for."""
+        """A presigned GET URL for each key, also for ranges. Empty for a key that it cannot sign for."""
         ...
 
 
 @runtime_checkable
 class Classing(Protocol):
-    """A signer of a store that keeps objects in classes."""
+    """A signer of a store with storage classes."""
 
     async def storage_class(self, key: str) -> str | None:
-        """That of an object; None where the store tells none. Raises BlobNotFound."""
+        """The class of an object. None when the store reports none. Raises BlobNotFound."""
         ...
 
 
@@ -119,5 +119,5 @@ class Signing(Protocol):
 
     @property
     def signer(self) -> Signer | None:
-        """What signs for it; None where nothing can."""
+        """The signer, or None when the store cannot sign."""
         ...

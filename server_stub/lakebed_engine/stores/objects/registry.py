@@ -1,6 +1,6 @@
-"""Which store a namespace URI means.
+"""Opens the store of a namespace URI.
 
-A name is checked here once, so that no adapter sees one that leaves its place.
+It checks each name once, so that no adapter gets a name that leaves its storage.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _PATH = 500
 
 
 class Stores:
-    """Opens `local://NAME[/more]` below one directory, `mem://NAME` in this process and buckets of the clouds.
+    """Opens `local://NAME[/more]` below one directory, `mem://NAME` in this process, and buckets of the clouds.
 
-    Without `local_root`, `memory` or `cloud` those schemes are refused. The same URI is the same store. With `cache`
-    the metadata of cloud stores is kept on this machine's disk. With `keep_root` the local root is there already, and
-    is never made: should it go away, the stores in it fail. Not `durable`, nothing in `local://` waits for the disk:
-    what was put survives this process, not this machine.
+    Without `local_root`, `memory` or `cloud` it refuses these schemes. The same URI gives the same store. `cache`
+    caches the metadata of cloud stores on the local disk. With `keep_root` the local root must exist and is never
+    made: if it disappears, its stores fail. Without `durable`, `local://` does not wait for the disk: its data survives
+    the end of this process, but not a failure of the machine.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Stores:
         keep_root: bool = False,
         durable: bool = True,
     ) -> None:
-        # a link there is the administrator's: it is followed now, and none is later
+        # the administrator chose this link, so follow it now. Later links are not followed.
         self._local_root = None if local_root is None else local_root.resolve()
         self._base = self._local_root if keep_root else None
         self._memory = memory
@@ -57,7 +57,7 @@ class Stores:
         self._foreign: dict[str, ObjectStore] = {}
 
     def open(self, uri: str) -> ObjectStore:
-        """The store for a URI; a slash at its end is dropped. Raises InvalidNamespaceError naming the broken rule."""
+        """The store of a URI. Ignores a final slash. Raises InvalidNamespaceError, which names the broken rule."""
         store = self._stores.get(uri)
         if store is not None:
             return store
@@ -69,7 +69,7 @@ class Stores:
             return self._stores[name]
 
     def open_foreign(self, uri: str) -> ObjectStore:
-        """A store that nothing is ever written to, not even to find out what it can do. Raises as `open`."""
+        """A store to read only. It is never written to, not even to test what it can do. Raises as `open`."""
         if not uri.startswith(tuple(f"{scheme}://" for scheme in CLOUD_SCHEMES)):
             return self.open(uri)
         scheme, path = _split(uri)
@@ -80,7 +80,7 @@ class Stores:
             return self._foreign[name]
 
     def close(self) -> None:
-        """Forget the stores, and with them all of `mem://`; let the threads end."""
+        """Forget all stores, with the data of `mem://`, and end the threads."""
         with self._lock:
             self._stores, self._foreign = {}, {}
         self._threads.close()

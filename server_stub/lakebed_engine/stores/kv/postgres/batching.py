@@ -1,7 +1,7 @@
-"""Calls that wait while others are under way share the next round trip.
+"""Batches calls: calls that wait while others run share the next round trip.
 
-A statement for one row costs nearly as much as one for fifty, in this process most of all. One caller alone waits for
-nobody; sixty-four share a few statements.
+A statement for one row costs nearly as much as one for fifty, most of all in this process. A single caller does not
+wait. Sixty-four callers share a few statements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item(Generic[W, A]):
-    """One call's work, and the future of its answer."""
+    """The work of one call, and the future of its answer."""
 
     work: W
     future: asyncio.Future[A]
@@ -28,7 +28,7 @@ Answers = Sequence[A | Exception]
 
 
 class Lanes(Generic[W, A]):
-    """Answers calls in groups. `choose` takes a group out of the queue, `run` answers it in order, `lanes` at once."""
+    """Answers calls in groups. `choose` takes a group from the queue, `run` answers it. `lanes` groups run at a time."""
 
     def __init__(
         self,
@@ -40,23 +40,23 @@ class Lanes(Generic[W, A]):
         self._run = run
         self._lanes = lanes
         self._queue: deque[Item[W, A]] = deque()
-        self._working = 0  # lanes that will look at the queue once more; a task lives a little longer
+        self._working = 0  # workers that will read the queue once more. A finished task exists a little longer
         self._tasks: set[asyncio.Task[None]] = set()
 
     def submit(self, work: W) -> asyncio.Future[A]:
-        """Queue it. Cancelling the future does not undo the work."""
+        """Add work to the queue. Cancelling the future does not undo the work."""
         loop = asyncio.get_running_loop()
         item: Item[W, A] = Item(work, loop.create_future())
         self._queue.append(item)
         if self._working < self._lanes:
             self._working += 1
-            task = loop.create_task(self._work())  # it begins in the next round, behind all who call in this one
+            task = loop.create_task(self._work())  # begins in the next round, after all calls of this round
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return item.future
 
     async def drain(self) -> None:
-        """Wait until everything that was queued is answered."""
+        """Wait until all queued calls are answered."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -71,13 +71,13 @@ class Lanes(Generic[W, A]):
         try:
             answers = await self._run([item.work for item in group])
         except BaseException as error:
-            if not isinstance(error, Exception):  # the event loop ends, and with it whoever waits
+            if not isinstance(error, Exception):  # the event loop ends, and all waiting callers with it
                 for item in group:
                     item.future.cancel()
                 raise
             answers = [error] * len(group)
         for item, answer in zip(group, answers, strict=True):
-            if item.future.done():  # cancelled: nobody waits
+            if item.future.done():  # the caller was cancelled
                 continue
             if isinstance(answer, Exception):
                 item.future.set_exception(answer)

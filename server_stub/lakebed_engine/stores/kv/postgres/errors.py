@@ -1,6 +1,6 @@
-"""What errors of PostgreSQL, and of the way to it, mean to a caller of the KV store.
+"""Maps errors of PostgreSQL and of the connection to errors of the KV store.
 
-A dsn holds a password, so no message quotes one: stores are named by `place`.
+A DSN contains a password, so no message quotes one. Messages name a store by `place_of` its DSN.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SOCKET: Final = re.compile(r"[?&]host=(?P<host>[\w./\-]+)")
 _DEADLOCKED: Final = frozenset({"40001", "40P01"})  # serialization failure, deadlock
 _TOO_MANY_LOCKS: Final = "53200"
 _TOO_MANY_CONNECTIONS: Final = "53300"
-_SHUTTING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "57P05"})  # the last: a connection idle for too long
+_SHUTTING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "57P05"})  # the last: a connection was idle for too long
 _LATE: Final = frozenset({"55P03", "57014"})  # a lock, or the whole statement, took too long
 _CHANGED: Final = frozenset({"42P01", "42883"})  # no such table, no such function: a migration has renamed it
 _UNWRITABLE: Final = frozenset({"53100", "25006"})  # disk full, read-only transaction
@@ -45,7 +45,7 @@ _NEXT: Final = {
 
 
 def place_of(dsn: str, schema: str) -> str:
-    """The database a dsn names, for people, and never a piece of its password.
+    """The database of a DSN, for messages. Never contains a part of the password.
 
     `postgresql://me:secret@db.example:5432/lake` is `db.example:5432/lake (schema lakebed)`.
     """
@@ -57,28 +57,28 @@ def place_of(dsn: str, schema: str) -> str:
 
 
 def sqlstate(error: BaseException) -> str:
-    """PostgreSQL's code of an error that it sent, or an empty text."""
+    """PostgreSQL's code in an error that it sent, or an empty text."""
     return str(error.sqlstate or "") if isinstance(error, asyncpg.PostgresError) else ""
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the connection, or the server, went away: a statement that was sent may have been carried out."""
+    """Whether the connection or the server was lost. The server may have executed the statement."""
     if isinstance(error, asyncpg.PostgresError):
         code = sqlstate(error)
         ended = getattr(error, "severity_en", None) or getattr(error, "severity", None)
         return code.startswith("08") or code in _SHUTTING_DOWN or ended in ("FATAL", "PANIC")
-    if isinstance(error, ValueError):  # asyncpg's word for an argument that it cannot encode
+    if isinstance(error, ValueError):  # asyncpg raises it for an argument that it cannot encode
         return False
     return isinstance(error, OSError | TimeoutError | asyncpg.InterfaceError | asyncpg.InternalClientError)
 
 
 def is_unsent(error: BaseException) -> bool:
-    """Whether a lost statement's end never left this machine: the server, which waits for it, has done nothing."""
+    """Whether the end of a lost statement never left this machine. The server waits for it, so it has done nothing."""
     return isinstance(error.__cause__, BrokenPipeError)
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether connecting may work in a moment: nobody listens, it is starting, or all connections are taken."""
+    """Whether connecting may work soon: nothing listens, the server is starting, or all connections are taken."""
     code = sqlstate(error)
     if code in _NEXT and code != _TOO_MANY_CONNECTIONS:
         return False
@@ -86,7 +86,7 @@ def is_passing(error: BaseException) -> bool:
 
 
 def is_worth_repeating(error: BaseException) -> bool:
-    """Whether the transaction was undone because of others: deadlock, serialization failure, no room for its locks."""
+    """Whether other transactions caused the rollback: deadlock, serialization failure, no room for its locks."""
     return sqlstate(error) in _DEADLOCKED or is_out_of_locks(error)
 
 
@@ -96,13 +96,13 @@ def is_out_of_locks(error: BaseException) -> bool:
 
 
 def is_everybodys(error: BaseException) -> bool:
-    """Whether a statement failed because of the store's state, so that its parts would fail as well."""
+    """Whether the state of the store caused the failure, so that each batch alone would fail too."""
     code = sqlstate(error)
     return code in _LATE or code in _UNWRITABLE or code in _CHANGED or code in _NEXT
 
 
 def store_error(error: BaseException, place: str) -> StoreError:
-    """The error to raise. Not for a lost answer: whether that is OutcomeUnknownError depends on what was sent."""
+    """The error to raise. Not for a lost answer: only the caller knows whether that is OutcomeUnknownError."""
     code = sqlstate(error)
     kind: type[StoreError] = StoreUnavailableError
     if code in _UNWRITABLE:
@@ -124,7 +124,7 @@ def store_error(error: BaseException, place: str) -> StoreError:
 
 
 def wrong_dsn() -> StoreError:
-    """The error of a dsn that asyncpg cannot read. What asyncpg says may quote it, and so is not passed on."""
+    """The error for a DSN that asyncpg cannot read. It omits asyncpg's message, which may quote the DSN."""
     return StoreUnavailableError(
         "kv.postgres.dsn cannot be understood; write postgresql://user:password@host:5432/database, with %-escapes"
     )

@@ -1,6 +1,6 @@
-"""The connections to PostgreSQL of one event loop: asyncpg's pool, with patience for a server that is starting.
+"""The connections to PostgreSQL of one event loop: asyncpg's pool, which waits for a server that is starting.
 
-The pool cleans no connection that comes back (`reset`): that would take a round trip, and no statement here leaves
+The pool does not clean a returned connection (`reset`). That would take a round trip, and no statement here leaves
 anything to clean.
 """
 
@@ -25,26 +25,26 @@ Lent: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 """A connection of the pool, until it is returned."""
 
 _PAUSE: Final = 0.1
-"""Seconds between two tries to connect."""
+"""Seconds between two attempts to connect."""
 WAIT: Final = 30.0
 """Seconds that a caller waits for a connection when all are busy."""
 _FRESH_SECONDS: Final = 1.0
-"""A connection that was used this lately is taken to be alive."""
+"""Seconds after its last use for which a connection is assumed to be alive."""
 _PING_SECONDS: Final = 2.0
 _READS: Final = 3
-"""Tries of a read; each may find its connection lost."""
+"""Attempts of a read. Each may find that its connection is lost."""
 _ALWAYS: Final = 1 << 62
-"""Statements of a connection: it is never replaced for its age."""
+"""Statements per connection: the pool never replaces one for its age."""
 
 
 class TimedConnection(asyncpg.Connection):
-    """A connection that knows when it was last used."""
+    """A connection that records its last use."""
 
     used: float = 0.0
 
 
 class Pool:
-    """At most `size` connections. `connect` makes one that is ready. Tries for `patience` seconds to reach a server."""
+    """At most `size` connections, made by `connect`. Tries for `patience` seconds to reach a server."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]], *, size: int, patience: float, place: str) -> None:
         self._connect = connect
@@ -64,7 +64,7 @@ class Pool:
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[Lent]:
-        """A connection that answered a moment ago. Raises StoreError when there is none."""
+        """A working connection. Raises StoreError when there is none."""
         connection = await self._take()
         try:
             yield connection
@@ -74,7 +74,7 @@ class Pool:
     async def _take(self) -> Lent:
         if self._closed:
             raise closed(self._place)
-        await self._pool  # the first time it opens; it makes no connection yet
+        await self._pool  # opens the pool at the first call, without a connection
         end = _now() + self._patience
         while True:
             try:
@@ -89,10 +89,10 @@ class Pool:
             except _NotConnectedError as error:
                 if not is_passing(error.cause) or _now() + _PAUSE > end:
                     raise store_error(error.cause, self._place) from error.cause
-            await asyncio.sleep(_PAUSE)  # then a connection may be free, or the server may take one more
+            await asyncio.sleep(_PAUSE)  # after it, a connection may be free, or the server may take one more
 
     async def fetch(self, statement: str, *arguments: object) -> Records:
-        """The rows of a statement that may be run twice: it is, when its connection was lost."""
+        """The rows of a statement that may be run twice. After a lost connection it is run again."""
         lost: Exception | None = None
         for _ in range(_READS):
             async with self.lend() as connection:
@@ -107,7 +107,7 @@ class Pool:
         raise store_error(lost, self._place) from lost
 
     async def close(self) -> None:
-        """Wait for the calls under way, then close every connection."""
+        """Wait for running calls, then close every connection."""
         self._closed = True
         await self._pool
         try:
@@ -117,11 +117,11 @@ class Pool:
             return  # the pool has cut the connections
 
     async def abandon(self) -> None:
-        """Cut every connection: the event loop ends."""
+        """Close every connection without waiting, because the event loop ends."""
         self._closed = True
         await self._pool
         self._pool.terminate()
-        for _ in range(3):  # the transports close in the next rounds of the loop
+        for _ in range(3):  # the transports close in the next rounds of the event loop
             await asyncio.sleep(0)
 
     async def _one_more(self, *_: object, **__: object) -> Connection:
@@ -134,7 +134,7 @@ class Pool:
 
 
 class _NotConnectedError(Exception):
-    """A new connection could not be made. Its timeout is not that of a caller that waits for a free one."""
+    """A new connection could not be made. Distinguishes its timeout from that of a caller who waits for a free one."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -142,17 +142,17 @@ class _NotConnectedError(Exception):
 
 
 class _LostError(Exception):
-    """A pooled connection does not answer any more."""
+    """A pooled connection does not answer."""
 
 
 def cut(connection: Lent) -> None:
-    """Close a connection that was lost. The pool may have seen the loss, and taken it back already."""
+    """Close a lost connection. The pool may have noticed the loss and taken it back already."""
     with suppress(asyncpg.InterfaceError):
         connection.terminate()
 
 
 async def _check(connection: Lent) -> None:
-    """Before a connection is used again: ask the server, unless it was used a moment ago."""
+    """Before a connection is used again, ask the server, unless the last use was very recent."""
     used: float = connection.used  # type: ignore[attr-defined]
     if not used or _now() - used < _FRESH_SECONDS:
         return

@@ -1,7 +1,7 @@
-"""The tables of the PostgreSQL KV store: made, versioned and looked at by the driver, and the statements on them.
+"""The tables of the PostgreSQL KV store, their version, and the statements on them.
 
-The layout belongs to the driver. Everything lies in one SQL schema, which is each connection's whole search path: no
-statement here names it.
+The layout belongs to the driver. All tables are in one SQL schema, which is the whole search path of each connection.
+So no statement here names it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 1
 
 FUNCTION_VERSION: Final = 1
-"""Of the body of `apply`, and so written in its comment. Count it up with every change: a server that starts replaces
-an older one, and leaves a newer one alone. 0.1 wrote no comment.
+"""The version of the body of `apply`, also written in its comment. Increment it with every change. At its start, a
+server replaces an older body and keeps a newer one. 0.1 wrote no comment.
 """
 
 NUMBERS: Final = 256
-"""Batches of one group are numbered below this; a version is a number of the sequence times this plus the batch's."""
+"""The numbers of the batches of one group are below this. A version is a sequence number times this plus the batch's
+number.
+"""
 
 GET: Final = "SELECT value, version FROM kv WHERE partition = $1 AND key = $2"
 GET_MANY: Final = """
@@ -34,7 +36,7 @@ SCAN: Final = "SELECT key, value, version FROM kv WHERE partition = $1 AND key >
 SCAN_TO: Final = """
     SELECT key, value, version FROM kv WHERE partition = $1 AND key >= $2 AND key < $4 ORDER BY key LIMIT $3::bigint
 """
-# From each name to the next through the index: a DISTINCT would read every row.
+# Go from each name to the next through the index: a DISTINCT would read every row.
 PARTITIONS: Final = """
     WITH RECURSIVE found (name) AS (
         (SELECT partition FROM kv WHERE partition >= $1 ORDER BY partition LIMIT 1)
@@ -49,7 +51,7 @@ NTH_KEY: Final = "SELECT key FROM kv WHERE partition = $1 AND key >= $2 ORDER BY
 DROP_BELOW: Final = "DELETE FROM kv WHERE partition = $1 AND key >= $2 AND key < $3"
 DROP_REST: Final = "DELETE FROM kv WHERE partition = $1 AND key >= $2"
 
-# Bytea keeps every byte, and their order. The version is in no index, so that a new one can stay on its row's page.
+# bytea keeps every byte and their order. The version is in no index, so that an update can stay on its row's page.
 _TABLES: Final = """
     CREATE TABLE lakebed_schema (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL);
     CREATE SEQUENCE versions AS bigint;
@@ -62,10 +64,10 @@ _TABLES: Final = """
     END LOOP; END $$;
 """
 
-# A group of batches in one statement, and so in one transaction and one round trip. The locks come first. Each
-# statement after them has a snapshot of its own, taken when the locks are held, and so sees all that earlier holders
-# have committed (docs/decisions/0010-postgres-checks.md). `broken` has the places of the checks that do not hold.
-# Of two puts of one key the later batch's is kept.
+# Applies a group of batches in one statement, and so in one transaction and one round trip. It takes the locks first.
+# Each later statement has its own snapshot, taken while the locks are held. So it sees everything that earlier lock
+# holders have committed (docs/decisions/0010-postgres-checks.md). `broken` has the positions of the checks that do not
+# hold. Of two puts of one key, the put of the later batch is kept.
 _BODY: Final = """
     CREATE OR REPLACE FUNCTION apply(
         lock_ids bigint[], lock_exclusive boolean[],
@@ -115,7 +117,7 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 
 def lock_id(schema: str, *parts: bytes) -> int:
-    """The number of an advisory lock: 64 bits of a hash of what it stands for. Equal in every process."""
+    """The number of an advisory lock: 64 bits of a hash of the locked name. The same in every process."""
     digest = hashlib.blake2b(schema.encode(), digest_size=8, person=b"lakebed-kv")
     for part in parts:
         digest.update(len(part).to_bytes(4, "big") + part)
@@ -123,14 +125,14 @@ def lock_id(schema: str, *parts: bytes) -> int:
 
 
 async def ensure_schema(connection: Connection, schema: str, place: str) -> None:
-    """Make the tables when they are not there, and replace an older `apply`. Several servers may start at once.
+    """Make missing tables, and replace an older `apply`. Several servers may do this at the same time.
 
-    Raises SchemaTooNewError, CorruptDataError (the SQL schema is somebody else's) and asyncpg's errors.
+    Raises SchemaTooNewError, CorruptDataError (another program uses the SQL schema) and asyncpg's errors.
     """
     if await _is_there(connection, place) and await _is_current(connection):
         return
-    # Taken before the transaction begins: what others have made is only sure to be seen by one that begins afterwards.
-    # It goes with the connection if anything fails here.
+    # Take the lock before the transaction begins: only a later transaction surely sees what another server has made.
+    # If anything fails here, the lock ends with the connection.
     lock = lock_id(schema, b"the schema")
     await connection.execute("SELECT pg_advisory_lock($1)", lock)
     if not await _is_there(connection, place):  # or another server was faster
@@ -169,5 +171,5 @@ async def _is_current(connection: Connection) -> bool:
 
 
 def quoted(name: str) -> str:
-    """An SQL identifier, whatever is in it."""
+    """A quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""What one event loop of one process has of a PostgreSQL KV store: its connections, and the calls under way."""
+"""The connections and the running calls of a PostgreSQL KV store in one event loop."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _Found = Versioned | None
 
 _READ_LANES: Final = 2
 _WRITE_LANES: Final = 4
-_GETS: Final = 256  # keys to a statement
+_GETS: Final = 256  # keys in a statement
 _LOCK_SECONDS: Final = 10.0
 _NOTHING: Final[list[list[object]]] = [[]] * 13
 
-# Every plan is an index's: a plan is kept, and one that was made while a table was small would read all of it.
+# Every plan must use an index: plans are kept, and a plan for a small table would later read the whole table.
 # READ COMMITTED, because each statement of `apply` must see what was committed before it.
 _SETTINGS: Final = {
     "application_name": "lakebed",
@@ -42,7 +42,7 @@ _DURABLE: Final = """
 
 @dataclass(slots=True)
 class Access:
-    """How to reach the store. `is_made`: this process has seen its tables."""
+    """How to connect to the store. `is_made`: this process has checked its tables."""
 
     dsn: str = field(repr=False)
     schema: str
@@ -53,13 +53,13 @@ class Access:
     is_made: bool = False
 
     async def connect(self) -> Connection:
-        """A connection that is ready for every statement. Raises asyncpg's errors, OSError and StoreError."""
+        """Open a connection and prepare its statements. Raises asyncpg's errors, OSError and StoreError."""
         try:
             connection: Connection = await asyncpg.connect(
                 self.dsn,
                 timeout=self.patience,
                 connection_class=TimedConnection,
-                command_timeout=self.timeout + 5,  # the server itself gives up first, and then says so
+                command_timeout=self.timeout + 5,  # the server gives up first, and reports why
                 max_cached_statement_lifetime=0,
                 server_settings={
                     **_SETTINGS,
@@ -75,7 +75,7 @@ class Access:
                 await ensure_schema(connection, self.schema, self.place)
                 self.is_made = True
             await connection.execute(_DURABLE)
-            await connection.fetchrow(APPLY, *_NOTHING)  # prepares it: from now on it takes one round trip
+            await connection.fetchrow(APPLY, *_NOTHING)  # prepares the statement: each later call takes one round trip
         except BaseException:
             connection.terminate()
             raise
@@ -83,7 +83,7 @@ class Access:
 
 
 class Session:
-    """Bound to the running event loop; when that ends, so do its connections. `on_end` is called then."""
+    """Belongs to the running event loop. Its connections end with the loop. `on_end` is called then."""
 
     def __init__(self, access: Access, on_end: Callable[[], object]) -> None:
         self.pool = Pool(access.connect, size=access.size, patience=access.patience, place=access.place)
@@ -93,18 +93,18 @@ class Session:
         self._stay = self._until_the_loop_ends()
 
     async def open(self) -> None:
-        """Begin to watch for the end of the event loop."""
+        """Begin to wait for the end of the event loop."""
         await anext(self._stay)
 
     async def close(self) -> None:
-        """Finish what was accepted, then close the connections."""
+        """Finish accepted calls, then close the connections."""
         await self.gets.drain()
         await self.batches.drain()
         await self.pool.close()
         await self._stay.aclose()
 
     async def _until_the_loop_ends(self) -> AsyncGenerator[None, None]:
-        # asyncio.run() finishes every generator that is still open, and nothing else, before it closes the loop
+        # before it closes the loop, asyncio.run() finishes every open generator, and nothing else
         try:
             yield
         finally:
@@ -123,7 +123,7 @@ class Session:
 
 
 def to_versioned(row: asyncpg.Record) -> Versioned | None:
-    """A row of GET or GET_MANY; of the latter nulls for an absent key."""
+    """The value of a row of GET or GET_MANY. GET_MANY returns nulls for an absent key."""
     value, version = row
     return None if version is None else Versioned(value, version)
 

@@ -1,8 +1,8 @@
 """The KV store in PostgreSQL: for production, and for several servers on several machines.
 
-A driver beside `sqlite.py`. This module is the door; `postgres.schema` has the tables and the one function that
-applies batches, `postgres.writer` the locks that make it right, `postgres.pool` the connections,
-`postgres.batching` the sharing of round trips. Needs connections of its own, or a pooler in session mode.
+`postgres.schema` has the tables and the function that applies batches. `postgres.writer` has the locks that make it
+correct, `postgres.pool` the connections, and `postgres.batching` the sharing of round trips. The driver needs its own
+connections, or a pooler in session mode.
 """
 
 from __future__ import annotations
@@ -25,18 +25,20 @@ from lakebed_engine.stores.kv.postgres.schema import (
 from lakebed_engine.stores.kv.postgres.session import Access, Session, to_versioned
 from lakebed_engine.stores.kv.postgres.writer import partition_bytes, work_of
 
-_DROP_STEP = 10_000  # rows to a step of drop_partition
+_DROP_STEP = 10_000  # rows that drop_partition deletes in one step
 
 _to_row = partial(tuple.__new__, Row)
 
 
 class PostgresKV:
-    """A KVStore in a PostgreSQL database, in the SQL schema `schema`, which is made when it is not there.
+    """A KVStore in a PostgreSQL database, in the SQL schema `schema`. Makes a missing schema.
 
-    Connects when it is first used, with at most `pool` connections; when all are busy, the caller waits. Tries for
-    `patience` seconds to reach a server that does not answer, and gives up on a statement after `timeout`. Each event
-    loop has connections of its own, and so has each process after a fork. All calls may raise SchemaTooNewError,
-    CorruptDataError (somebody else's schema), StoreFullError and StoreUnavailableError.
+    Connects at the first use, with at most `pool` connections. When all are busy, the caller waits. Tries for
+    `patience` seconds to reach a server that does not answer. Gives up on a statement after `timeout` seconds. Each
+    event loop has its own connections, and so has each process after a fork.
+
+    All calls may raise SchemaTooNewError, CorruptDataError (another program uses the schema), StoreFullError and
+    StoreUnavailableError.
     """
 
     def __init__(
@@ -48,14 +50,14 @@ class PostgresKV:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"PostgresKV({self._place})"  # the dsn has a password
+        return f"PostgresKV({self._place})"  # without the DSN, which has a password
 
     async def get(self, partition: str, key: bytes) -> Versioned | None:
         """The value and its version, or None."""
         return await (await self._session()).gets.submit((partition_bytes(partition), key))
 
     async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
-        """As `get`, for several keys, from one consistent view, in the order asked for."""
+        """As `get`, for several keys, from one consistent view, in the given order."""
         session = await self._session()
         rows = await session.pool.fetch(GET_MANY, [partition_bytes(partition)] * len(keys), list(keys))
         return [to_versioned(row) for row in rows]
@@ -71,10 +73,10 @@ class PostgresKV:
         return [_to_row(row) for row in rows]
 
     async def apply(self, batch: Batch) -> int:
-        """Apply atomically and durably; returns the version that every put row now has.
+        """Apply atomically and durably. Returns the version that every put row now has.
 
         Raises PredicateFailed when a check does not hold: then nothing was changed. Raises OutcomeUnknownError when
-        the connection was lost behind the statement. A caller that is cancelled does not know either.
+        the connection was lost after the statement was sent. After a cancellation, the outcome is unknown too.
         """
         return await (await self._session()).batches.submit(work_of(batch))
 
@@ -95,17 +97,17 @@ class PostgresKV:
         return [row["name"].decode("utf-8", "surrogatepass") for row in rows]
 
     async def close(self) -> None:
-        """Finish what was accepted on this event loop, then close every connection. Closing twice is fine."""
+        """Finish accepted calls of this event loop, then close every connection. May be called twice."""
         self._closed = True
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
             await session.close()
 
     async def _session(self) -> Session:
-        """What the running loop has. The parent's is left alone after a fork: its connections are not ours to close."""
+        """The session of the running event loop. After a fork, the parent's session is not used and not closed."""
         if self._closed:
             raise closed(self._place)
-        loop = asyncio.get_running_loop()  # a forked child runs another one
+        loop = asyncio.get_running_loop()  # a forked child has another event loop
         session = self._sessions.get(loop)
         if session is None:
             session = Session(self._access, partial(self._sessions.pop, loop, None))

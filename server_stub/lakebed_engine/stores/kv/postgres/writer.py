@@ -1,10 +1,10 @@
-"""Batches for PostgreSQL: which locks they need, which may share a transaction, and what became of each.
+"""Batches for PostgreSQL: which locks they need, which may share a transaction, and the result of each.
 
-The scheme, and why it is right, is told in docs/decisions/0010-postgres-checks.md. In short: a transaction takes
-advisory locks before it looks at anything, in one order for all: shared for the keys it checks, exclusive for the keys
-it writes, and shared for their partitions; with many keys in a partition, that partition exclusively instead. So what a
-check has seen stays true until COMMIT, stagings that check the same branch record do not wait for one another, and
-nobody deadlocks.
+docs/decisions/0010-postgres-checks.md describes the scheme and why it is correct. In short: a transaction first takes
+advisory locks, all transactions in the same order. It takes shared locks of the keys that it checks, exclusive locks of
+the keys that it writes, and shared locks of their partitions. For many keys of a partition, it locks only the
+partition, exclusively. So the result of a check stays true until COMMIT, stagings that check the same branch record do
+not wait for each other, and there are no deadlocks.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFaile
 
 _Name = tuple[bytes, bytes]
 
-_GROUP: Final = 64  # batches to a transaction; below NUMBERS
-_GROUP_ROWS: Final = 1_000  # a larger batch goes alone
-_FINE_LOCKS: Final = 128  # keys of one partition that are locked one by one; with more the partition is
+_GROUP: Final = 64  # batches in a transaction, below NUMBERS
+_GROUP_ROWS: Final = 1_000  # a larger batch has its own transaction
+_FINE_LOCKS: Final = 128  # up to this number of keys in a partition, each is locked. For more, the partition is
 _TRIES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """A batch in the shape of the statement: of each key, what is done last."""
+    """A batch in the form that the statement needs: the last change of each key."""
 
     checks: Sequence[Check]
     checked: frozenset[_Name]
@@ -49,12 +49,12 @@ class Work:
 
     @property
     def rows(self) -> int:
-        """How much work it is."""
+        """The number of rows that the batch checks or changes."""
         return len(self.checks) + len(self.deletes) + len(self.puts)
 
 
 def work_of(batch: Batch) -> Work:
-    """Raises TypeError for what is not text and bytes: then the caller alone is told."""
+    """The work of a batch. Raises TypeError for other types than text and bytes, before the work is queued."""
     puts = {_name(partition, key): bytes(memoryview(value)) for partition, key, value in batch.puts}
     deletes = {_name(partition, key) for partition, key in batch.deletes}
     checked = {_name(check.partition, check.key) for check in batch.checks}
@@ -62,7 +62,7 @@ def work_of(batch: Batch) -> Work:
 
 
 def partition_bytes(partition: str) -> bytes:
-    """A partition as it is stored: text cannot hold every character."""
+    """A partition as it is stored: PostgreSQL's text cannot hold every character."""
     return partition.encode("utf-8", "surrogatepass")
 
 
@@ -71,10 +71,10 @@ def _name(partition: str, key: bytes) -> _Name:
 
 
 def choose(queue: deque[Item[Work, int]]) -> list[Item[Work, int]]:
-    """Take the batches that can share a transaction: no check looks at what another of them changes.
+    """Take batches that can share a transaction: none checks what another one changes. The others stay in the queue.
 
-    Those that cannot stay for the next one. A check of what a batch before it writes would see the state before both;
-    a delete would be made before the put that it follows.
+    Two kinds cannot join. The check of a key that an earlier batch writes would see the state before both. A delete of
+    a key that an earlier batch puts would be made before that put.
     """
     group: list[Item[Work, int]] = []
     left: list[Item[Work, int]] = []
@@ -97,7 +97,7 @@ def choose(queue: deque[Item[Work, int]]) -> list[Item[Work, int]]:
 
 
 def locks(works: Sequence[Work], schema: str, fine: int) -> tuple[list[int], list[bool]]:
-    """The advisory locks of a transaction, in the one order, and which of them are exclusive."""
+    """The advisory locks of a transaction, in the common order, and which of them are exclusive."""
     by_partition: dict[bytes, dict[bytes, bool]] = {}
     for work in works:
         for partition, key in work.checked:
@@ -128,7 +128,7 @@ class Writer:
         self._place = place
 
     async def run(self, works: list[Work]) -> list[int | Exception]:
-        """The answers to a group, in order. One batch that cannot be stored does not take the others with it."""
+        """The results of a group, in order. A batch that cannot be stored does not make the others fail."""
         try:
             first, broken = await self._apply(works)
         except StoreError as error:
@@ -140,7 +140,7 @@ class Writer:
         return _answers(works, first, broken)
 
     async def _apply(self, works: list[Work]) -> tuple[int | None, list[int] | None]:
-        """Run the statement until it was carried out or refused. Raises asyncpg's errors when it was refused."""
+        """Repeat the statement until it was executed or refused. Raises asyncpg's errors when it was refused."""
         fine = _FINE_LOCKS
         for attempt in range(_TRIES):
             arguments = (*locks(works, self._schema, fine), *_columns(works))
@@ -197,6 +197,6 @@ def _answers(works: Sequence[Work], first: int | None, broken: Sequence[int] | N
 
 
 def _pause(attempt: int) -> float:
-    """Longer each time, and not the same in two processes or at two tries."""
+    """Seconds to wait. Longer for each attempt, and different between processes and attempts."""
     spread = (os.getpid() * 7919 + attempt * 104_729) % 1000 / 1000
     return min(0.005 * 2.0**attempt, 0.2) * (0.5 + spread)
