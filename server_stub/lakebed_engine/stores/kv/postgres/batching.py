@@ -28,7 +28,7 @@ Answers = Sequence[A | Exception]
 
 
 class Lanes(Generic[W, A]):
-    """Answers calls in groups. `choose` takes a group from the queue, `run` answers it. `lanes` groups run at a time."""
+    """Answers calls in groups: `choose` takes one from the queue, `run` answers it. At most `lanes` groups run."""
 
     def __init__(
         self,

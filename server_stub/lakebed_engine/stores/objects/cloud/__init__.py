@@ -1,1 +1,1 @@
-"""The object stores of clouds, over obstore."""
+"""The object stores of clouds, through obstore."""

@@ -1,8 +1,8 @@
-"""Uploads in parts to `az://`: blocks, each put to the signed address of the blob, then a list of them that makes it.
+"""Multipart uploads to `az://`: each block is put to the presigned URL of the blob, then a block list makes the blob.
 
-obstore signs the address and has no call for block lists, so the list is put with the standard library. Azure keeps no
-uploads, only blocks: an upload's id is ours, and says what type the blob is to have. Blocks that no list names are gone
-after a week, or when the blob is written.
+obstore signs the URL but has no call for block lists, so this module puts the list with the standard library. Azure
+keeps no uploads, only blocks. So this module makes the upload's id, which also contains the content type of the blob.
+Azure deletes unlisted blocks after a week, or when the blob is written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, 
 from lakebed_engine.vocabulary.ports import Ids
 
 Sign = Callable[[str, int], Awaitable[str]]
-"""A key and seconds: an address of the blob that takes PUTs."""
+"""Signs a PUT URL of a blob. Arguments: key and seconds."""
 
 _UPLOAD = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]*)")
 _CODE = re.compile(rb"<Code>(\w+)</Code>")
@@ -32,10 +32,10 @@ _OCTETS = "application/octet-stream"
 
 
 class AzureParts:
-    """For one namespace."""
+    """The uploads of one namespace."""
 
     def __init__(self, place: Place, sign: Sign, threads: Threads, ids: Ids, silence: float) -> None:
-        """`silence`: seconds for which the store may say nothing."""
+        """`silence`: the largest number of seconds without data from the store."""
         self._place = place
         self._sign = sign
         self._threads = threads
@@ -43,12 +43,12 @@ class AzureParts:
         self._silence = silence
 
     async def create(self, target: ToWrite) -> str:
-        """An id that nobody has had. Asks the store nothing."""
+        """Make a new id. Sends no request."""
         kind = base64.urlsafe_b64encode(target.content_type.encode()).decode().rstrip("=")
         return f"{self._ids.new()}.{kind}"
 
     async def sign(self, key: str, upload: str, numbers: Sequence[int], seconds: int) -> Sequence[SignedRequest]:
-        """One PUT for each block; all share the signature of the blob."""
+        """One PUT for each block. All share the signature of the blob."""
         name, _ = self._opened(key, upload)
         url = await self._sign(key, seconds)
         return [
@@ -56,7 +56,7 @@ class AzureParts:
         ]
 
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
-        """Put the list, where no blob is yet. One attempt. Raises BlobNotFound, InvalidRequestError."""
+        """Put the block list if the blob does not exist. One attempt. Raises BlobNotFound, InvalidRequestError."""
         name, kind = self._opened(key, upload)
         url = await self._sign(key, _SECONDS)
         blocks = "".join(f"<Latest>{_block(name, part.number)}</Latest>" for part in parts)
@@ -66,7 +66,7 @@ class AzureParts:
         await self._threads.run(self._put, key, request)
 
     async def abort(self, key: str, upload: str) -> None:
-        """Nothing to do: the blocks go by themselves."""
+        """Only checks the id: Azure deletes the blocks itself."""
         self._opened(key, upload)
 
     def _put(self, key: str, request: urllib.request.Request) -> None:
@@ -80,7 +80,7 @@ class AzureParts:
         except (OSError, http.client.HTTPException):
             fault = Fault(0, "", False)
         if fault.status in (409, 412):
-            return  # it was completed before: the caller looks at what is there
+            return  # completed before: the caller reads the key
         if not fault.certain:
             raise OutcomeUnknownError(
                 f"the answer to the completion of the upload to {self._place.uri}/{key} was lost; check whether the "
@@ -94,7 +94,7 @@ class AzureParts:
         raise error_of(fault, "complete the upload to", self._place, key)
 
     def _opened(self, key: str, upload: str) -> tuple[str, str]:
-        """The name that an upload's blocks have, and the type of the blob."""
+        """The name of an upload's blocks, and the content type of the blob."""
         found = _UPLOAD.fullmatch(upload)
         try:
             kind = base64.urlsafe_b64decode(found[2] + "=" * (-len(found[2]) % 4)).decode("ascii") if found else None
@@ -106,5 +106,5 @@ class AzureParts:
 
 
 def _block(name: str, number: int) -> str:
-    """The id of a block; all of a blob have the same length."""
+    """The id of a block. All ids of a blob have the same length."""
     return base64.b64encode(f"{name}{number:05}".encode()).decode()

@@ -1,7 +1,7 @@
-"""The obstore clients of one bucket, made when first used.
+"""The obstore clients of one bucket, made at their first use.
 
-obstore runs in threads of its own, which a fork does not copy: a call in such a child would wait for ever. So a child
-may use cloud stores only when its parent had not.
+obstore runs in its own threads, which a fork does not copy. A call in a forked child would wait without end. So a child
+may use cloud stores only if its parent had not used one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Process:
-    """Which process started obstore's threads."""
+    """The process that started obstore's threads."""
 
     pid: int | None = None
 

@@ -1,11 +1,11 @@
-"""Conditional puts: exactly one writer of a key wins, also when answers are lost.
+"""Conditional puts: exactly one writer of a key wins, even when answers are lost.
 
-Each put carries a mark of its own in the object's metadata, so that reading back tells who won, whatever the content.
-Requests are sent once each and repeated here: a repeated conditional put meets its own first attempt, and only the mark
-tells that from a loss.
+Each put has a unique mark in the object's metadata. So a read shows which put won, whatever the content. The client
+sends each request once, and this module repeats it. A repeated conditional put may find its own first attempt, and only
+the mark distinguishes that from a loss.
 
-Before the first one the store is tested: of two puts at once exactly one may win, and none later. A store that
-ignores the condition is refused.
+Before the first put, this module tests the store: of two concurrent puts exactly one may win, and no later put. It
+refuses a store that ignores the condition.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from lakebed_engine.vocabulary.ports import Clock, Ids
 from lakebed_engine.vocabulary.streams import finished
 
 MARK = "lakebedput"
-"""The metadata that names one put; letters only, for Azure."""
+"""The metadata key of the mark of a put. Azure allows only letters."""
 
 _ROUNDS = 4
-"""Pairs of puts that race, each pair for a name of its own; more racers for one name take seconds on SeaweedFS."""
+"""Pairs of racing puts in the test. Each pair has its own name: more puts of one name take seconds on SeaweedFS."""
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 
 _PHANTOMS = 4
-"""How often a store may say that a key is taken which nobody holds: a delete may come between, once or twice."""
+"""How often a store may report an absent key as taken. A delete in the time between can cause this once or twice."""
 
 _TAKEN = Fault(409, "", False)
-"""What `taken` counts as: nothing was done, and it may change."""
+"""The fault that `taken` counts as: nothing was done, and that may change."""
 
 Outcome = Literal["won", "taken"]
 Holder = Literal["mine", "another", "nobody", "unread"]
 
 
 class Creator:
-    """Puts if absent, into one namespace."""
+    """Put-if-absent for one namespace."""
 
     def __init__(self, client: Client, clock: Clock, ids: Ids) -> None:
         self._client = client
@@ -50,7 +50,7 @@ class Creator:
         self._refusal = ""
 
     async def create(self, key: str, name: str, data: bytes) -> None:
-        """Put `data` under an object name. Raises BlobExists, or OutcomeUnknownError when nobody can tell."""
+        """Put `data` under an object name. Raises BlobExists, or OutcomeUnknownError when the outcome is unknown."""
         await self.test()
         mark = self._ids.new()
         unsure, phantoms = False, 0
@@ -71,7 +71,7 @@ class Creator:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def test(self) -> None:
-        """Make sure, once, that the store keeps the condition. Raises StoreUnavailableError for one that does not."""
+        """Test once that the store obeys the condition. Raises StoreUnavailableError when it does not."""
         if self._tested:
             return
         if not self._refusal:
@@ -81,7 +81,7 @@ class Creator:
             raise StoreUnavailableError(self._refusal, told=self._refusal, lasting=True)
 
     async def _race(self) -> str:
-        """Empty when of racing puts exactly one won; else why the store cannot be used."""
+        """Empty when at most one of the racing puts won, otherwise the reason to refuse the store."""
         place = self._client.place
         deadline, pause = self._clock.monotonic() + self._client.options.retry_seconds, _FIRST_PAUSE
         while True:
@@ -122,7 +122,7 @@ class Creator:
         return "won"
 
     async def _holder(self, name: str, mark: str, data: bytes) -> Holder:
-        """Who holds the name; `unread` when it cannot be told: no answer, or our content without a mark."""
+        """Which put owns the name. `unread` when that is unknown: no answer, or our content without a mark."""
         from obstore import get_async
         from obstore.exceptions import BaseError
 
@@ -145,7 +145,7 @@ class Creator:
         try:
             await delete_async(self._client.store, name)
         except (BaseError, FileNotFoundError):
-            return  # a few bytes stay, out of every listing
+            return  # a few bytes stay, which no listing shows
 
     def _failure(self, outcome: Outcome | Exception, key: str, unsure: bool) -> StoreError:
         where = f"{self._client.place.uri}/{key}"

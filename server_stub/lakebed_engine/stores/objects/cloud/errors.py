@@ -1,7 +1,7 @@
-"""What a cloud store's failure means, in our words.
+"""Maps failures of a cloud store to errors of the engine.
 
-obstore tells little by type, so the HTTP status and the store's code are read from its text. That text stays out of our
-messages: it quotes the request.
+obstore's error types are coarse, so this module reads the HTTP status and the store's code from its text. Messages do
+not contain that text, because it quotes the request.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Fault:
 
     @property
     def certain(self) -> bool:
-        """Whether nothing was done for sure: the store refused, or never heard of it."""
+        """Whether surely nothing was done: the store refused the request, or did not receive it."""
         return self.unreached or self.status in _BUSY or 400 <= self.status < 500 or self.status == 507
 
     @property
@@ -53,17 +53,17 @@ class Fault:
 
     @property
     def conflict(self) -> bool:
-        """S3's 409: two conditional writes met, neither may have won. (Azure's 409 says that the blob exists.)"""
+        """S3's 409: two conditional writes met, and neither may have won. (Azure's 409 means that the blob exists.)"""
         return self.status == 409 and self.code in {"ConditionalRequestConflict", "OperationAborted"}
 
 
 def starts_beyond(error: BaseException) -> bool:
-    """Whether a part was asked for that starts at or after the object's end."""
+    """Whether the request was for a part that starts at or after the end of the object."""
     return fault_of(error).status == 416 or "StartTooLarge" in str(error)
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Read an obstore error."""
+    """Read the status and the code from an obstore error."""
     text = str(error)
     status, code = _STATUS.search(text), _CODE.search(text)
     return Fault(
@@ -74,19 +74,19 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def store_error(error: BaseException, doing: str, place: Place, key: str) -> StoreError:
-    """An obstore error as ours; names bucket and key, never credentials, so a client may read it."""
+    """The error for an obstore error. It names bucket and key, never credentials, so clients may read it."""
     return error_of(fault_of(error), doing, place, key)
 
 
 def error_of(fault: Fault, doing: str, place: Place, key: str) -> StoreError:
-    """A failure as an error of ours."""
+    """The error for a failure."""
     kind, why, lasting = _meaning(fault, place.bucket)
     text = f"cannot {doing} {place.uri}/{key}: {why}"
     return kind(text, told=text, lasting=lasting)
 
 
 def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
-    """The class of error, why and the next step, and whether it lasts until somebody mends it."""
+    """The class of the error, the reason with the next step, and whether it lasts until an administrator repairs it."""
     if fault.code in _NO_BUCKET:
         return NoStoreError, f"the bucket {bucket!r} does not exist; create it, or correct the namespace", True
     answer = " ".join(filter(None, (str(fault.status), fault.code)))
@@ -107,7 +107,7 @@ def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
 
 @contextmanager
 def store_errors(doing: str, place: Place, key: str, *, absent: bool = False) -> Iterator[None]:
-    """Turn obstore's errors into ours; with `absent` a missing object is BlobNotFound."""
+    """Turn obstore's errors into errors of the engine. With `absent`, a missing object is BlobNotFound."""
     from obstore.exceptions import BaseError
 
     try:

@@ -1,15 +1,16 @@
 """Keys and object names of the cloud stores: which object holds which key.
 
-A plain key is the object's name below the namespace's prefix, byte for byte, so that other tools read and write there.
-A key that obstore or a store refuses or changes (an empty, `.` or `..` segment, a slash at either end, a backslash,
-control characters, segments over 255 bytes, names beginning with `.lakebed-`) lies under `.lakebed-keys/`, spelled as
-on `local://`:
+A plain key is the object's name below the namespace's prefix, byte for byte, so that other tools can read and write
+it. obstore or a store refuses or changes some keys: an empty, `.` or `..` segment, a slash at either end, a backslash,
+control characters, segments over 255 bytes, names beginning with `.lakebed-`. Such a key is below `.lakebed-keys/`,
+encoded as on `local://`:
+
 
     orders/2026/a.parquet   PREFIX/orders/2026/a.parquet
     a//b                    PREFIX/.lakebed-keys/a%s/%s/b%o
     /x                      PREFIX/.lakebed-keys/%s/x%o
 
-A store's names have at most 1,024 bytes, prefix included: a key that does not fit is refused.
+An object name has at most 1,024 bytes, including the prefix. A longer key is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PROBE = ".lakebed-probe/"
 
 _OURS = ".lakebed-"
 _CHANGED = re.compile(r"[\\\ufffe\uffff]")
-"""What some change: a backslash is a slash on SeaweedFS; the others cannot stand in a listing, which is XML."""
+"""Characters that some stores change: a backslash is a slash on SeaweedFS, the others are invalid in XML listings."""
 _TREE = EncodedTree(b"")
 
 
@@ -45,7 +46,7 @@ class Place:
     prefix: str
 
     def name(self, key: str) -> str:
-        """The object's name. Raises InvalidPathError for what is no key, or does not fit."""
+        """The name of the object. Raises InvalidPathError for an invalid key or a too long name."""
         raw = key_bytes(key)
         name = self.prefix + (key if plain(key) else ENCODED + encoded_path(raw).decode())
         size = len(name.encode())
@@ -57,7 +58,7 @@ class Place:
         return name
 
     def key(self, name: str) -> str | None:
-        """The key of an object: the inverse of `name`. None for what is none of ours."""
+        """The key of an object: the inverse of `name`. None for a name that `name` does not make."""
         if not name.startswith(self.prefix):
             return None
         rest = name[len(self.prefix) :]
@@ -67,12 +68,12 @@ class Place:
 
 
 def plain(key: str) -> bool:
-    """Whether the key is the name as it stands."""
+    """Whether the key is used unchanged as the name."""
     return not key.startswith(_OURS) and is_plain(key.encode()) and _CHANGED.search(key) is None
 
 
 def decoded(path: str) -> str | None:
-    """The key of a path below `.lakebed-keys/`; None for one that we would not write."""
+    """The key of a path below `.lakebed-keys/`. None for a path that Lakebed would not write."""
     *directories, last = path.encode().split(b"/")
     parts = [_TREE.part(name, True) for name in directories] + [_TREE.part(last, False)]
     if None in parts:

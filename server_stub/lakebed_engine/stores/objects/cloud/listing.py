@@ -1,9 +1,9 @@
-"""Listing a cloud store in byte order of the keys.
+"""Lists a cloud store in byte order of the keys.
 
-S3, GCS and Azure list in byte order of the names, so a listing streams and starts where it is asked to. Some servers do
-not (SeaweedFS lists `a/b` before `a!`, Azurite in UTF-16 order): a few empty objects tell, once; there the whole
-listing is collected and sorted. The encoded keys are few, none of them the engine's: they are collected, sorted and
-merged in.
+S3, GCS and Azure list in byte order of the names, so a listing streams and starts at any key. Some servers do not
+(SeaweedFS lists `a/b` before `a!`, Azurite uses UTF-16 order). A test with a few empty objects finds this out, once.
+For these servers the whole listing is collected and sorted. Encoded keys are few, and none is the engine's. They are
+collected, sorted and merged into the listing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Lister:
     """Lists one namespace."""
 
     def __init__(self, client: Client, *, foreign: bool = False) -> None:
-        """A `foreign` store is not written to: its listings tell whether they are sorted (`_seems_sorted`)."""
+        """A `foreign` store is not written to. Its listings show whether they are sorted (`_seems_sorted`)."""
         self._client = client
         self._place = client.place
         self._sorted: bool | None = None
@@ -54,7 +54,7 @@ class Lister:
             yield blob
 
     async def any_key(self) -> str | None:
-        """The key of the first object that a listing shows, in whatever order."""
+        """The key of the first object of a listing, in any order."""
         async for page in self._pages(self._place.prefix, ""):
             for meta in page:
                 key = self._place.key(meta["path"])
@@ -63,7 +63,7 @@ class Lister:
         return None
 
     async def partial(self) -> AsyncIterator[BlobStat]:
-        """Objects below `.lakebed-tmp/` that a put made, by their last name."""
+        """Temporary objects below `.lakebed-tmp/`, by the last segment of their names."""
         top = self._place.prefix + TEMP
         async for page in self._pages(top, ""):
             for meta in page:
@@ -93,7 +93,7 @@ class Lister:
                 key = meta["path"][len(self._place.prefix) :]
                 if not key.startswith(prefix) or key <= start_after or not plain(key):
                     if ordered and key > prefix and not key.startswith(prefix):
-                        return  # past the last one
+                        return  # after the last key with the prefix
                 elif ordered:
                     last = self._follow(key, last)
                     yield _stat(meta, key)
@@ -111,18 +111,18 @@ class Lister:
                 yield page
 
     async def _is_sorted(self) -> bool:
-        """Whether this store lists in byte order. One that we may not write to is not relied on."""
+        """Whether this store lists in byte order. False for a store that refuses the test objects."""
         if self._sorted is None:
             self._sorted = await self._probe()
         return self._sorted
 
     async def _seems_sorted(self, top: str, start_after: str) -> bool:
-        """Whether to rely on the order of a store that may not be written to.
+        """Whether to assume byte order in a store that must not be written to.
 
-        A listing from its beginning shows by itself that it is in no order. One that begins in its midst may not, so
-        that of a server of unknown make is looked through first, once.
+        A listing from the beginning shows itself that it is unsorted. A listing from a later key may not show it. So
+        for a server of unknown type, the whole listing is read and checked first, once.
         """
-        if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express keeps no order
+        if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express lists in no order
             self._sorted = False
         if self._sorted is None and start_after and top not in self._looked and _is_of_unknown_make(self._client):
             last = ""
@@ -133,7 +133,7 @@ class Lister:
         return self._sorted is not False
 
     def _follow(self, key: str, last: str) -> str:
-        """The key, which must be greater than the one before in a foreign store. Raises UnsortedListing."""
+        """Returns the key. Raises UnsortedListing when, in a foreign store, it is not greater than the one before."""
         if self._foreign and key <= last:
             self._sorted = False
             raise UnsortedListing(f"{self._place.uri} does not list in byte order: list it again")
@@ -162,9 +162,9 @@ class Lister:
 
 
 def before(prefix: str) -> str:
-    """A text below every key that begins with `prefix`, and above nearly all smaller ones; empty: none is known.
+    """A text below every key that begins with `prefix`, and above nearly all smaller keys. Empty if none is known.
 
-    `data/ab` gives `data/aa` and the last character there is.
+    For `data/ab` it is `data/aa` and the last character of Unicode.
     """
     if not prefix or not '"' < prefix[-1] < "\ud800":
         return ""
@@ -173,7 +173,7 @@ def before(prefix: str) -> str:
 
 
 def bound(text: str) -> str:
-    """The longest beginning of a text that can be a name: what is greater than the text is greater than it."""
+    """The longest prefix of a text that can be a name. A key that is greater than the text is greater than it too."""
     while text and not (_encodes(text) and plain(text)):
         text = text[:-1]
     return text
@@ -184,7 +184,7 @@ def _encodes(text: str) -> bool:
 
 
 def _is_of_unknown_make(client: Client) -> bool:
-    """Whether it is none of the three clouds themselves."""
+    """Whether the server is an S3 server other than AWS."""
     elsewhere = client.options.endpoint or any(name.startswith("AWS_ENDPOINT") for name in os.environ)
     return client.place.scheme == "s3" and bool(elsewhere)
 

@@ -1,7 +1,7 @@
-"""How the cloud stores are reached, as plain values, and the obstore client made of them.
+"""The options of the cloud stores as plain values, and the obstore client that they configure.
 
-What is not given comes from the environment, as obstore reads it: `AWS_*`, `GOOGLE_*`, `AZURE_*`, instance and
-container credentials.
+Missing options come from the environment, as obstore reads it: `AWS_*`, `GOOGLE_*`, `AZURE_*`, instance and container
+credentials.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudOptions:
-    """Options of `s3://`; the times are those of `gs://` and `az://`, too. Empty: from the environment.
+    """The options of `s3://`. The times also apply to `gs://` and `az://`. Empty: from the environment.
 
-    `retry_seconds` bounds the retries of one request, `silence_seconds` how long a server may say nothing. `tags`: mark
-    what clients write to signed addresses with the parts of its path.
+    `retry_seconds` limits the retries of one request, `silence_seconds` the time without data from the server. `tags`:
+    tag objects that clients write to presigned URLs with the parts of their path.
     """
 
     endpoint: str = ""
@@ -43,7 +43,7 @@ class CloudOptions:
 
 
 def handle(place: Place, options: CloudOptions, retry: bool = True) -> Handle:
-    """The obstore client of a place's bucket. Raises StoreUnavailableError for options that it refuses."""
+    """The obstore client of a bucket. Raises StoreUnavailableError for options that obstore refuses."""
     from obstore.exceptions import BaseError
     from obstore.store import AzureStore, GCSStore, S3Store
 
@@ -60,7 +60,7 @@ def handle(place: Place, options: CloudOptions, retry: bool = True) -> Handle:
         "client_options": {
             "connect_timeout": timedelta(seconds=5),
             "read_timeout": timedelta(seconds=options.silence_seconds),
-            "timeout": timedelta(days=1),  # of a whole answer: streams may be slow, silence is bounded above
+            "timeout": timedelta(days=1),  # for a whole answer: streams may be slow, read_timeout limits silence
             "allow_http": options.allow_http,
         },
     }
@@ -86,7 +86,7 @@ def _s3(options: CloudOptions) -> dict[str, Any]:
 
 
 def given_for_s3(options: CloudOptions) -> dict[str, str]:
-    """Endpoint, region and keys, as far as they are given; a profile's file is read. Raises StoreUnavailableError."""
+    """The given endpoint, region and keys. Reads the file of a profile. Raises StoreUnavailableError."""
     given = {
         "endpoint": options.endpoint,
         "region": options.region,

@@ -1,7 +1,7 @@
-"""Signed addresses of `gs://` and `az://`, by obstore: no tags, and parts on Azure only.
+"""Presigned URLs of `gs://` and `az://`, by obstore: without tags, and parts only on Azure.
 
-obstore 0.12 signs for Azure the name as the URL spells it, where Azure wants it unspelled: such an address is refused
-(403). So no address is given for a name that a URL has to spell otherwise.
+For Azure, obstore 0.12 signs the escaped name, but Azure expects the unescaped name and refuses such a URL (403). So
+this module signs no name that a URL must escape.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _AS_IT_STANDS = re.compile(r"[A-Za-z0-9._~=+&()'*:@,;/-]*")
 _BLOB = {"x-ms-blob-type": "BlockBlob"}
-"""Azure wants to know what kind of blob it is to make."""
+"""Azure requires the type of a new blob."""
 
 
 class ObstoreSigner:
-    """Signs for one namespace, without asking the store, but for some credentials."""
+    """Signs for one namespace. Sends no request to the store, except to get some kinds of credentials."""
 
     def __init__(self, client: Client, threads: Threads, ids: Ids) -> None:
         self._client = client
@@ -37,15 +37,15 @@ class ObstoreSigner:
 
     @property
     def any_name(self) -> bool:
-        """Not on Azure."""
+        """False for Azure."""
         return not self._azure
 
     async def takes_tags(self) -> bool:
-        """No address of these holds tags."""
+        """Always False: these URLs cannot contain tags."""
         return False
 
     async def sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> Sequence[SignedRequest]:
-        """One PUT for each. The condition that nothing is there is the writer's to send: it cannot be signed."""
+        """One PUT URL for each object. The condition that nothing exists cannot be signed: the client must send it."""
         names = [self._client.place.name(target.key) for target in targets]
         urls = await self._sign("PUT", names, seconds)
         fixed = _BLOB if self._azure else {}
@@ -55,7 +55,7 @@ class ObstoreSigner:
         ]
 
     async def sign_reads(self, targets: Sequence[ToRead], seconds: int) -> Sequence[str]:
-        """GETs."""
+        """One GET URL for each object."""
         names = [self._client.place.name(target.key) for target in targets]
         fit = [name for name in names if self.any_name or _AS_IT_STANDS.fullmatch(name)]
         signed = dict(zip(fit, await self._sign("GET", fit, seconds), strict=True))

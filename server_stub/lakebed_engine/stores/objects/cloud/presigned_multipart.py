@@ -1,7 +1,7 @@
-"""Uploads in parts as S3 and Azure have them: their bytes go to signed addresses, and the store puts them together.
+"""Multipart uploads of S3 and Azure: the server sends the parts to presigned URLs, and the store joins them.
 
-What a process that was killed has begun, and no record names, is the bucket's lifecycle rule to remove (Azure removes
-it by itself).
+A killed server can leave an upload that no record names. The bucket's lifecycle rule must remove it (Azure removes it
+itself).
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
 from lakebed_engine.vocabulary.ports import Ids
 
 _SECONDS = 3600
-"""How long an address is good for: it is looked at when the part begins to come."""
+"""How long a URL is valid, in seconds. The store checks this when the upload of the part begins."""
 
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _AZURE_BLOCK = 4000 << 20
-"""The largest block, in bytes."""
+"""The largest block in bytes."""
 
 Copy = Callable[[str, str, int, str, int, int], Awaitable[str]]
-"""Key, upload, number, source, first byte and length: copies inside the store, and gives the ETag."""
+"""Copies inside the store and returns the ETag. Arguments: key, upload, number, source, first byte and length."""
 
 
 class SignedParts:
-    """For one namespace."""
+    """The assembler of one namespace."""
 
     def __init__(
         self, place: Place, uploads: PartUploads, threads: Threads, ids: Ids, silence: float, copy: Copy | None = None
     ) -> None:
-        """Without `copy` the store makes no parts of objects."""
+        """Without `copy`, the store cannot copy objects to parts."""
         self._place = place
         self._uploads = uploads
         self._threads = threads
@@ -45,18 +45,18 @@ class SignedParts:
         self._azure = place.scheme == "az"
 
     async def begin(self, key: str, content_type: str) -> str:
-        """The store's id of the upload."""
+        """Begin an upload. Returns the store's id of it."""
         return await self._uploads.create(ToWrite(key, content_type))
 
     async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
-        """One PUT."""
+        """Write the part with one PUT."""
         told = self._told(number)
         sent = await self._sent(key, upload, told, size, chunks)
         handle = str(told) if self._azure else _etag(sent)
         return StoredPart(number, size, sent.md5, handle)
 
     async def put_numbered(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> str:
-        """One PUT. Azure gives blocks no ETag and asks for none: there it is the MD5."""
+        """Write the part with one PUT. Azure returns and needs no ETag for a block, so there it is the MD5."""
         sent = await self._sent(key, upload, number, size, chunks)
         return sent.md5 if self._azure else _etag(sent)
 
@@ -72,14 +72,14 @@ class SignedParts:
         return sent
 
     async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> StoredPart | None:
-        """Inside the store, where its ETag tells the MD5."""
+        """Copy inside the store. None when the ETag of the copy is not its MD5."""
         if self._copy is None:
             return None
         etag = (await self._copy(key, upload, number, source, start, length)).strip('"')
         return StoredPart(number, length, etag, etag) if _MD5.fullmatch(etag) else None
 
     async def assemble(self, key: str, upload: str, parts: Sequence[StoredPart]) -> None:
-        """One request."""
+        """Join the parts with one request."""
         if self._azure:
             listed = [Part(int(part.handle), "") for part in parts]
         else:
@@ -87,15 +87,16 @@ class SignedParts:
         await self._uploads.complete(key, upload, listed)
 
     async def clear(self, key: str, upload: str) -> None:
-        """Give it up. A completed one is not there any more."""
+        """Abort the upload. Does nothing for a completed one, which does not exist any more."""
         try:
             await self._uploads.abort(key, upload)
         except BlobNotFound:
             return
 
     def _told(self, number: int) -> int:
-        """The number that the store knows a part by. Azure checks no ETags: there, each attempt has another one, and
-        all have ten digits, since the names of a blob's blocks have one length.
+        """The number of a part in the store. Azure checks no ETags, so there each attempt has another number.
+
+        It has ten digits there, because all block names of a blob must have the same length.
         """
         return (10_000 + number) * 100_000 + int(self._ids.new()[:8], 16) % 100_000 if self._azure else number
 

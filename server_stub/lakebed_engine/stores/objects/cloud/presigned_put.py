@@ -1,7 +1,7 @@
-"""One PUT of a stream to a signed address, with bounded memory.
+"""One PUT of a stream to a presigned URL, with bounded memory.
 
-By the standard library, in threads: one lane sends while another hashes. The last batch is held back until the stream
-has ended well: a store that has got every byte it was told of takes the part.
+It uses the standard library in threads: one thread sends while another one hashes. The last batch is sent only after
+the stream has ended without an error, because a store that has received all announced bytes keeps the part.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from lakebed_engine.stores.objects.multipart_objects import exactly
 from lakebed_engine.stores.objects.presign import SignedRequest
 
 _WAITING = 2
-"""Batches of a MiB that may wait to be sent, and as many for the hash."""
+"""Batches of a MiB that may wait for the sender, and the same number for the hash."""
 
 _CODE = re.compile(rb"<Code>(\w+)</Code>")
 _ERROR_BYTES = 2000
-"""Of an answer's body: where the store's code stands."""
+"""How many bytes of an answer's body to read for the store's error code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What came of it: the failure, or none; the answer's headers in lower case; the hex MD5 of what was sent."""
+    """The result of a PUT: the failure or None, the answer's headers in lower case, and the hex MD5 of the data."""
 
     fault: Fault | None
     headers: Mapping[str, str]
@@ -40,9 +40,9 @@ class Sent:
 async def send(
     request: SignedRequest, size: int, chunks: AsyncIterable[bytes], threads: Threads, silence: float
 ) -> Sent:
-    """Send it once. Raises what `chunks` raises, and InvalidRequestError when they have not `size` bytes.
+    """Send the stream once. Raises what `chunks` raises, and InvalidRequestError when it does not have `size` bytes.
 
-    `silence`: seconds for which the store may say nothing.
+    `silence`: the largest number of seconds without data from the store.
     """
     put = _Put(request, size, silence)
     lanes = [Lane(threads, put.send, _WAITING), Lane(threads, put.digest, _WAITING)]
@@ -66,7 +66,7 @@ async def send(
 
 
 class _Put:
-    """The connection. The methods block; one thread at a time sends or waits for the answer, another one hashes."""
+    """The connection. The methods block. One thread at a time sends or waits for the answer, another one hashes."""
 
     def __init__(self, request: SignedRequest, size: int, silence: float) -> None:
         self.hash = hashlib.md5(usedforsecurity=False)
@@ -79,12 +79,12 @@ class _Put:
         self._broken: Fault | None = None
 
     def digest(self, batch: list[bytes]) -> None:
-        """Hash."""
+        """Hash a batch."""
         for chunk in batch:
             self.hash.update(chunk)
 
     def send(self, batch: list[bytes]) -> None:
-        """Send a batch. What breaks is kept for `answer`: a store that refuses says why, and then hangs up."""
+        """Send a batch. Keeps an error for `answer`: a store that refuses sends its reason, then closes."""
         try:
             self._begin()
             if self._broken is None:
@@ -94,7 +94,7 @@ class _Put:
             self._broken = self._broken or Fault(0, "", False)
 
     def answer(self) -> tuple[Fault | None, Mapping[str, str]]:
-        """What the store says."""
+        """Read the answer of the store."""
         try:
             self._begin()
             if self._broken is not None and self._broken.unreached:
@@ -107,11 +107,11 @@ class _Put:
             self._connection.close()
         headers = {name.lower(): value for name, value in answer.getheaders()}
         if answer.status // 100 == 2:
-            return self._broken, headers  # an answer to half of a request is none
+            return self._broken, headers  # after a failed send, the answer is for a part of the request
         return Fault(answer.status, found[1].decode() if found else "", False), headers
 
     def close(self) -> None:
-        """Hang up: a store that has not got all of a part keeps nothing of it."""
+        """Close the connection. The store keeps nothing of an incomplete part."""
         self._connection.close()
 
     def _begin(self) -> None:

@@ -1,7 +1,7 @@
-"""The botocore client of one bucket, for what obstore cannot do: signed queries and uploads in parts.
+"""The botocore client of one bucket, for what obstore cannot do: signed queries and multipart uploads.
 
-Needs the package botocore (the extra `lakebed[s3]`); imported when first used. Credentials and endpoint are found as
-obstore finds them: given ones, a profile, `AWS_*`, the machine's role.
+Needs the package botocore (the extra `lakebed[s3]`), which is imported at the first use. It finds credentials and
+endpoint as obstore does: given ones, a profile, `AWS_*`, the role of the machine.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SERVICE = "s3"
 
 
 def botocore_installed() -> bool:
-    """Whether botocore is there."""
+    """Whether botocore is installed."""
     return importlib.util.find_spec("botocore") is not None
 
 
 class S3Client:
-    """The client and its credentials. Calls block; safe to use from many threads, made anew after a fork."""
+    """The client and its credentials. Calls block. Safe to use from many threads. Made again after a fork."""
 
     def __init__(self, place: Place, options: CloudOptions) -> None:
         self.place = place
@@ -37,17 +37,17 @@ class S3Client:
 
     @property
     def calls(self) -> Any:
-        """The client. It sends each request once: who repeats, and what, is decided above."""
+        """The client. It sends each request once. The callers decide what to repeat."""
         return self._opened()[0]
 
     @property
     def region(self) -> str:
-        """The region that signatures are for."""
+        """The region of the signatures."""
         return str(self._opened()[0].meta.region_name)
 
     @property
     def base(self) -> str:
-        """What stands before an object's name in its URL, with a slash at the end."""
+        """The part of a URL before the object's name, with a final slash."""
         endpoint = str(self._opened()[0].meta.endpoint_url).rstrip("/")
         if not self._options.virtual_hosted:
             return f"{endpoint}/{self.place.bucket}/"
@@ -55,7 +55,7 @@ class S3Client:
         return urlunsplit((scheme, f"{self.place.bucket}.{host}", "/", "", ""))
 
     def credentials(self) -> Any:
-        """The keys as they are now; those of a role are renewed. Raises StoreUnavailableError where there are none."""
+        """The current keys. Keys of a role are renewed. Raises StoreUnavailableError when there are none."""
         found = self._opened()[1]
         if found is None:
             text = f"cannot sign for {self.place.uri}: there are no credentials; set them for the server"
@@ -77,7 +77,7 @@ class S3Client:
         session = Session()
         found = session.get_component("config_store")
         for name, value in (("config_file", os.devnull), ("credentials_file", os.devnull), ("profile", None)):
-            found.set_config_variable(name, value)  # the files are read by given_for_s3, where they are asked for
+            found.set_config_variable(name, value)  # given_for_s3 reads these files if the options name them
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
         if given.get("access_key_id"):
             session.set_credentials(given["access_key_id"], given.get("secret_access_key"), given.get("session_token"))
@@ -104,7 +104,7 @@ class S3Client:
             ) from None
 
     def _endpoint(self, given: str) -> str | None:
-        """obstore takes an endpoint that names the bucket where it is to stand in the host; botocore adds it."""
+        """The endpoint for botocore, which adds the bucket to the host. obstore expects it with the bucket."""
         found = given or os.environ.get("AWS_ENDPOINT_URL") or os.environ.get("AWS_ENDPOINT") or None
         if found is not None and self._options.virtual_hosted:
             return found.replace(f"://{self.place.bucket}.", "://", 1)
@@ -112,7 +112,7 @@ class S3Client:
 
 
 def s3_fault(error: Exception) -> Fault:
-    """What a botocore error says: a refusal, or no answer."""
+    """The status and the code of a botocore error. No answer: status 0."""
     from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError
 
     if isinstance(error, ClientError):
@@ -122,5 +122,5 @@ def s3_fault(error: Exception) -> Fault:
 
 
 def s3_error(error: Exception, doing: str, place: Place, key: str) -> StoreError:
-    """A botocore error as ours."""
+    """The error of the engine for a botocore error."""
     return error_of(s3_fault(error), doing, place, key)

@@ -1,7 +1,7 @@
-"""Signed addresses of `s3://`, and its uploads in parts, by botocore: obstore signs neither queries nor headers.
+"""Presigned URLs and multipart uploads of `s3://`, by botocore: obstore signs neither queries nor headers.
 
-What is signed with an address for a PUT: the condition that nothing is there (`If-None-Match: *`), so that an address
-that is used twice replaces nothing; the content type; the tags. Signing asks the store nothing, and takes 0.1 ms.
+The signature of a PUT covers the content type, the tags, and the condition that nothing exists (`If-None-Match: *`). So
+a second PUT to the URL replaces nothing. Signing sends no request and takes 0.1 ms.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ class S3Signer:
         self.parts = S3Parts(client, threads)
 
     async def takes_tags(self) -> bool:
-        """Whether a small object with tags can be written, found out by writing one."""
+        """Whether objects can have tags. The first call writes a small object to find out."""
         if self._tags is None:
             self._tags = await self._threads.run(self._probe)
         return bool(self._tags)
 
     async def sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> Sequence[SignedRequest]:
-        """One PUT for each, where nothing is."""
+        """One PUT URL for each object. A guarded one works only when nothing exists there."""
         return await self._threads.run(self._sign_writes, targets, seconds)
 
     async def sign_reads(self, targets: Sequence[ToRead], seconds: int) -> Sequence[str]:
-        """GETs, answered with the content types given."""
+        """One GET URL for each object, which is answered with the given content type."""
         return await self._threads.run(self._sign_reads, targets, seconds)
 
     async def storage_class(self, key: str) -> str | None:
-        """None for the standard one, which S3 does not name. Raises BlobNotFound."""
+        """The storage class. None for the standard class, which S3 does not report. Raises BlobNotFound."""
         found = await self.parts.call(_LOOK, key, lambda calls, where: calls.head_object(**where))
         named = found.get("StorageClass")
         return None if named is None else str(named)
@@ -73,7 +73,7 @@ class S3Signer:
         ]
 
     def _probe(self) -> bool | None:
-        """None when the store did not answer: it is asked again the next time."""
+        """None when the store did not answer: the next call tests again."""
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         calls, place = self._client.calls, self._client.place
@@ -90,14 +90,14 @@ class S3Signer:
 
 
 class S3Parts:
-    """Uploads in parts. What was begun and neither completed nor aborted is the bucket's lifecycle rule to remove."""
+    """Multipart uploads. The bucket's lifecycle rule must remove uploads that were neither completed nor aborted."""
 
     def __init__(self, client: S3Client, threads: Threads) -> None:
         self._client = client
         self._threads = threads
 
     async def create(self, target: ToWrite) -> str:
-        """Begin an upload; gives its id."""
+        """Begin an upload. Returns its id."""
         told: dict[str, Any] = {"ContentType": target.content_type} if target.content_type else {}
         if target.tags:
             told["Tagging"] = urlencode(target.tags, quote_via=quote)
@@ -107,7 +107,7 @@ class S3Parts:
         return str(answer["UploadId"])
 
     async def sign(self, key: str, upload: str, numbers: Sequence[int], seconds: int) -> Sequence[SignedRequest]:
-        """One PUT for each part. A part may be written twice: the last one counts, until the upload is completed."""
+        """One PUT URL for each part. If a part is written twice before the completion, the last one counts."""
 
         def signed() -> list[SignedRequest]:
             sign = _signing(self._client, seconds)
@@ -117,7 +117,7 @@ class S3Parts:
         return await self._threads.run(signed)
 
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
-        """One attempt. Raises BlobNotFound, InvalidRequestError, OutcomeUnknownError."""
+        """Complete an upload. One attempt. Raises BlobNotFound, InvalidRequestError, OutcomeUnknownError."""
         told = {"Parts": [{"PartNumber": part.number, "ETag": part.etag} for part in parts]}
         await self.call(
             "complete the upload to",
@@ -127,7 +127,10 @@ class S3Parts:
         )
 
     async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> str:
-        """Make a part of an object of this namespace, inside the store; gives its ETag. Raises BlobNotFound."""
+        """Copy bytes of an object of this namespace to a part, inside the store. Returns the ETag.
+
+        Raises BlobNotFound.
+        """
         place = self._client.place
         told = {
             "CopySource": {"Bucket": place.bucket, "Key": place.name(source)},
@@ -141,7 +144,7 @@ class S3Parts:
         return str(answer["CopyPartResult"]["ETag"])
 
     async def abort(self, key: str, upload: str) -> None:
-        """Give it up. Raises BlobNotFound."""
+        """Abort an upload. Raises BlobNotFound."""
         await self.call(
             "give up an upload to", key, lambda calls, at: calls.abort_multipart_upload(**at, UploadId=upload)
         )
@@ -149,7 +152,10 @@ class S3Parts:
     async def call(
         self, doing: str, key: str, job: Callable[[Any, Mapping[str, str]], T], *, writes: bool = False
     ) -> T:
-        """One request on one key. Raises BlobNotFound, StoreUnavailableError; with `writes` OutcomeUnknownError."""
+        """Send one request for one key. Raises BlobNotFound, StoreUnavailableError.
+
+        Raises OutcomeUnknownError when `writes` is set and the answer was lost.
+        """
         return await self._threads.run(self._run, doing, key, job, writes)
 
     def _run(self, doing: str, key: str, job: Callable[[Any, Mapping[str, str]], T], writes: bool) -> T:
@@ -181,7 +187,7 @@ def _described(target: ToWrite) -> dict[str, str]:
 
 
 def _signing(client: S3Client, seconds: int) -> Callable[[str, str, Mapping[str, str], Mapping[str, str]], str]:
-    """A function that signs: method, key, query and headers; gives the URL."""
+    """Returns a function that signs a URL from method, key, query and headers."""
     from botocore.auth import S3SigV4QueryAuth  # type: ignore[import-untyped]
     from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
     from botocore.exceptions import BotoCoreError

@@ -1,8 +1,7 @@
 """`s3://`, `gs://`, `az://`: objects in a bucket, through obstore.
 
-The front of the cloud stores; what they do lies in the modules `cloud_*`: keys, options, errors, the client,
-conditional puts, streams, listing, signing (and `s3_*`). Needs the package obstore (the extra `lakebed[s3]`); imported
-when first used.
+The other modules of this folder implement keys, options, errors, the client, conditional puts, streams, listing and
+signing. Needs the package obstore (the extra `lakebed[s3]`), which is imported at the first use.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ if TYPE_CHECKING:
 _URI = re.compile(r"(s3|gs|az)://([^/]+)(?:/(.+?))?/?", re.DOTALL)
 _DELETES = 1000
 _LOOKS = 16
-"""Objects looked at together before they are deleted: few, so that little time lies between."""
+"""How many objects to check together before they are deleted. Few, so that little time passes between."""
 _LEAST = 256 << 10
-"""Bytes that a reader gets at once, where the network brings fewer."""
+"""The smallest number of bytes that a reader gets at a time, except at the end."""
 
 
 class CloudObjects:
-    """One namespace in one bucket. Many processes may share it; a process forks before it uses one."""
+    """One namespace in one bucket. Many processes may share it. A process must fork before it uses one."""
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class CloudObjects:
         ids: Ids | None = None,
         foreign: bool = False,
     ) -> None:
-        """`foreign`: only to be read. Its listings raise UnsortedListing once where they are in no order."""
+        """`foreign`: a store to read only. Its listings may raise UnsortedListing, once."""
         match = _URI.fullmatch(uri)
         if match is None:
             raise InvalidNamespaceError(f"a cloud namespace is s3://BUCKET/PREFIX, gs:// or az://, not {uri!r}")
@@ -95,29 +94,29 @@ class CloudObjects:
         return self._place.uri
 
     def close(self) -> None:
-        """Let the threads end, where they are this store's own."""
+        """End the threads if they belong to this store."""
         if self._owns_threads:
             self._threads.close()
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        """One request. A cancelled put is absent, or whole."""
+        """Write with one request. A cancelled put is absent or complete."""
         await self._uploader.put(key, self._place.name(key), bytes(data), if_absent)
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
     ) -> PutResult:
-        """One request below 8 MiB, else a multipart upload, aborted under an error or a cancel."""
+        """One request for less than 8 MiB, else a multipart upload, which an error or a cancellation aborts."""
         return await self._uploader.put_stream(key, self._place.name(key), chunks, if_absent)
 
     async def get(self, key: str) -> bytes:
-        """A whole file, of bounded size: the store states it before it sends the content."""
+        """A whole file of limited size. The store reports the size before it sends the content."""
         with store_errors("read", self._place, key, absent=True):
             found = await self._get(key, None)
             refuse_larger(self.uri, key, found.meta["size"])
             return bytes(await found.bytes_async())
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
-        """`length` bytes from `start`; fewer only where the object ends."""
+        """`length` bytes from `start`. Returns fewer only at the end of the object."""
         check_range(start, length)
         async with self._open(key, start, length) as chunks:
             return b"".join([chunk async for chunk in chunks])
@@ -125,7 +124,7 @@ class CloudObjects:
     def open(
         self, key: str, start: int = 0, length: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Stream an object or a part. It survives a delete where the server lets answers under way end."""
+        """Stream an object or a part. It survives a delete if the server finishes running answers."""
         check_range(start, length)
         return self._open(key, start, length)
 
@@ -137,36 +136,36 @@ class CloudObjects:
         with store_errors("look at", self._place, key, absent=True):
             try:
                 meta = await head_async(self._client.store, name)
-            except FileNotFoundError:  # no body says whether the key or the bucket is missing: a GET's does
+            except FileNotFoundError:  # without a body, key or bucket may be missing: the body of a GET says which
                 meta = (await self._get(key, None)).meta
         return BlobStat(key, meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")
 
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-        """Objects in byte order of the key; each page shows the store as it is then."""
+        """Objects in byte order of the key. Each page shows the store at its time."""
         return self._lister.list(prefix, start_after)
 
     async def any_key(self) -> str | None:
-        """One request, unless a page holds nothing but temporary objects and probes."""
+        """One request, unless a page has only temporary objects and probes."""
         return await self._lister.any_key()
 
     def list_partial(self) -> AsyncIterator[BlobStat]:
-        """Temporary objects of long conditional streams; no cloud API of obstore lists multipart uploads."""
+        """Temporary objects of long conditional streams. obstore cannot list multipart uploads."""
         return self._lister.partial()
 
     async def delete_partial(self, handle: str) -> None:
-        """Remove one temporary object; an absent one is no error."""
+        """Remove one temporary object. Ignores an absent one."""
         if not HANDLE.fullmatch(handle):
             raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
         await self._delete([f"{self._place.prefix}{TEMP}{handle}"], TEMP + handle)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects, a thousand in a request where the store can; absent ones are no error."""
+        """Remove objects, a thousand in a request if the store supports it. Ignores absent ones."""
         names = list(dict.fromkeys(map(self._place.name, keys)))
         for at in range(0, len(names), _DELETES):
             await self._delete(names[at : at + _DELETES], keys[0])
 
     async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
-        """Look at all, then remove those that are older. A put that comes between is lost: see `gc`."""
+        """Check all objects, then remove the older ones. A put in the time between is lost: see `gc`."""
         old: list[str] = []
         for at in range(0, len(keys), _LOOKS):
             page = keys[at : at + _LOOKS]
@@ -184,7 +183,7 @@ class CloudObjects:
             return math.inf
 
     async def copy(self, source: str, target: str) -> None:
-        """Copy inside the bucket; S3 copies at most 5 GiB."""
+        """Copy inside the bucket. S3 copies at most 5 GiB."""
         from obstore import copy_async
 
         names = self._place.name(source), self._place.name(target)
@@ -193,12 +192,12 @@ class CloudObjects:
 
     @property
     def signer(self) -> Signer | None:
-        """What signs addresses of it; None on S3 where botocore is not installed."""
+        """The signer. None on S3 without botocore."""
         return self._signer
 
     @property
     def assembler(self) -> Assembler | None:
-        """Its own uploads in parts; None on GCS, and on S3 where botocore is not installed."""
+        """The assembler of multipart uploads. None on GCS, and on S3 without botocore."""
         return self._assembler
 
     async def _delete(self, names: Sequence[str], key: str) -> None:
@@ -208,7 +207,7 @@ class CloudObjects:
             try:
                 await delete_async(self._client.store, names)
                 return
-            except FileNotFoundError as error:  # GCS and Azure stop at an absent one
+            except FileNotFoundError as error:  # GCS and Azure stop at an absent object
                 if fault_of(error).code == "NoSuchBucket":
                     raise
             for name in names:
@@ -231,7 +230,7 @@ class CloudObjects:
             await chunks.aclose()
 
     async def _begin(self, key: str, start: int, length: int | None) -> GetResult | None:
-        """An answer under way; None where the part is empty."""
+        """The running answer to a GET. None when the part is empty."""
         from obstore.exceptions import BaseError
 
         if length == 0:

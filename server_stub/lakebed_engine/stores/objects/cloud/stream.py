@@ -1,11 +1,11 @@
 """Streams into the cloud stores.
 
-Below PART bytes a stream is one put. A longer one is a multipart upload: obstore takes the batches from a short queue
-and keeps a few parts under way; a thread hashes. When the sender fails or is cancelled obstore is told by an error of
-ours, aborts the upload, and is waited for.
+A stream below PART bytes is one put. A longer one is a multipart upload: obstore takes the batches from a short queue
+and sends several parts at the same time, while a thread hashes. When the sender fails or is cancelled, the queue raises
+an error in obstore, which then aborts the upload. The sender waits for that.
 
-A long stream with `if_absent` goes to a name below `.lakebed-tmp/` first and is then copied with the condition:
-multipart uploads have none that obstore could send. What a killed process leaves there `list_partial` finds.
+A long stream with `if_absent` is first written below `.lakebed-tmp/` and then copied with the condition, because
+obstore cannot send conditions with multipart uploads. `list_partial` lists what a killed process leaves there.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from lakebed_engine.vocabulary.ports import Ids
 from lakebed_engine.vocabulary.streams import finished, settled
 
 PART = 8 << 20
-"""Bytes of a part: 10,000 of them, the most an upload has, are 78 GiB."""
+"""Bytes of a part. An upload has at most 10,000 parts, which are 78 GiB."""
 
 _IN_FLIGHT = 3
 _WAITING = 2
-"""Batches of a MiB that may wait for obstore, and as many for the hash."""
+"""Batches of a MiB that may wait for obstore, and the same number for the hash."""
 
 
 class _Abandoned(Exception):
-    """Tells obstore to abort; nobody else sees it."""
+    """Makes obstore abort the upload. No caller sees it."""
 
 
 class Uploader:
-    """Writes streams into one namespace."""
+    """Writes streams to one namespace."""
 
     def __init__(self, client: Client, creator: Creator, threads: Threads, ids: Ids) -> None:
         self._client = client
@@ -48,7 +48,7 @@ class Uploader:
         self._ids = ids
 
     async def put(self, key: str, name: str, data: bytes, if_absent: bool) -> None:
-        """One put. It has ended, one way or the other, when a cancel is raised."""
+        """Write with one put. After a cancellation, the put has ended when this raises."""
         from obstore import put_async
 
         if if_absent:
@@ -58,7 +58,7 @@ class Uploader:
             await finished(asyncio.ensure_future(put_async(self._client.store, name, data, use_multipart=False)))
 
     async def put_stream(self, key: str, name: str, chunks: AsyncIterable[bytes], if_absent: bool) -> PutResult:
-        """Write a stream. Raises what `chunks` raises, as it is."""
+        """Write a stream. Raises what `chunks` raises."""
         batches = Batches(chunks)
         head: list[bytes] = []
         size = 0
@@ -88,7 +88,7 @@ class Uploader:
                 batch = head.pop(0)
                 await lane.put([batch])
                 if not await feed.give(batch):
-                    break  # the upload has failed: it says why below
+                    break  # the upload has failed: `finished` raises its error below
                 if not head and (more := await batches.next()):
                     head.append(b"".join(more))
             await lane.drain()
@@ -131,11 +131,11 @@ class Uploader:
         try:
             await finished(asyncio.ensure_future(delete_async(self._client.store, temp)))
         except (BaseError, FileNotFoundError):
-            return  # list_partial finds it
+            return  # list_partial lists it
 
 
 class Feed:
-    """Batches on their way to obstore. Use it from one event loop."""
+    """The queue of batches for obstore. Use it from one event loop."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
@@ -143,23 +143,23 @@ class Feed:
         self._ended = False
 
     async def give(self, batch: bytes) -> bool:
-        """Hand over a batch, waiting while _WAITING of them wait. False when the upload has ended before."""
+        """Add a batch. Waits while _WAITING batches are in the queue. False when the upload has already ended."""
         await self._room.acquire()
         if not self._ended:
             self._queue.put_nowait(batch)
         return not self._ended
 
     def end(self, error: Exception | None = None) -> None:
-        """The stream has ended, well or not."""
+        """End the stream, with or without an error."""
         self._queue.put_nowait(error)
 
     def ended(self, _: object) -> None:
-        """The upload has ended: wake who waits for room."""
+        """Called when the upload has ended. Wakes a waiting `give`."""
         self._ended = True
         self._room.release()
 
     async def take(self) -> AsyncIterator[bytes]:
-        """The batches as obstore takes them; raises the error of `end`."""
+        """The batches for obstore. Raises the error of `end`."""
         while (batch := await self._queue.get()) is not None:
             if isinstance(batch, Exception):
                 raise batch
@@ -168,14 +168,14 @@ class Feed:
 
 
 class Total:
-    """Size and MD5 so far; fed by one thread at a time."""
+    """Size and MD5 so far. One thread at a time adds batches."""
 
     def __init__(self) -> None:
         self.size = 0
         self.hash = hashlib.md5(usedforsecurity=False)
 
     def add(self, batch: list[bytes]) -> None:
-        """Hash."""
+        """Add a batch."""
         for chunk in batch:
             self.hash.update(chunk)
             self.size += len(chunk)
