@@ -25,8 +25,6 @@ SOURCE = ROOT / "sdk" / "lakebed" / "_async"
 TARGET = ROOT / "sdk" / "lakebed" / "_sync"
 
 TABLE = {
-    "AsyncClient": "Client",
-    "AsyncHTTPTransport": "HTTPTransport",
     "AsyncIterable": "Iterable",
     "AsyncIterator": "Iterator",
     "AsyncRetrying": "Retrying",
@@ -34,9 +32,8 @@ TABLE = {
     "aclose": "close",
     "aio": "sync",
     "aio_files": "sync_files",
+    "aio_http": "sync_http",
     "aiter": "iter",
-    "aiter_raw": "iter_raw",
-    "aread": "read",
     "asynccontextmanager": "contextmanager",
     "lakebed.aio": "lakebed",
 }

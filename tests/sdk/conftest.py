@@ -16,8 +16,9 @@ def door(request: pytest.FixtureRequest) -> Door:
 
 
 @pytest.fixture
-def wire() -> Iterator[respx.MockRouter]:
+def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[respx.MockRouter]:
     """A server made of routes; a request that matches none fails the test."""
+    monkeypatch.setenv("LAKEBED_HTTP", "httpx")  # what respx replaces
     with respx.mock(assert_all_called=False) as router:
         yield router
 

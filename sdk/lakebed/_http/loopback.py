@@ -7,8 +7,8 @@ import socket
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
+from lakebed._http.exchange import proxy_of
 from lakebed._settings.config import is_loopback
 
 MACHINE_HEADER = "X-Lakebed-Machine"
@@ -20,7 +20,7 @@ def machine_headers(url: str) -> dict[str, str]:
 
     The number is drawn at each start of the machine, and only its processes can read it.
     """
-    if not is_loopback(urlsplit(url).hostname) or _takes_proxy(url):
+    if not is_loopback(urlsplit(url).hostname) or proxy_of(url):
         return {}
     try:
         number = _BOOT_ID.read_bytes().strip()
@@ -32,16 +32,10 @@ def machine_headers(url: str) -> dict[str, str]:
 def is_here(url: str) -> bool:
     """Whether a server can only be this machine's: its name means loopback addresses and nothing else. Blocks."""
     address = urlsplit(url)
-    if _takes_proxy(url):
+    if proxy_of(url):
         return False
     try:
         found = socket.getaddrinfo(address.hostname, address.port, type=socket.SOCK_STREAM)
     except OSError:
         return False
     return bool(found) and all(ip_address(peer[0]).is_loopback for *_, peer in found)
-
-
-def _takes_proxy(url: str) -> bool:
-    """Whether the environment sends requests to this address by a proxy."""
-    address = urlsplit(url)
-    return address.scheme in getproxies() and not proxy_bypass(address.hostname or "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed._gateway import error_answers
 from lakebed._http import trust
+from lakebed._http.exchange import BadAddressError, BadRequestError, HttpError, NotConnectedError, UndecodableError
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import (
     ConcurrentCommitError,
@@ -76,23 +77,18 @@ def refused(call: Call[Any], answer: Answer) -> Failed:
     return Failed(error, again=False)
 
 
-def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
+def broken(call: Call[Any], cause: HttpError, address: str) -> Failed:
     """An attempt that ended without an answer."""
-    import httpx
-
-    said = str(cause) or type(cause).__name__
-    if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
+    said = str(cause)
+    if isinstance(cause, NotConnectedError):
         hint = trust.explained(said)
         return Failed(unreachable(call, f"cannot connect to {address}: {said}{hint}"), again=not hint)
-    if isinstance(cause, httpx.UnsupportedProtocol | httpx.InvalidURL):
+    if isinstance(cause, BadAddressError):
         return Failed(ConfigurationError(f"cannot use the endpoint {address}: {said}"), again=False)
-    if isinstance(cause, httpx.LocalProtocolError):
-        if "Content-Length" in said:
-            text = f"cannot {call.action} {call.subject}: the data changed its length while it was sent"
-            return Failed(CorruptTransferError(text, **about(call)), again=False)
+    if isinstance(cause, BadRequestError):
         text = f"cannot send the request to {call.action} {call.subject}: {said}"
         return Failed(InvalidRequestError(text, **about(call)), again=False)
-    if isinstance(cause, httpx.DecodingError):
+    if isinstance(cause, UndecodableError):
         return Failed(
             ProtocolError(f"cannot decode the answer to {call.action!r} on {call.subject}: {said}", **about(call)),
             again=False,
@@ -101,6 +97,12 @@ def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
     if call.repeat == "safe":
         return Failed(unreachable(call, f"{text}; try again"), again=True)
     return Failed(_unknown(call, text, None), again=False)
+
+
+def length_changed(call: Call[Any]) -> Failed:
+    """A body that is longer or shorter than its source said before it was sent."""
+    text = f"cannot {call.action} {call.subject}: the data changed its length while it was sent"
+    return Failed(CorruptTransferError(text, **about(call)), again=False)
 
 
 def unreachable(call: Call[Any], text: str) -> ServerUnavailableError:

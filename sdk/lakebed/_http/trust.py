@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import sys
 import warnings
@@ -21,15 +22,13 @@ _warned: set[str] = set()
 
 
 def ssl_context(settings: Settings) -> ssl.SSLContext | None:
-    """What certificates are checked with: those that httpx trusts, and those of `ca_file`. None without TLS.
+    """What certificates are checked with: public certificates, and those of `ca_file`. None without TLS.
 
     Raises ConfigurationError for a file that holds no certificates.
     """
     if not settings.endpoint.startswith("https:"):
         return None  # loading certificates costs 20 ms
-    import httpx
-
-    context = httpx.create_ssl_context()
+    context = public_certificates()
     if settings.ca_file:
         source = settings.sources.get("ca_file", "argument")
         try:
@@ -39,6 +38,16 @@ def ssl_context(settings: Settings) -> ssl.SSLContext | None:
                 f"cannot read certificates (PEM) from {settings.ca_file} (from {source}): {error}"
             ) from None
     return context
+
+
+def public_certificates() -> ssl.SSLContext:
+    """The certificates of SSL_CERT_FILE and SSL_CERT_DIR, or those of certifi."""
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if file or folder:
+        return ssl.create_default_context(cafile=file, capath=folder)
+    import certifi
+
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 def warn_of_clear_text(settings: Settings) -> None:

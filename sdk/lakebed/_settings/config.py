@@ -33,6 +33,9 @@ class Settings:
     timeout: float = TIMEOUT
     retries: int = RETRIES
     ca_file: str = ""
+    http: str = ""
+    """`httpx` for tests that replay HTTP; otherwise empty."""
+
     sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -103,7 +106,7 @@ def resolve(
     if ca_file:
         origins["ca_file"] = ca_source
     url = normalise_endpoint(address, endpoint_source)
-    return Settings(url, key, secret, timeout, retries, ca_file, MappingProxyType(origins))
+    return Settings(url, key, secret, timeout, retries, ca_file, _find_http(environ), MappingProxyType(origins))
 
 
 def _find_endpoint(given: str | None, found: list[Source]) -> tuple[str, str, list[Source]]:
@@ -153,6 +156,13 @@ def _find_ca_file(found: list[Source]) -> tuple[str, str]:
                 )
             return str(path), source.where["ca_file"]
     return "", ""
+
+
+def _find_http(environ: Mapping[str, str]) -> str:
+    library = environ.get("LAKEBED_HTTP", "").strip()
+    if library not in ("", "httpx"):
+        raise ConfigurationError(f"LAKEBED_HTTP must be `httpx` or not be set: not {library!r}")
+    return library
 
 
 def normalise_endpoint(text: str, source: str = "argument") -> str:

@@ -18,7 +18,7 @@ NAMES = ("endpoint", "access_key_id", "secret_access_key")
 _OWN_NAMES = (*NAMES, "ca_file")
 """What our own variables and our own file can hold."""
 
-_OURS = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
+_OURS = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS")
 """Variables that the SDK and the command read, without `LAKEBED_`."""
 
 _SERVER = (

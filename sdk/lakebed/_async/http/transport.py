@@ -6,30 +6,30 @@ Picklable: only the settings are pickled. Another process, a forked child and an
 from __future__ import annotations
 
 import base64
-import platform
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
-import httpx
 from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed._async.http.object_store import Outside
+from lakebed._async.http.sent_body import LengthChangedError, SentBody
 from lakebed._compat.aio import Clients, run_in_thread, sleep
+from lakebed._compat.aio_http import Response, new_client
 from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
+from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with_query
 from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
-from lakebed._version import __version__
 from lakebed.errors import AuthenticationError, LakebedError
 
 T = TypeVar("T")
 
-_USER_AGENT = f"lakebed-python/{__version__} python/{platform.python_version()}"
 _SLOW_READ = 600.0
 
 
@@ -69,13 +69,15 @@ class Transport:
         self.settings = settings
         trust.warn_of_clear_text(settings)
         self.policy = retry.Policy(attempts=settings.retries + 1)
-        self.outside = Outside(self.policy, settings.timeout)
+        self.outside = Outside(self.policy, settings.timeout, settings.http)
         """Connections to object stores, for signed addresses."""
 
         self.addresses = Addresses()
         """Signed addresses to read at."""
 
-        self._clients = Clients(partial(_new_client, settings))
+        self._headers = _headers(settings)
+        options = Options(settings.timeout, trust.ssl_context(settings), settings.http)
+        self._clients = Clients(partial(new_client, options))
         self._near: bool | None = None
 
     def shared(self) -> Self:
@@ -111,7 +113,7 @@ class Transport:
         """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
         response = await self._retrying(call, None, self._open)
         try:
-            head = calls.read(call, Answer(response.status_code, _headers(response)))
+            head = calls.read(call, Answer(response.status, response.headers))
             yield head, self._bytes(call, response)
         finally:
             await response.aclose()
@@ -154,7 +156,7 @@ class Transport:
 
     async def _once(self, call: Call[Any], body: Body | None) -> Answer:
         response = await self._send(call, body, stream=False)
-        answer = Answer(response.status_code, _headers(response), response.content)
+        answer = Answer(response.status, response.headers, response.content)
         if answer.status not in call.success:
             raise self._refused(call, answer)
         return answer
@@ -166,72 +168,66 @@ class Transport:
             failed.error.message, failed.error.reason = failed.error.message + key, failed.error.reason + key
         return failed
 
-    async def _open(self, call: Call[Any], body: Body | None) -> httpx.Response:
+    async def _open(self, call: Call[Any], body: Body | None) -> Response:
         response = await self._send(call, body, stream=True)
-        if response.status_code in call.success:
+        if response.status in call.success:
             return response
         try:
-            content = await response.aread()
-        except httpx.HTTPError as cause:
+            content = await response.read()
+        except HttpError as cause:
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
         finally:
             await response.aclose()
-        raise self._refused(call, Answer(response.status_code, _headers(response), content))
+        raise self._refused(call, Answer(response.status, response.headers, content))
 
-    async def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> httpx.Response:
-        http = self._clients.get()
-        headers = dict(call.headers)
-        if body is not None and body.size is not None:
-            headers["Content-Length"] = str(body.size)
+    async def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> Response:
+        headers = {**self._headers, **call.headers}
+        content: bytes | AsyncIterator[bytes] | None = None
+        sent = None
+        if body is not None:
+            sent = SentBody(body.stream(), body.size)
+            content = sent.pieces()
+            if body.size is not None:
+                headers["Content-Length"] = str(body.size)
+        elif call.json is not None:
+            content = json.dumps(call.json, ensure_ascii=False, separators=(",", ":")).encode()
+            headers["Content-Type"] = "application/json"
+        url = with_query(self.settings.api_url + call.url, call.params)
+        limit = self.settings.timeout
+        request = Request(call.method, url, headers, max(limit, _SLOW_READ) if call.slow else limit, content)
         try:
-            request = http.build_request(
-                call.method,
-                call.url,
-                params=call.params or None,
-                json=call.json,
-                content=None if body is None else body.stream(),
-                headers=list(headers.items()),  # type: ignore[arg-type]
-                timeout=_timeout(self.settings, slow=call.slow),
-            )
-            return await http.send(request, stream=stream)
-        except (httpx.HTTPError, httpx.InvalidURL) as cause:
+            return await self._clients.get().send(request, stream=stream)
+        except HttpError as cause:
+            if sent is not None and sent.error is not None:
+                raise _of_source(call, sent.error) from None
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
+        except LengthChangedError as error:
+            raise _of_source(call, error) from None
 
-    async def _bytes(self, call: Call[Any], response: httpx.Response) -> AsyncIterator[bytes]:
+    async def _bytes(self, call: Call[Any], response: Response) -> AsyncIterator[bytes]:
         try:
-            async for chunk in response.aiter_raw():
+            async for chunk in response.chunks():
                 yield chunk
-        except httpx.HTTPError as cause:
+        except HttpError as cause:
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
 
 
-def _new_client(settings: Settings) -> httpx.AsyncClient:
+def _of_source(call: Call[Any], error: Exception) -> Exception:
+    """The error to raise for an error of the source of a body."""
+    return retry.length_changed(call) if isinstance(error, LengthChangedError) else error
+
+
+def _headers(settings: Settings) -> dict[str, str | bytes]:
+    """The headers of every request."""
     pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
-    headers = {
+    near = loopback.machine_headers(settings.api_url)
+    return {
         "Authorization": "Basic " + base64.b64encode(pair).decode(),
-        "User-Agent": _USER_AGENT,
+        "User-Agent": USER_AGENT,
         "Accept": "application/json",
-        **loopback.machine_headers(settings.api_url),
+        "Accept-Encoding": "identity" if near else "gzip, deflate",
+        **near,
     }
-    # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
-    # commit is sent into a connection that is being closed, and its outcome becomes unknown.
-    limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-    return httpx.AsyncClient(
-        base_url=settings.api_url,
-        headers=headers,
-        timeout=_timeout(settings, slow=False),
-        limits=limits,
-        verify=trust.ssl_context(settings) or False,
-    )
-
-
-def _timeout(settings: Settings, *, slow: bool) -> httpx.Timeout:
-    limit = settings.timeout
-    return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
-
-
-def _headers(response: httpx.Response) -> Mapping[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
 
 
 _IN_USE: WeakValueDictionary[tuple[str, str], Transport] = WeakValueDictionary()

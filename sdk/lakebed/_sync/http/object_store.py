@@ -14,12 +14,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-import httpx
 from tenacity import Retrying, retry_if_exception
 
 from lakebed._compat.sync import Clients, sleep
+from lakebed._compat.sync_http import Response, new_client
 from lakebed._http import retry
+from lakebed._http.exchange import USER_AGENT, BadAddressError, HttpError, NotConnectedError, Options, Request
+from lakebed._sync.http.sent_body import LengthChangedError, SentBody
 from lakebed._values.signed import PartUrl
 from lakebed._values.upload_source import Meter
 from lakebed._values.wire import Answer, Call
@@ -29,6 +32,7 @@ from lakebed.model import UploadUrl
 _EXPIRED = (400, 401, 403)
 _THERE = (409, 412)
 _BUSY = (408, 429, 500, 502, 503, 504)
+_PLAIN = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
 _SAID = re.compile(r"<(Code|Message)>([^<]{0,200})</\1>")
 
 
@@ -66,9 +70,10 @@ class HashedBody(Protocol):
 class Outside:
     """Connections to object stores. A forked child and another event loop make their own."""
 
-    def __init__(self, policy: retry.Policy, timeout: float) -> None:
+    def __init__(self, policy: retry.Policy, timeout: float, library: str) -> None:
         self._policy = policy
-        self._clients = Clients(partial(_new_client, timeout))
+        self._timeout = timeout
+        self._clients = Clients(partial(new_client, Options(timeout, library=library)))
 
     def close(self) -> None:
         """Close the connections. They cannot be used afterwards."""
@@ -118,15 +123,19 @@ class Outside:
         subject: Call[None],
         more: Mapping[str, str],
     ) -> str:
-        http = self._clients.get()
-        headers = {**target.headers, **more, "Content-Length": str(body.size)}
+        headers: dict[str, str | bytes] = {**target.headers, **more, "Content-Length": str(body.size)}
         headers["Content-MD5"] = base64.b64encode(bytes.fromhex(digest)).decode()  # the store refuses other bytes
+        sent = SentBody(body.stream(), body.size)
+        request = Request(target.method, target.url, {**_PLAIN, **headers}, self._timeout, sent.pieces())
         try:
-            request = http.build_request(target.method, target.url, content=body.stream(), headers=headers)
-            answer = http.send(request)
-        except (httpx.HTTPError, httpx.InvalidURL) as cause:
+            answer = self._clients.get().send(request, stream=False)
+        except HttpError as cause:
+            if sent.error is not None:
+                raise _of_source(subject, sent.error) from None
             raise retry.broken(subject, cause, _host(target.url)) from None
-        if answer.is_success:
+        except LengthChangedError as error:
+            raise _of_source(subject, error) from None
+        if 200 <= answer.status < 300:
             if body.meter.hashed and body.meter.checksum != digest:
                 raise _changed(subject)
             return str(answer.headers.get("etag", "")).strip('"')
@@ -137,59 +146,58 @@ class Outside:
         self, url: str, headers: Mapping[str, str], subject: Call[Any]
     ) -> Iterator[tuple[Answer, Iterator[bytes]]]:
         """Open a download. Raises Expired, Unreachable, and `Failed` for what may be better in a moment."""
-        http = self._clients.get()
+        request = Request("GET", url, {**_PLAIN, **headers}, self._timeout)
         try:
-            response = http.send(http.build_request("GET", url, headers=dict(headers)), stream=True)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as cause:
+            response = self._clients.get().send(request, stream=True)
+        except (NotConnectedError, BadAddressError) as cause:
             raise Unreachable from cause
-        except httpx.HTTPError as cause:
+        except HttpError as cause:
             raise retry.broken(subject, cause, _host(url)) from None
         try:
-            if response.status_code in _BUSY:
+            if response.status in _BUSY:
                 error = ServerUnavailableError(
                     f"the object store at {_host(url)} did not return {subject.subject}: it is busy or failing; "
                     "try again later",
-                    status=response.status_code,
+                    status=response.status,
                     **retry.about(subject),
                 )
                 raise retry.Failed(error, again=True)
-            if response.status_code != (206 if "Range" in headers else 200) or not _says_size(response):
+            if response.status != (206 if "Range" in headers else 200) or not _says_size(response):
                 raise Expired(
                     ServerUnavailableError(
                         f"the object store at {_host(url)} refused to return {subject.subject}",
-                        status=response.status_code,
+                        status=response.status,
                         **retry.about(subject),
                     )
                 )
-            answer = Answer(response.status_code, {name.lower(): value for name, value in response.headers.items()})
-            yield answer, _bytes(response, url, subject)
+            yield Answer(response.status, response.headers), _bytes(response, url, subject)
         finally:
             response.close()
 
 
-def _new_client(limit: float) -> httpx.Client:
-    limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-    return httpx.Client(timeout=httpx.Timeout(limit, connect=min(limit, 10.0)), limits=limits)
-
-
-def _bytes(response: httpx.Response, url: str, subject: Call[Any]) -> Iterator[bytes]:
+def _bytes(response: Response, url: str, subject: Call[Any]) -> Iterator[bytes]:
     try:
-        for chunk in response.iter_raw():
+        for chunk in response.chunks():
             yield chunk
-    except httpx.HTTPError as cause:
+    except HttpError as cause:
         raise retry.broken(subject, cause, _host(url)) from None
 
 
-def _says_size(response: httpx.Response) -> bool:
+def _says_size(response: Response) -> bool:
     """Whether the answer says how large the whole object is, as every store does."""
-    if response.status_code == 206:
+    if response.status == 206:
         return str(response.headers.get("content-range", "")).rpartition("/")[2].isdigit()
     return "content-length" in response.headers
 
 
+def _of_source(subject: Call[None], error: Exception) -> Exception:
+    """The error to raise for an error of the source of a body."""
+    return retry.length_changed(subject) if isinstance(error, LengthChangedError) else error
+
+
 def _host(url: str) -> str:
-    address = httpx.URL(url)
-    return f"{address.scheme}://{address.netloc.decode()}"
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.netloc}"
 
 
 def _changed(subject: Call[None]) -> CorruptTransferError:
@@ -198,14 +206,16 @@ def _changed(subject: Call[None]) -> CorruptTransferError:
     )
 
 
-def _refused(subject: Call[None], url: str, answer: httpx.Response) -> Exception:
-    said = ": ".join(found[1] for found in _SAID.findall(answer.text))  # the rest quotes keys and signatures
+def _refused(subject: Call[None], url: str, answer: Response) -> Exception:
+    said = ": ".join(
+        found[1] for found in _SAID.findall(answer.content.decode(errors="replace"))
+    )  # the rest quotes keys and signatures
     text = f"the object store at {_host(url)} refused {subject.subject}: {said or 'it gave no reason'}"
     if "BadDigest" in said or "InvalidDigest" in said:
         return _changed(subject)
-    if answer.status_code in _THERE:
+    if answer.status in _THERE:
         return Taken()
-    error = ServerUnavailableError(text, status=answer.status_code, **retry.about(subject))
-    if answer.status_code in _EXPIRED:
+    error = ServerUnavailableError(text, status=answer.status, **retry.about(subject))
+    if answer.status in _EXPIRED:
         return Expired(error)
-    return retry.Failed(error, again=answer.status_code in _BUSY)
+    return retry.Failed(error, again=answer.status in _BUSY)

@@ -1,0 +1,226 @@
+"""The blocking HTTP client: urllib3. `lakebed._compat.aio_http` has the same names for the async API."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol, cast
+
+import urllib3
+from urllib3 import exceptions as errors
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.util import Timeout, make_headers, parse_url
+
+from lakebed._http.exchange import (
+    HTTPX,
+    IDLE_SECONDS,
+    MAX_CONNECTIONS,
+    BadAddressError,
+    BadRequestError,
+    BrokenError,
+    HttpError,
+    NotConnectedError,
+    Options,
+    Request,
+    UndecodableError,
+    header_text,
+    proxy_of,
+)
+
+_CHUNK = 1 << 16
+
+
+class Response(Protocol):
+    """A response. `content` is its body, unless it is streamed."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body as it arrives, not decompressed. Raises HttpError."""
+        ...
+
+    def read(self) -> bytes:
+        """The whole body of a streamed response. Raises HttpError."""
+        ...
+
+    def close(self) -> None:
+        """Give the connection back, or close it when part of the body was not read."""
+        ...
+
+
+class Client(Protocol):
+    """Sends requests, over connections that it keeps."""
+
+    def send(self, request: Request, *, stream: bool) -> Response:
+        """Send a request. With `stream`, the caller reads the body and closes the response. Raises HttpError."""
+        ...
+
+    def close(self) -> None:
+        """Close all connections."""
+        ...
+
+
+def new_client(options: Options) -> Client:
+    """The client that the settings select."""
+    if options.library == HTTPX:
+        from lakebed._compat.httpx_clients import HttpxClient
+
+        return HttpxClient(options)
+    return HttpClient(options)
+
+
+class HttpClient:
+    """A pool of connections. Threads may share it; a forked process must make its own."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._pools: dict[tuple[str, str | None, int | None], HTTPConnectionPool] = {}
+        self._managers: dict[tuple[str | None, bool], urllib3.PoolManager] = {}
+        self._lock = threading.Lock()
+
+    def send(self, request: Request, *, stream: bool) -> Urllib3Response:
+        """Send a request. With `stream`, the caller reads the body and closes the response. Raises HttpError."""
+        try:
+            address = parse_url(request.url)
+            answer = self._pool(request.url, address).urlopen(
+                request.method,
+                address.request_uri,
+                body=cast(Any, request.content),
+                headers=cast(Mapping[str, str], request.headers),
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                timeout=Timeout(connect=self._options.connect_timeout, read=request.read_timeout),
+                pool_timeout=cast(int, self._options.timeout),
+                preload_content=False,
+                decode_content=not stream,
+            )
+            response = Urllib3Response(cast(urllib3.HTTPResponse, answer))
+            if not stream:
+                response.content = answer.read()
+                answer.release_conn()
+            return response
+        except (errors.HTTPError, ValueError, OSError) as cause:
+            raise _failure(cause) from cause
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        with self._lock:
+            for manager in self._managers.values():
+                manager.clear()
+            self._pools.clear()
+
+    def _pool(self, url: str, address: Any) -> HTTPConnectionPool:
+        key = (address.scheme, address.host, address.port)
+        pool = self._pools.get(key)
+        if pool is None:
+            with self._lock:
+                pool = self._pools[key] = self._new_pool(url)
+        return pool
+
+    def _new_pool(self, url: str) -> HTTPConnectionPool:
+        proxy, is_tls = proxy_of(url), url.startswith("https:")
+        manager = self._managers.get((proxy, is_tls))
+        if manager is None:
+            tls = self._options.certificates if is_tls else None
+            manager = self._managers[proxy, is_tls] = _new_manager(proxy, tls)
+        return manager.connection_from_url(url)
+
+
+class Urllib3Response:
+    """A response of urllib3."""
+
+    def __init__(self, answer: urllib3.HTTPResponse) -> None:
+        self._answer = answer
+        self.status = answer.status
+        self.headers: Mapping[str, str] = {name.lower(): header_text(value) for name, value in answer.headers.items()}
+        self.content = b""
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body as it arrives, not decompressed. Raises HttpError."""
+        try:
+            yield from self._answer.stream(_CHUNK, decode_content=False)
+        except (errors.HTTPError, OSError) as cause:
+            raise _failure(cause) from cause
+
+    def read(self) -> bytes:
+        """The whole body of a streamed response. Raises HttpError."""
+        try:
+            return self._answer.read(decode_content=True)
+        except (errors.HTTPError, OSError) as cause:
+            raise _failure(cause) from cause
+
+    def close(self) -> None:
+        """Give the connection back, or close it when part of the body was not read."""
+        if self._answer.isclosed() or not self._answer.length_remaining:
+            self._answer.release_conn()
+        else:
+            self._answer.close()
+
+
+class _Idling:
+    """A connection that is not used again after `IDLE_SECONDS`."""
+
+    _used = 0.0
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._used = time.monotonic()
+        super().request(*args, **kwargs)  # type: ignore[misc]
+
+    def getresponse(self) -> Any:
+        answer = super().getresponse()  # type: ignore[misc]
+        self._used = time.monotonic()
+        return answer
+
+    @property
+    def is_connected(self) -> bool:
+        return time.monotonic() - self._used < IDLE_SECONDS and super().is_connected  # type: ignore[misc]
+
+
+class _Connection(_Idling, HTTPConnection):
+    pass
+
+
+class _TlsConnection(_Idling, HTTPSConnection):
+    pass
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _TlsPool(HTTPSConnectionPool):
+    ConnectionCls = _TlsConnection
+
+
+def _new_manager(proxy: str | None, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
+    given: dict[str, Any] = {"maxsize": MAX_CONNECTIONS, "block": True, "ssl_context": tls}
+    if proxy is None:
+        manager = urllib3.PoolManager(**given)
+    else:
+        address = parse_url(proxy)
+        headers = make_headers(proxy_basic_auth=address.auth) if address.auth else None
+        manager = urllib3.ProxyManager(proxy, proxy_headers=headers, **given)
+    manager.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
+    return manager
+
+
+def _failure(cause: Exception) -> HttpError:
+    said = str(cause) or type(cause).__name__
+    match cause:
+        case errors.LocationValueError() | errors.ProxySchemeUnknown():
+            return BadAddressError(said)
+        case errors.DecodeError():
+            return UndecodableError(said)
+        case errors.NewConnectionError() | errors.ConnectTimeoutError() | errors.ProxyError() | errors.EmptyPoolError():
+            return NotConnectedError(said)
+        case errors.SSLError():
+            return NotConnectedError(said)
+        case errors.HTTPError() | OSError():
+            return BrokenError(said)
+    return BadRequestError(said)

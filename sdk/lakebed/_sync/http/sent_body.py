@@ -1,0 +1,35 @@
+# Generated from sdk/lakebed/_async/http/sent_body.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""A request body while it is sent: its length is checked, and an error of its source is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+class LengthChangedError(Exception):
+    """The source has more or fewer bytes than it said before the request."""
+
+
+class SentBody:
+    """The pieces of one body. HTTP libraries hide the error of a source behind their own: `error` keeps it."""
+
+    def __init__(self, source: Iterator[bytes], size: int | None) -> None:
+        self._source = source
+        self._size = size
+        self.error: Exception | None = None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body. Raises LengthChangedError before the server gets a byte too many, or after a byte too few."""
+        sent = 0
+        try:
+            for piece in self._source:
+                sent += len(piece)
+                if self._size is not None and sent > self._size:
+                    raise LengthChangedError
+                yield piece
+            if self._size is not None and sent < self._size:
+                raise LengthChangedError
+        except Exception as error:
+            self.error = error
+            raise
