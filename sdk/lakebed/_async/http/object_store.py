@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from tenacity import AsyncRetrying, retry_if_exception
 
-from lakebed._async.http.sent_body import LengthChangedError, SentBody
+from lakebed._async.http.sent_body import LengthChanged, SentBody
 from lakebed._compat.aio import Clients, sleep
 from lakebed._compat.aio_http import Response, new_client
 from lakebed._http import retry
@@ -131,7 +131,7 @@ class Outside:
             if sent.error is not None:
                 raise _of_source(subject, sent.error) from None
             raise retry.broken(subject, cause, _host(target.url)) from None
-        except LengthChangedError as error:
+        except LengthChanged as error:
             raise _of_source(subject, error) from None
         if 200 <= answer.status < 300:
             if body.meter.hashed and body.meter.checksum != digest:
@@ -190,7 +190,7 @@ def _says_size(response: Response) -> bool:
 
 def _of_source(subject: Call[None], error: Exception) -> Exception:
     """The error to raise for an error of the source of a body."""
-    return retry.length_changed(subject) if isinstance(error, LengthChangedError) else error
+    return retry.length_changed(subject) if isinstance(error, LengthChanged) else error
 
 
 def _host(url: str) -> str:

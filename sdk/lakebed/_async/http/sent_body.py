@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 
-class LengthChangedError(Exception):
+class LengthChanged(Exception):
     """The source has more or fewer bytes than it said before the request."""
 
 
@@ -18,16 +18,16 @@ class SentBody:
         self.error: Exception | None = None
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body. Raises LengthChangedError before the server gets a byte too many, or after a byte too few."""
+        """The body. Raises LengthChanged before the server gets a byte too many, or after a byte too few."""
         sent = 0
         try:
             async for piece in self._source:
                 sent += len(piece)
                 if self._size is not None and sent > self._size:
-                    raise LengthChangedError
+                    raise LengthChanged
                 yield piece
             if self._size is not None and sent < self._size:
-                raise LengthChangedError
+                raise LengthChanged
         except Exception as error:
             self.error = error
             raise

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed._async.http.object_store import Outside
-from lakebed._async.http.sent_body import LengthChangedError, SentBody
+from lakebed._async.http.sent_body import LengthChanged, SentBody
 from lakebed._compat.aio import Clients, run_in_thread, sleep
 from lakebed._compat.aio_http import Response, new_client
 from lakebed._gateway import calls
@@ -201,7 +201,7 @@ class Transport:
             if sent is not None and sent.error is not None:
                 raise _of_source(call, sent.error) from None
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
-        except LengthChangedError as error:
+        except LengthChanged as error:
             raise _of_source(call, error) from None
 
     async def _bytes(self, call: Call[Any], response: Response) -> AsyncIterator[bytes]:
@@ -214,7 +214,7 @@ class Transport:
 
 def _of_source(call: Call[Any], error: Exception) -> Exception:
     """The error to raise for an error of the source of a body."""
-    return retry.length_changed(call) if isinstance(error, LengthChangedError) else error
+    return retry.length_changed(call) if isinstance(error, LengthChanged) else error
 
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:

@@ -22,7 +22,7 @@ from lakebed._compat.sync import Clients, sleep
 from lakebed._compat.sync_http import Response, new_client
 from lakebed._http import retry
 from lakebed._http.exchange import USER_AGENT, BadAddressError, HttpError, NotConnectedError, Options, Request
-from lakebed._sync.http.sent_body import LengthChangedError, SentBody
+from lakebed._sync.http.sent_body import LengthChanged, SentBody
 from lakebed._values.signed import PartUrl
 from lakebed._values.upload_source import Meter
 from lakebed._values.wire import Answer, Call
@@ -133,7 +133,7 @@ class Outside:
             if sent.error is not None:
                 raise _of_source(subject, sent.error) from None
             raise retry.broken(subject, cause, _host(target.url)) from None
-        except LengthChangedError as error:
+        except LengthChanged as error:
             raise _of_source(subject, error) from None
         if 200 <= answer.status < 300:
             if body.meter.hashed and body.meter.checksum != digest:
@@ -192,7 +192,7 @@ def _says_size(response: Response) -> bool:
 
 def _of_source(subject: Call[None], error: Exception) -> Exception:
     """The error to raise for an error of the source of a body."""
-    return retry.length_changed(subject) if isinstance(error, LengthChangedError) else error
+    return retry.length_changed(subject) if isinstance(error, LengthChanged) else error
 
 
 def _host(url: str) -> str:

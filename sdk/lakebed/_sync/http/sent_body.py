@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-class LengthChangedError(Exception):
+class LengthChanged(Exception):
     """The source has more or fewer bytes than it said before the request."""
 
 
@@ -20,16 +20,16 @@ class SentBody:
         self.error: Exception | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """The body. Raises LengthChangedError before the server gets a byte too many, or after a byte too few."""
+        """The body. Raises LengthChanged before the server gets a byte too many, or after a byte too few."""
         sent = 0
         try:
             for piece in self._source:
                 sent += len(piece)
                 if self._size is not None and sent > self._size:
-                    raise LengthChangedError
+                    raise LengthChanged
                 yield piece
             if self._size is not None and sent < self._size:
-                raise LengthChangedError
+                raise LengthChanged
         except Exception as error:
             self.error = error
             raise

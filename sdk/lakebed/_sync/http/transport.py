@@ -25,7 +25,7 @@ from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with
 from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._sync.http.object_store import Outside
-from lakebed._sync.http.sent_body import LengthChangedError, SentBody
+from lakebed._sync.http.sent_body import LengthChanged, SentBody
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import AuthenticationError, LakebedError
@@ -203,7 +203,7 @@ class Transport:
             if sent is not None and sent.error is not None:
                 raise _of_source(call, sent.error) from None
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
-        except LengthChangedError as error:
+        except LengthChanged as error:
             raise _of_source(call, error) from None
 
     def _bytes(self, call: Call[Any], response: Response) -> Iterator[bytes]:
@@ -216,7 +216,7 @@ class Transport:
 
 def _of_source(call: Call[Any], error: Exception) -> Exception:
     """The error to raise for an error of the source of a body."""
-    return retry.length_changed(call) if isinstance(error, LengthChangedError) else error
+    return retry.length_changed(call) if isinstance(error, LengthChanged) else error
 
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:
