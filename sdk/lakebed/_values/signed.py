@@ -1,6 +1,6 @@
 """Signed addresses as values: of parts to write and of objects to read, and the memory of those that are still good.
 
-An address is a secret until it ends: it stands in no `repr`, and the filter here keeps it out of what httpx logs.
+An address is a secret until it ends: it stands in no `repr`, and the filter here removes it from what HTTP libraries log.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def wanted_path(asked: str | None) -> str | None:
 
 
 class _Unsigned(logging.Filter):
-    """httpx logs the URL of every request, and what is below it redirects: what makes them good is taken out."""
+    """Replaces the secret parts of URLs. urllib3 and httpx log the URL of every request, at DEBUG."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         said = record.getMessage()
@@ -126,5 +126,5 @@ class _Unsigned(logging.Filter):
         return True
 
 
-for _name in ("httpx", "httpcore.http11", "httpcore.http2"):
+for _name in ("urllib3.connectionpool", "httpx", "httpcore.http11", "httpcore.http2"):
     logging.getLogger(_name).addFilter(_Unsigned())
