@@ -20,10 +20,10 @@ from lakebed._http.exchange import (
     HttpError,
     NotConnectedError,
     Options,
+    Proxies,
     Request,
     UndecodableError,
     header_text,
-    proxy_of,
 )
 
 
@@ -73,6 +73,7 @@ class HttpClient:
 
     def __init__(self, options: Options) -> None:
         self._options = options
+        self._proxies = Proxies()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS, keepalive_timeout=IDLE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -91,6 +92,9 @@ class HttpClient:
         )
         try:
             url = URL(request.url, encoded=True)
+        except ValueError as cause:
+            raise BadAddressError(str(cause)) from cause
+        try:
             async with asyncio.timeout(None) as sending:
                 content = request.content
                 answer = await self._session.request(
@@ -102,7 +106,7 @@ class HttpClient:
                     headers={name: _text(value) for name, value in request.headers.items()},
                     allow_redirects=False,
                     timeout=limits,
-                    proxy=proxy_of(request.url),
+                    proxy=self._proxies.of(request.url),
                     ssl=self._options.certificates if url.scheme == "https" else False,
                     auto_decompress=not stream,
                 )

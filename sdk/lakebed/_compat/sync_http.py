@@ -24,10 +24,10 @@ from lakebed._http.exchange import (
     HttpError,
     NotConnectedError,
     Options,
+    Proxies,
     Request,
     UndecodableError,
     header_text,
-    proxy_of,
 )
 
 _CHUNK = 1 << 16
@@ -79,22 +79,20 @@ class HttpClient:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._pools: dict[tuple[str, str | None, int | None], HTTPConnectionPool] = {}
+        self._proxies = Proxies()
         self._managers: dict[tuple[str | None, bool], urllib3.PoolManager] = {}
         self._lock = threading.Lock()
 
     def send(self, request: Request, *, stream: bool) -> Urllib3Response:
         """Send a request. With `stream`, the caller reads the body and closes the response. Raises HttpError."""
         try:
-            address = parse_url(request.url)
-            answer = self._pool(request.url, address).urlopen(
+            answer = self._manager(request.url).urlopen(
                 request.method,
-                address.request_uri,
+                request.url,
                 body=cast(Any, request.content),
                 headers=cast(Mapping[str, str], request.headers),
                 retries=False,
                 redirect=False,
-                assert_same_host=False,
                 timeout=Timeout(connect=self._options.connect_timeout, read=request.read_timeout),
                 pool_timeout=cast(int, self._options.timeout),
                 preload_content=False,
@@ -113,23 +111,15 @@ class HttpClient:
         with self._lock:
             for manager in self._managers.values():
                 manager.clear()
-            self._pools.clear()
 
-    def _pool(self, url: str, address: Any) -> HTTPConnectionPool:
-        key = (address.scheme, address.host, address.port)
-        pool = self._pools.get(key)
-        if pool is None:
-            with self._lock:
-                pool = self._pools[key] = self._new_pool(url)
-        return pool
-
-    def _new_pool(self, url: str) -> HTTPConnectionPool:
-        proxy, is_tls = proxy_of(url), url.startswith("https:")
-        manager = self._managers.get((proxy, is_tls))
+    def _manager(self, url: str) -> urllib3.PoolManager:
+        key = (self._proxies.of(url), url.startswith("https:"))
+        manager = self._managers.get(key)
         if manager is None:
-            tls = self._options.certificates if is_tls else None
-            manager = self._managers[proxy, is_tls] = _new_manager(proxy, tls)
-        return manager.connection_from_url(url)
+            with self._lock:
+                tls = self._options.certificates if key[1] else None
+                manager = self._managers.setdefault(key, _new_manager(key[0], tls))
+        return manager
 
 
 class Urllib3Response:

@@ -1,6 +1,6 @@
 """Signed addresses as values: of parts to write and of objects to read, and the memory of those that are still good.
 
-An address is a secret until it ends: it stands in no `repr`, and the filter here removes it from what HTTP libraries log.
+An address is a secret until it ends: no `repr` shows it, and the filter removes it from the logs of HTTP libraries.
 """
 
 from __future__ import annotations

@@ -1,0 +1,277 @@
+"""The HTTP clients of the blocking and the async API against a server of bare sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+from lakebed._compat import aio_http, sync_http
+from lakebed._http.exchange import (
+    BadAddressError,
+    BadRequestError,
+    BrokenError,
+    HttpError,
+    NotConnectedError,
+    Options,
+    Request,
+)
+
+from tests.support.ports import reserved_ports
+from tests.support.waiting import PATIENCE
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+Handler = Callable[[socket.socket, bytes], bool]
+"""Gets a connection and the head of one request. Returns whether to wait for another request."""
+
+
+class BareServer:
+    """Accepts connections and calls `handler` for each request head."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/x"
+        self.heads: list[bytes] = []
+        self.connections = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
+            received = b""
+            while True:
+                while b"\r\n\r\n" not in received:
+                    block = connection.recv(1 << 16)
+                    if not block:
+                        return
+                    received += block
+                head, _, received = received.partition(b"\r\n\r\n")
+                self.heads.append(head)
+                if not self._handler(connection, head):
+                    return
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Handler], BareServer]]:
+    servers: list[BareServer] = []
+
+    def start(handler: Handler) -> BareServer:
+        servers.append(BareServer(handler))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def answer(connection: socket.socket, head: bytes) -> bool:
+    connection.sendall(OK)
+    return True
+
+
+class Asker:
+    """Sends requests by one of the two clients. `pieces`: the body, sent piece by piece."""
+
+    def __init__(self, kind: str, timeout: float = PATIENCE) -> None:
+        self.kind = kind
+        self._loop = asyncio.new_event_loop()
+        self._options = Options(timeout)
+        self._timeout = timeout
+        self._sync = sync_http.HttpClient(self._options)
+        self._aio = self._run(self._new()) if kind == "aio" else None
+
+    async def _new(self) -> aio_http.HttpClient:
+        return aio_http.HttpClient(self._options)
+
+    def _run(self, job: Coroutine[Any, Any, Any]) -> Any:
+        return self._loop.run_until_complete(job)
+
+    def send(self, url: str, method: str = "GET", pieces: list[bytes] | None = None, **headers: str) -> bytes:
+        if self._aio is None:
+            content: Any = None if pieces is None else iter(pieces)
+            return self._sync.send(self._request(method, url, headers, content), stream=False).content
+        content = None if pieces is None else _each(pieces)
+        return bytes(self._run(self._aio.send(self._request(method, url, headers, content), stream=False)).content)
+
+    def _request(self, method: str, url: str, headers: dict[str, str], content: Any) -> Request:
+        return Request(method, url, dict(headers), self._timeout, content)
+
+    def close(self) -> None:
+        self._sync.close()
+        if self._aio is not None:
+            self._run(self._aio.aclose())
+            self._run(asyncio.sleep(0.05))  # the transports of broken requests close in the loop
+        self._loop.close()
+
+
+async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+@pytest.fixture(params=["sync", "aio"])
+def asker(request: pytest.FixtureRequest) -> Iterator[Asker]:
+    made = Asker(request.param)
+    yield made
+    made.close()
+
+
+def test_requests_reuse_a_connection(asker: Asker, serve: Callable[[Handler], BareServer]) -> None:
+    server = serve(answer)
+    assert [asker.send(server.url) for _ in range(5)] == [b"ok"] * 5
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("kind", ["sync", "aio"])
+def test_an_idle_connection_is_not_reused(
+    kind: str, serve: Callable[[Handler], BareServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (sync_http, aio_http):
+        monkeypatch.setattr(module, "IDLE_SECONDS", 0.0)
+    asker = Asker(kind)
+    server = serve(answer)
+    for _ in range(3):
+        asker.send(server.url)
+        asker._loop.run_until_complete(asyncio.sleep(0.01))
+    assert server.connections == 3
+    asker.close()
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "POST"])
+def test_a_request_whose_connection_breaks_is_not_sent_again(
+    asker: Asker, serve: Callable[[Handler], BareServer], method: str
+) -> None:
+    """The connection was used before: there, HTTP libraries repeat some methods by themselves."""
+
+    def once(connection: socket.socket, head: bytes) -> bool:
+        return head.startswith(b"GET") and answer(connection, head)
+
+    server = serve(once)
+    asker.send(server.url)
+    with pytest.raises(BrokenError):
+        asker.send(server.url, method)
+    assert [head.split()[0] for head in server.heads] == [b"GET", method.encode()]
+
+
+def test_a_response_that_is_cut_is_broken(asker: Asker, serve: Callable[[Handler], BareServer]) -> None:
+    def cut(connection: socket.socket, head: bytes) -> bool:
+        connection.sendall(OK[:-1])
+        return False
+
+    with pytest.raises(BrokenError):
+        asker.send(serve(cut).url)
+
+
+@pytest.mark.parametrize("kind", ["sync", "aio"])
+def test_a_server_that_reads_nothing_ends_an_upload(kind: str, serve: Callable[[Handler], BareServer]) -> None:
+    release = threading.Event()
+
+    def stall(connection: socket.socket, head: bytes) -> bool:
+        release.wait(PATIENCE)
+        return False
+
+    asker = Asker(kind, timeout=0.5)
+    size = 256 << 20
+    with pytest.raises(BrokenError):
+        asker.send(serve(stall).url, "PUT", [bytes(1 << 20)] * 256, **{"Content-Length": str(size)})
+    release.set()
+    asker.close()
+
+
+@pytest.mark.parametrize("kind", ["sync", "aio"])
+def test_a_server_that_does_not_answer_ends_a_request(kind: str, serve: Callable[[Handler], BareServer]) -> None:
+    release = threading.Event()
+
+    def wait(connection: socket.socket, head: bytes) -> bool:
+        release.wait(PATIENCE)
+        return False
+
+    asker = Asker(kind, timeout=0.3)
+    with pytest.raises(BrokenError):
+        asker.send(serve(wait).url)
+    release.set()
+    asker.close()
+
+
+def test_no_connection_means_not_sent(asker: Asker) -> None:
+    with reserved_ports(1) as (port,), pytest.raises(NotConnectedError):
+        asker.send(f"http://127.0.0.1:{port}/x")
+    with pytest.raises(NotConnectedError):
+        asker.send("http://name-that-does-not-exist.invalid/x")
+
+
+@pytest.mark.parametrize("url", ["ftp://host/x", "http://[::1/x", "http://"])
+def test_an_unusable_address_is_named_so(asker: Asker, url: str) -> None:
+    with pytest.raises(BadAddressError):
+        asker.send(url)
+
+
+def test_a_header_with_a_line_break_is_not_sent(asker: Asker, serve: Callable[[Handler], BareServer]) -> None:
+    server = serve(answer)
+    with pytest.raises(BadRequestError):
+        asker.send(server.url, "GET", None, **{"X-A": "a\r\nX-B: b"})
+    assert server.heads == []
+
+
+def test_the_proxy_of_the_environment_is_used(
+    asker: Asker, serve: Callable[[Handler], BareServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = serve(answer)
+    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://user:pass@127.0.0.1:{proxy.port}")
+    assert asker.send("http://lake.invalid/x?a=b%2Fc") == b"ok"
+    head = proxy.heads[0]
+    assert head.startswith(b"GET http://lake.invalid/x?a=b%2Fc HTTP/1.1\r\n")
+    assert b"basic dxnlcjpwyxnz" in head.lower()
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    direct = serve(answer)
+    asker.send(direct.url)
+    assert direct.heads[0].startswith(b"GET /x HTTP/1.1\r\n")
+
+
+def test_an_address_keeps_its_encoding(asker: Asker, serve: Callable[[Handler], BareServer]) -> None:
+    """A signed address is good only as it was signed."""
+    server = serve(answer)
+    asker.send(server.url + "/a%2Fb/%7E/c~d%20e?X-Sig=%2B+%2F&empty=&bare")
+    assert server.heads[0].split()[1] == b"/x/a%2Fb/%7E/c~d%20e?X-Sig=%2B+%2F&empty=&bare"
+
+
+def test_an_early_refusal_is_read(asker: Asker, serve: Callable[[Handler], BareServer]) -> None:
+    """A server may refuse a large body before it has read it."""
+    refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\nConnection: close\r\n\r\ntoo large"
+
+    def refuse(connection: socket.socket, head: bytes) -> bool:
+        connection.sendall(refusal)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(1 << 20):
+            pass
+        return False
+
+    pieces = [bytes(1 << 16)] * 64
+    assert asker.send(serve(refuse).url, "PUT", pieces, **{"Content-Length": str(4 << 20)}) == b"too large"
+
+
+def test_an_answer_that_is_not_http_is_an_error(asker: Asker, serve: Callable[[Handler], BareServer]) -> None:
+    def greet(connection: socket.socket, head: bytes) -> bool:
+        connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+        return False
+
+    with pytest.raises(HttpError):
+        asker.send(serve(greet).url)
