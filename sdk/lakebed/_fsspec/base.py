@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
@@ -17,7 +18,6 @@ from lakebed import aio
 from lakebed._fsspec.commit_listing_cache import Frozen
 from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
 from lakebed._fsspec.paths import Place
-from lakebed._fsspec.workspace_handles import Workspaces
 from lakebed._integration.aio import ProxiedRef, reading_after
 from lakebed._integration.values import PROXIED
 from lakebed.errors import InvalidRequestError
@@ -28,11 +28,40 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 """Objects of one call that are worked on at the same time."""
 
+_KEPT_WORKSPACES = 16
+"""Workspace handles that an instance keeps."""
+
 _OF_OTHERS: list[aio.Lake] = []
 """Connections of a parent process: closing them here would disturb it."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=reset_lock)  # fsspec's own lock may have been held by another thread
+
+
+class Workspaces:
+    """Handles to the workspaces that were used last. They are kept because each remembers its route to the store."""
+
+    def __init__(self, data_path: Any) -> None:
+        self.data_path = data_path
+        self._known: OrderedDict[tuple[str, str], aio.Workspace] = OrderedDict()
+
+    async def get(self, repository: aio.Repository, name: str) -> aio.Workspace:
+        """Return the handle to a workspace. Raises NotFoundError when the server has no such workspace."""
+        key = (repository.id, name)
+        if key not in self._known:
+            self._keep(key, await repository.workspace(name, data_path=self.data_path))
+        self._known.move_to_end(key)
+        return self._known[key]
+
+    async def add(self, workspace: aio.Workspace) -> None:
+        """Create a new workspace on the server, and keep its handle."""
+        await workspace.create()
+        self._keep((workspace.repository.id, workspace.id), workspace)
+
+    def _keep(self, key: tuple[str, str], workspace: aio.Workspace) -> None:
+        self._known[key] = workspace
+        while len(self._known) > _KEPT_WORKSPACES:
+            self._known.popitem(last=False)
 
 
 class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]

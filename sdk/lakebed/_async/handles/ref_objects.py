@@ -9,7 +9,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks, _files
 from lakebed._async.bulk import ranges
-from lakebed._async.handles.repository_base import RepositoryBase
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
@@ -20,6 +19,9 @@ from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._values.signed import PROXIED, wanted_path
 from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.repository_base import Repository
 
 _WRITES = frozenset(
     [
@@ -56,7 +58,7 @@ class RefObjects(Shown):
     __module__ = "lakebed.aio"
     _read_only = True
 
-    def __init__(self, repository: RepositoryBase, id: str) -> None:
+    def __init__(self, repository: Repository, id: str) -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "ref")
         self._target = Target(repository._transport, repository._storage, repository.id, self.id)

@@ -1,13 +1,10 @@
-"""A repository's life, its metadata and its listings: the repository handle without the handles that it makes.
-
-Branches, refs, tags and tasks point back at their repository by this type, so that no import leads in a circle.
-"""
+"""The part of the repository handle that makes no other handles: its life, its metadata and its listings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from lakebed import _checks
 from lakebed._async.http.pagination import Listing
@@ -19,9 +16,13 @@ from lakebed._gateway.operations import commits, metadata, protection, refs, rep
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, ProtectionRules, RefInfo, RepositoryInfo, WorkspaceInfo
 
+if TYPE_CHECKING:
+    # The other handles get the type `Repository` from this module, so only this import, for types, leads in a circle.
+    from lakebed._async.handles.repository import Repository as Repository  # noqa: PLC0414 - the alias exports it
+
 
 class RepositoryBase(Shown):
-    """What handles of a repository's parts know of it. At run time it is always a `Repository`."""
+    """The methods of `Repository` that return values and listings, not handles."""
 
     __module__ = "lakebed.aio"
 
@@ -184,17 +185,3 @@ class RepositoryBase(Shown):
         """
         with suppress(AlreadyExistsError):
             await self._transport.call(commits.record(self.id, commit))
-
-    # handles to its parts, which `Repository` makes: their types are not known here
-
-    def branch(self, name: str) -> Any:
-        """A handle to a branch, whether or not it exists."""
-        raise NotImplementedError
-
-    def tag(self, name: str) -> Any:
-        """A handle to a tag, whether or not it exists."""
-        raise NotImplementedError
-
-    def ref(self, expression: str) -> Any:
-        """A handle to what a ref expression means: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
-        raise NotImplementedError

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
-from lakebed._async.handles.repository_base import RepositoryBase
 from lakebed._async.handles.writable import Writable
 from lakebed._async.http.lazy_workspace import Opening
 from lakebed._async.http.transport import Transport
@@ -31,6 +30,9 @@ from lakebed.model import (
     WorkspaceInfo,
 )
 
+if TYPE_CHECKING:
+    from lakebed._async.handles.repository_base import Repository
+
 _GROUP = 5000
 """Objects in one registration; the server takes 10,000."""
 
@@ -45,7 +47,7 @@ class Staging(Writable):
 
     def __init__(
         self,
-        repository: RepositoryBase,
+        repository: Repository,
         id: str,
         options: WorkspaceOptions,
         *,

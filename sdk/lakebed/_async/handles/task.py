@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lakebed import _checks
 from lakebed._async.commits.polling import ended, made
-from lakebed._async.handles.repository_base import RepositoryBase
 from lakebed._async.http.target import Target
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import imports, metadata, tasks
 from lakebed.model import Commit, RefsDump, TaskStatus
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.repository_base import Repository
 
 _FIRST_PAUSE, _PAUSE = 0.05, 2.0
 
@@ -20,7 +23,7 @@ class _Background:
 
     __module__ = "lakebed.aio"
 
-    def __init__(self, repository: RepositoryBase, id: str, ref: str = "") -> None:
+    def __init__(self, repository: Repository, id: str, ref: str = "") -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "task id")
         self._target = Target(repository._transport, repository._storage, repository.id, ref)

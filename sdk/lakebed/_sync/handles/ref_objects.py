@@ -14,7 +14,6 @@ from lakebed._compat.sync import Shown, blocking, collect
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._sync.bulk import ranges
-from lakebed._sync.handles.repository_base import RepositoryBase
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
@@ -22,6 +21,9 @@ from lakebed._sync.objects.download import Download, save
 from lakebed._values.signed import PROXIED, wanted_path
 from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.repository_base import Repository
 
 _WRITES = frozenset(
     [
@@ -58,7 +60,7 @@ class RefObjects(Shown):
     __module__ = "lakebed"
     _read_only = True
 
-    def __init__(self, repository: RepositoryBase, id: str) -> None:
+    def __init__(self, repository: Repository, id: str) -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "ref")
         self._target = Target(repository._transport, repository._storage, repository.id, self.id)

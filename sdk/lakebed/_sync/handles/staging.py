@@ -7,14 +7,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
 from lakebed._bulk.progress import Tally
 from lakebed._compat.sync import Data, run_in_thread
 from lakebed._direct.directory import is_plain
 from lakebed._gateway.operations import workspaces
-from lakebed._sync.handles.repository_base import RepositoryBase
 from lakebed._sync.handles.writable import Writable
 from lakebed._sync.http.lazy_workspace import Opening
 from lakebed._sync.http.transport import Transport
@@ -33,6 +32,9 @@ from lakebed.model import (
     WorkspaceInfo,
 )
 
+if TYPE_CHECKING:
+    from lakebed._sync.handles.repository_base import Repository
+
 _GROUP = 5000
 """Objects in one registration; the server takes 10,000."""
 
@@ -47,7 +49,7 @@ class Staging(Writable):
 
     def __init__(
         self,
-        repository: RepositoryBase,
+        repository: Repository,
         id: str,
         options: WorkspaceOptions,
         *,

@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lakebed import _checks
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import imports, metadata, tasks
 from lakebed._sync.commits.polling import ended, made
-from lakebed._sync.handles.repository_base import RepositoryBase
 from lakebed._sync.http.target import Target
 from lakebed.model import Commit, RefsDump, TaskStatus
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.repository_base import Repository
 
 _FIRST_PAUSE, _PAUSE = 0.05, 2.0
 
@@ -22,7 +25,7 @@ class _Background:
 
     __module__ = "lakebed"
 
-    def __init__(self, repository: RepositoryBase, id: str, ref: str = "") -> None:
+    def __init__(self, repository: Repository, id: str, ref: str = "") -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "task id")
         self._target = Target(repository._transport, repository._storage, repository.id, ref)
