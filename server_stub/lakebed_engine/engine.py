@@ -27,7 +27,7 @@ _WORKERS = {
     tasks.DUMP: Worker(dump_restore.run_dump),
     tasks.RESTORE: Worker(dump_restore.run_restore),
 }
-"""What runs a task of each kind."""
+"""The worker of each kind of task."""
 
 UPLOAD_LIFETIME = 7 * 24 * 3600
 """Seconds after which a multipart upload that is not completed expires."""

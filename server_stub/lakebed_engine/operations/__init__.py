@@ -1,1 +1,1 @@
-"""What users ask for, one noun a module: staging, commits, merges, refs, reads."""
+"""The operations of the engine, in a folder for each noun: staging, commits, merges, refs, reads."""

@@ -1,8 +1,8 @@
-"""Time by which things expire: it does not jump with the wall clock of the machine.
+"""The time by which things expire. It does not jump with the wall clock of the machine.
 
-A server keeps a time of its own. It runs with the monotonic clock and follows the wall clock, but never more than twice
-and never less than half as fast as real time. What expires is stamped with the later of the two times and is due when
-both say so. So a wall clock that jumps, in either direction, closes nothing that is open (docs/decisions/0047).
+A server keeps its own time. This time runs with the monotonic clock and follows the wall clock, but at most twice and
+at least half as fast as real time. An expiry is counted from the later of the two times, and is due when both have
+reached it. So a wall clock that jumps, in either direction, closes nothing that is open (docs/decisions/0047).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.vocabulary.ports import Clock
 
 JUMP = 60.0
-"""Seconds by which the two times differ when the wall clock has jumped. Less is how clocks drift."""
+"""A difference of the two times in seconds that means that the wall clock has jumped. Less is normal drift."""
 
 REMEMBERED = 7 * 24 * 3600
 """Seconds for which idempotency keys, ended tasks and closed workspaces are kept."""
@@ -24,7 +24,7 @@ _WRITTEN = 3600.0
 
 
 class ExpiryClock:
-    """One per process."""
+    """The clock of one process."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -33,19 +33,19 @@ class ExpiryClock:
         self._written: float | None = None
 
     def stamp(self) -> int:
-        """Whole Unix seconds from which the time of something that expires is counted."""
+        """Whole Unix seconds from which an expiry is counted."""
         wall = self._look()
         return int(max(wall, self._time))
 
     def due(self) -> int:
-        """Whole Unix seconds: what was to expire until then has surely lived as long as it was to live."""
+        """Whole Unix seconds: everything with an expiry up to this moment has surely expired."""
         wall = self._look()
         return int(min(wall, self._time))
 
     def before(self, now: float, age: float) -> float:
-        """What was written before this moment is surely older than `age` seconds. `now`: by the clock of the writer.
+        """A moment: what was written before it is surely older than `age` seconds. `now`: by the clock of the writer.
 
-        0.0, so nothing is, for `age` seconds after the wall clock was behind: files written then appear too old.
+        It is 0.0 for `age` seconds after the wall clock was behind, because files written then appear too old.
         """
         wall = self._look()
         if self._clock.monotonic() - self._behind_at <= age:
@@ -54,7 +54,7 @@ class ExpiryClock:
         return now - age - (ahead if ahead > JUMP else 0.0)
 
     async def keep(self, kv: KVStore) -> None:
-        """Go on where the last server was, when this one has just started; and write the time down now and then."""
+        """Continue from the stored time of the last server, if this one has just started. Store the time regularly."""
         if self._written is None:
             found = await kv.get(EXPIRY_CLOCK, EXPIRY_CLOCK_TIME)
             if found is not None:
@@ -65,7 +65,7 @@ class ExpiryClock:
             self._written = self._time
 
     def _look(self) -> float:
-        """Follow the wall clock as far as real time allows. The wall clock, in Unix seconds."""
+        """Follow the wall clock as far as real time allows. Returns the wall clock, in Unix seconds."""
         wall, at = self._clock.now(), self._clock.monotonic()
         elapsed = max(0.0, at - self._at)
         self._at = at

@@ -71,19 +71,19 @@ EXPIRY_CLOCK_TIME: Final = b"time"
 DROPPED_REPOSITORIES: Final = b"repo:"
 
 FIRST: Final = b""
-"""Before every key."""
+"""The smallest key."""
 
 STAGED_MARKER: Final = b""
-"""A row that every staging token with rows has (no path is empty): "nothing is staged" is then one check."""
+"""The key of a row in every staging token that has rows. No path is empty. One check shows that nothing is staged."""
 
 FIRST_ROW: Final = b"\0"
-"""Where the rows of a staging partition begin, behind the marker."""
+"""The smallest key of a staged row: the next after the marker."""
 
 _WORKSPACE: Final = re.compile(r"([^+]*)\+([0-9a-f]{32})", re.ASCII)
 
 
 def end_of(prefix: bytes) -> bytes:
-    """The first key behind all that begin with a prefix. Example: `branch/` gives `branch0`."""
+    """The first key after all keys that begin with a prefix. Example: `branch/` gives `branch0`."""
     return prefix[:-1] + b"0"
 
 
@@ -93,12 +93,12 @@ def under(prefix: bytes) -> tuple[bytes, bytes]:
 
 
 def kind_of(key: bytes) -> bytes | None:
-    """Which of `REPOSITORY_KEYS` a key of a repository belongs to; None when this version does not know it."""
+    """The element of `REPOSITORY_KEYS` that a key belongs to. None when this version does not know it."""
     return next((one for one in REPOSITORY_KEYS if key == one or (_is_prefix(one) and key.startswith(one))), None)
 
 
 def behind(kind: bytes) -> bytes:
-    """The first key behind all of one of `REPOSITORY_KEYS`."""
+    """The first key after all keys of an element of `REPOSITORY_KEYS`."""
     return end_of(kind) if _is_prefix(kind) else kind + b"\0"
 
 
@@ -107,7 +107,7 @@ def _is_prefix(kind: bytes) -> bool:
 
 
 def text_key(text: str) -> bytes:
-    """Text as a key to look up: a lone surrogate, which no stored name has, is not found."""
+    """Text as a key for a lookup. Text with a lone surrogate, which no stored name has, finds nothing."""
     return text.encode(errors="surrogatepass")
 
 
@@ -167,7 +167,7 @@ def workspace_key(workspace_uid: str) -> bytes:
 
 
 def workspace_id(name: str) -> str | None:
-    """The id in the name of a workspace, `<branch>+<id>`; None for another name."""
+    """The id in the name of a workspace, `<branch>+<id>`. None for another name."""
     found = _WORKSPACE.fullmatch(name) if "+" in name else None
     return None if found is None else found[2]
 
@@ -194,7 +194,7 @@ def due_name(key: bytes) -> str:
 
 
 def idempotency_key(owner: str, key: str = "") -> bytes:
-    """What an idempotency key of a workspace or branch remembers; without a key, the prefix of the owner's rows."""
+    """The row of an idempotency key of a workspace or branch. Without a key, the prefix of the owner's rows."""
     return IDEMPOTENCY + f"{owner}/{key}".encode()
 
 
@@ -204,7 +204,7 @@ def touched_key(commit_id: str) -> bytes:
 
 
 def span_key(commit_id: str, first_parent: bool) -> bytes:
-    """The part of the log index that begins at a commit, by the way to walk."""
+    """The part of the log index that begins at a commit. `first_parent`: for walks along first parents."""
     return SPANS + (b"first/" if first_parent else b"all/") + text_key(commit_id)
 
 

@@ -11,7 +11,7 @@ from lakebed_engine.vocabulary.errors import InvalidRequestError, NamespaceInUse
 
 
 async def refuse_overlap(ctx: Context, namespace: str) -> None:
-    """No namespace may be inside another: a repository would own data of the other one. Raises NamespaceInUseError."""
+    """Raises NamespaceInUseError if the namespace is inside another one or contains one."""
     inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(namespace), 1)
     above = namespaces_above(namespace)
     taken = [key for key, row in zip(above, await _get_all(ctx, above), strict=True) if row is not None]
@@ -34,7 +34,7 @@ async def _get_all(ctx: Context, keys: Sequence[str]) -> list[Versioned | None]:
 
 
 async def refuse_namespaces(ctx: Context, uri: str) -> None:
-    """A repository owns its namespace: its sweep would remove data there. Raises InvalidRequestError."""
+    """Raises InvalidRequestError for a URI in a repository's namespace: its sweep may delete data there."""
     try:
         await refuse_overlap(ctx, uri.rstrip("/"))
     except NamespaceInUseError as error:

@@ -8,13 +8,13 @@ from typing import Final, TypeVar
 from lakebed_engine.vocabulary.records import Page
 
 PAGE_BYTES: Final = 8 << 20
-"""Bytes of text in one page. A page that reaches it ends there, and says that more follows."""
+"""Bytes of text in one page. A page that reaches this size ends there, and reports that more follows."""
 
 T = TypeVar("T")
 
 
 def bounded(page: Page[T], size_of: Callable[[T], int]) -> Page[T]:
-    """The page, or the first items of it whose sizes in bytes add up to `PAGE_BYTES` at most; one at least."""
+    """The first items of the page whose sizes in bytes add up to at most `PAGE_BYTES`. At least one item."""
     total = 0
     for number, item in enumerate(page.items):
         total += size_of(item)
@@ -24,5 +24,5 @@ def bounded(page: Page[T], size_of: Callable[[T], int]) -> Page[T]:
 
 
 def metadata_size(metadata: Mapping[str, str]) -> int:
-    """About how many bytes user metadata has."""
+    """The approximate size of user metadata in bytes."""
     return sum(len(key) + len(value) for key, value in metadata.items()) if metadata else 0

@@ -1,1 +1,1 @@
-"""Where state lives: `kv` holds what changes, `objects` holds what never changes."""
+"""The stores: `kv` holds mutable state, `objects` holds immutable data."""

@@ -1,1 +1,1 @@
-"""The engine's words: records, errors and injected interfaces. Imports nothing of ours."""
+"""The engine's vocabulary: records, errors and injected interfaces. It imports no other package of the engine."""

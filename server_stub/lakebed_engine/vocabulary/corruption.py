@@ -14,18 +14,18 @@ _MEND = "restore that file from a backup, or from the bucket's versions; `lakebe
 
 
 def damaged_file(name: str, why: object) -> CorruptDataError:
-    """The file at this URI is not what was written."""
+    """The error for a file at this URI with other content than was written."""
     return CorruptDataError(f"{name}: corrupt: {why}", told=f"stored data is damaged: {name}: {why}; {_MEND}")
 
 
 def missing_file(name: str) -> MissingFileError:
-    """The file at this URI is missing, though a record names it."""
+    """The error for a missing file at this URI that a record names."""
     text = f"{name}: missing, though a commit or a branch needs it"
     return MissingFileError(f"{text}: run `lakebed fsck`", told=f"stored data is damaged: {text}; {_MEND}")
 
 
 def refuse_larger(uri: str, key: str, size: int) -> None:
-    """Raises CorruptDataError for a file of more bytes than its kind may have, so that it is not read into memory."""
+    """Raises CorruptDataError for a file that is too large for its kind, so that it is not read into memory."""
     most = largest(key)
     if size > most:
         raise damaged_file(f"{uri}/{key}", f"it has {size:,} bytes, at most {most:,} are read")

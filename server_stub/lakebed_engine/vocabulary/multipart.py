@@ -11,12 +11,12 @@ from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry
 
 
 class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An open upload.
+    """An open upload. `created` is in Unix seconds.
 
-    `address` is the key of its object, relative to the namespace: no other object gets it. `store_id` is the id of the
-    upload in the store; empty where its parts are separate objects. `checksum` is the algorithm of the checksums of its
-    parts. `whole`: the checksum of the object is that of its content, not of the checksums of its parts. `plan` is the
-    digest of the parts that it is completed with; the upload takes parts while it is empty. `created` in Unix seconds.
+    `address` is the key of its object, relative to the namespace. No other object gets it. `store_id` is the id of the
+    upload in the store, empty if its parts are separate objects. `checksum` is the algorithm of the checksums of its
+    parts. `whole`: the checksum of the object is a checksum of its content, not of the checksums of its parts. `plan`
+    is the digest of the parts for its completion. While `plan` is empty, the upload takes parts.
     """
 
     id: str
@@ -34,7 +34,7 @@ class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class UploadedPart(msgspec.Struct, frozen=True, array_like=True):
-    """A part as it was sent: size in bytes, hex MD5, what the store knows it by, Unix seconds, and its checksum."""
+    """A part as it was sent: size in bytes, hex MD5, the store's name for it, Unix seconds, and its checksum."""
 
     number: int
     size: int
@@ -60,7 +60,7 @@ class ListedUpload(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """The object, and its checksum in base64 and the algorithm, where its parts had some."""
+    """The object, its checksum in base64 and the algorithm. Both are empty if its parts have no checksums."""
 
     entry: Entry
     checksum: str

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 CHUNK: int = 1 << 20
-"""Bytes of one chunk of a stream, at most (`facts/spec_first.md` 8)."""
+"""The largest chunk of a stream in bytes (`facts/spec_first.md` 8)."""
 
 
 class FilePart:
@@ -37,7 +37,7 @@ class FilePart:
 
 
 async def finished(job: asyncio.Future[T]) -> T:
-    """The job's result. A cancel of the caller does not cancel the job: a thread cannot be stopped half-way."""
+    """The job's result. Cancelling the caller does not cancel the job, because a thread cannot be stopped."""
     try:
         await asyncio.wait((job,))
     except asyncio.CancelledError:
@@ -47,9 +47,9 @@ async def finished(job: asyncio.Future[T]) -> T:
 
 
 async def settled(*jobs: asyncio.Future[T]) -> None:
-    """Wait until the jobs have ended, whatever came of them and however often the caller is cancelled.
+    """Wait until the jobs have ended, whatever their result and however often the caller is cancelled.
 
-    Only for clean-up under an error that is raised afterwards: what it swallows is not lost.
+    Only for clean-up before an error is raised: this ignores the errors of the jobs.
     """
     while any(not job.done() for job in jobs):
         try:
@@ -58,4 +58,4 @@ async def settled(*jobs: asyncio.Future[T]) -> None:
             continue
     for job in jobs:
         if not job.cancelled():
-            job.exception()  # looked at, so that asyncio does not report it as forgotten
+            job.exception()  # marks the error as retrieved, or asyncio would report it

@@ -18,10 +18,10 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """A task, as stored and as returned. Times in Unix seconds; `progress` counts the steps of the task.
+    """A task, as stored and as returned. Times are in Unix seconds. `progress` counts the steps of the task.
 
     `result` is the result of a task that is done. For a failed task, `kind` and `message` are those of its error, and
-    `conflicts` the first conflicting paths; `more`: there are others.
+    `conflicts` are the first conflicting paths. `more`: there are others.
     """
 
     id: str
@@ -42,12 +42,12 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def error(self) -> EngineError:
-        """Why it failed: the error that the same operation raises when it is no task."""
+        """The error of a failed task: the same that the operation raises without a task."""
         return error_of(self.kind, self.message, self.conflicts, self.more)
 
 
 class ImportPath(msgspec.Struct, frozen=True):
-    """A source: a folder and the folder that is to show what it holds, or one object and its path."""
+    """A source: a folder and its destination folder, or one object and its destination path."""
 
     type: Literal["common_prefix", "object"]
     path: str
@@ -55,7 +55,7 @@ class ImportPath(msgspec.Struct, frozen=True):
 
 
 class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be imported, and the commit that is to hold it."""
+    """The sources of an import, and the commit that will contain them."""
 
     paths: tuple[ImportPath, ...]
     committer: str

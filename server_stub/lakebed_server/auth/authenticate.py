@@ -1,4 +1,4 @@
-"""Authenticates requests. The first credentials of a request decide; wrong ones are 401, whatever else it carries.
+"""Authenticates requests. The first credentials of a request decide. Wrong ones give 401, whatever else it contains.
 
 The API authenticates before it parses anything of a request, so that a client without a key learns nothing about its
 request. (lakeFS validates first. Here a malformed request without credentials is 401, not 400.)
@@ -22,7 +22,7 @@ from lakebed_server.auth.ttl_cache import TtlCache
 from lakebed_server.vocabulary import RequestError, bad_request
 
 REMEMBER_SECONDS: Final = 0.9
-"""Counted from the time when the store was asked: a deleted key or an ended session works nowhere after a second."""
+"""Counted from the moment of the read from the store: a deleted key or an ended session works at most one second."""
 REMEMBER_MOST: Final = 1024
 
 
@@ -43,7 +43,7 @@ class Authenticator:
         self._login_duration = int(login_duration)
         self._clock = clock
         self._known: TtlCache[Opened] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
-        # unknown ids have a cache of their own, so that a flood of them pushes no known key out
+        # unknown ids have their own cache, so that a flood of them removes no known key
         self._unknown: TtlCache[bool] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._users: TtlCache[User] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._open: TtlCache[bool] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
@@ -70,9 +70,9 @@ class Authenticator:
         raise _refused("unknown authorization scheme; use Basic or Bearer")
 
     async def check_pair(self, access_key_id: str, secret_access_key: str, address: str = "") -> Credential:
-        """The access key, when its secret is right. Compares in constant time, also for ids that do not exist.
+        """The access key, if its secret is right. Compares in constant time, also for ids that do not exist.
 
-        Raises RequestError: 401, or 429 where this address has sent too many wrong ones.
+        Raises RequestError: 401, or 429 when this address has sent too many wrong secrets.
         """
         opened = await self._find(access_key_id)
         credential = None if opened is None else opened.credential
@@ -86,21 +86,21 @@ class Authenticator:
         return credential
 
     async def find(self, access_key_id: str) -> Credential | None:
-        """The access key of this id, as it was within the last second. For signatures: it proves nothing yet."""
+        """The access key of this id, at most a second old. For signatures: it proves nothing yet."""
         opened = await self._find(access_key_id)
         return None if opened is None else opened.credential
 
     async def user(self, name: str) -> User | None:
-        """The user of this name, as it was within the last second."""
+        """The user of this name, at most a second old."""
         return self._users.get(name) or await self._user_now(name)
 
     @property
     def store(self) -> CredentialStore:
-        """Where the access keys are."""
+        """The store of access keys."""
         return self._store
 
     async def remove(self, access_key_id: str, user: str) -> None:
-        """Remove an access key of a user: it and its tokens do not work here from now on. Raises RequestError."""
+        """Remove an access key of a user. It and its tokens stop working here immediately. Raises RequestError."""
         await self._store.remove(access_key_id, user)
         self._known.forget(access_key_id)
 
@@ -164,7 +164,7 @@ class Authenticator:
     async def _is_ended(self, session: Session) -> bool:
         user = await self.user(session.user)
         if user is not None and user.generation < session.generation:
-            user = await self._user_now(session.user)  # made by another server since this one asked
+            user = await self._user_now(session.user)  # another server may have made it since the last read
         if user is None or user.generation != session.generation:
             return True
         if self._open.get(session.id):
@@ -195,7 +195,7 @@ def _pair(value: bytes) -> tuple[str, str]:
 
 
 def key_id_of(value: bytes) -> str:
-    """The access key id of Basic credentials, right or wrong. Empty where they cannot be read as a pair."""
+    """The access key id of Basic credentials, right or wrong. Empty when they are not a pair."""
     try:
         access_key_id, colon, _ = base64.b64decode(value.strip(), validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
@@ -204,7 +204,7 @@ def key_id_of(value: bytes) -> str:
 
 
 def claimed_key_id(headers: Mapping[bytes, bytes], *, https: bool) -> str:
-    """The access key id that a request names in its credentials or its token, before anything is verified: for logs."""
+    """The access key id in the credentials or token of a request, not verified. For logs."""
     scheme, _, value = headers.get(b"authorization", b"").partition(b" ")
     if scheme.lower() == b"basic":
         return key_id_of(value)

@@ -27,7 +27,7 @@ MANY: Final = 100
 """Wrong secrets of one address, or for one access key, after which a new pair of them has only one for free."""
 LONGEST_WAIT: Final = 60.0
 FORGET: Final = 900.0
-"""Seconds after the last wrong secret, then it begins again."""
+"""Seconds after the last wrong secret until the count starts again."""
 MOST: Final = 4096
 """Rows of each table."""
 LOG_SECONDS: Final = 1.0
@@ -59,7 +59,7 @@ class _Table(dict[Hashable, _Row]):
 
 
 class Guesses:
-    """Counts wrong secrets. A right one costs nothing while there were no wrong ones lately."""
+    """Counts wrong secrets. A right one costs nothing while there are no recent wrong ones."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -72,8 +72,8 @@ class Guesses:
     def check(self, address: str, access_key_id: str) -> None:
         """Raise RequestError (429) when this address must wait before it may try this access key.
 
-        To be called right before a secret is compared, with no `await` between: then requests at the same time cannot
-        all pass before one fails.
+        Call it directly before a secret is compared, with no `await` between. Otherwise concurrent requests could all
+        pass before one fails.
         """
         if not self._pairs:
             return

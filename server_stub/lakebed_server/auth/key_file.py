@@ -1,6 +1,6 @@
-"""The file `secret.key`: one secret key a line, the newest last. A second one is there only while a rotation runs.
+"""The file `secret.key`: one secret key per line, the newest last. A second key is there only during a rotation.
 
-Every change puts a whole new file in the place of the old one, and is on the disk when it returns.
+Every change replaces the whole file, and is synced to the disk when it returns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class KeyFile:
         self.path = path
 
     def read(self) -> list[SecretKey]:
-        """The keys in the file; none when there is no file. Raises StartError, also for a file that holds none."""
+        """The keys in the file, none if there is no file. Raises StartError, also for a file without keys."""
         try:
             keys = [SecretKey(line) for line in self._lines()]
         except FileNotFoundError:
@@ -41,7 +41,7 @@ class KeyFile:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other commands from changing the file. Raises StartError when one is at it."""
+        """Keep other commands from changing the file. Raises StartError when one is changing it."""
         directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,7 +52,7 @@ class KeyFile:
             os.close(directory)
 
     def make(self) -> list[SecretKey]:
-        """Make the file with a new key, unless there is one. Of several processes one makes it, and all read the same.
+        """Make the file with a new key if it does not exist. Of several processes one makes it, and all read it.
 
         Raises StartError.
         """
@@ -81,7 +81,7 @@ class KeyFile:
 
     @contextlib.contextmanager
     def _draft(self, lines: Sequence[str]) -> Iterator[Path]:
-        """A file of mode 0600 in the same directory; at the end the directory is synced, and the draft gone."""
+        """A file of mode 0600 in the same directory. At the end, the directory is synced and the draft is removed."""
         draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         try:
             file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""What a server does about keys when it starts: it finds its secret key and sees to the admin's access key."""
+"""The keys at the start of a server: it finds its secret key, and ensures that the admin has an access key."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def key_file(settings: Settings) -> KeyFile:
 
 
 async def key_ring(settings: Settings, kv: KVStore, *, forget: bool = False) -> KeyRing:
-    """The secret keys. Makes a first one only while no access key is encrypted with another. Raises StartError.
+    """The secret keys. Makes a first one only if no access key is encrypted with another. Raises StartError.
 
-    `forget`: make one also when access keys are lost with it.
+    `forget`: makes one even if access keys cannot be decrypted any more.
     """
     if settings.auth.secret_key:
         return configured(settings.auth.secret_key, settings.auth.previous_secret_key)
     if settings.kv.type == "memory":
-        return KeyRing([SecretKey(new_secret())])  # what it encrypts is forgotten as well
+        return KeyRing([SecretKey(new_secret())])  # nothing that it encrypts is kept
     file = key_file(settings)
     keys = file.read()
     if not keys and not forget and await is_used(kv):
@@ -41,7 +41,7 @@ async def key_ring(settings: Settings, kv: KVStore, *, forget: bool = False) -> 
 
 
 async def ensure_admin(settings: Settings, store: CredentialStore) -> Credential | None:
-    """See to it that the admin has an access key; returns the key if it was made. Raises StartError."""
+    """Ensure that the admin has an access key. Returns the key if it was made. Raises StartError."""
     if settings.admin.access_key_id and len(settings.admin.secret_access_key) < SHORTEST_SECRET:
         raise SettingError(
             f"admin.secret_access_key is too short: it needs at least {SHORTEST_SECRET} characters; choose a longer "

@@ -30,7 +30,7 @@ def refuse_foreign(headers: Mapping[bytes, bytes]) -> None:
 
 
 def is_browser(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a browser sent this. Over plain HTTP it says so in `User-Agent` alone."""
+    """Whether a browser sent this. Over plain HTTP only `User-Agent` shows it."""
     return b"sec-fetch-mode" in headers or b"mozilla/" in headers.get(b"user-agent", b"").lower()
 
 

@@ -4,7 +4,7 @@ Secrets are encrypted with AES-GCM and not hashed, because the signatures of the
 
     users/NAME                   a user
     credentials/ACCESS_KEY_ID    an access key; `key` is the id of the secret key that encrypted it
-    revoked/END/SESSION          a session of login that ended before its time; END are its Unix seconds
+    revoked/END/SESSION          a login session that ended before it expired. END: its expiry in Unix seconds
     secret                       the id of the secret key that encrypts from now on
 """
 
@@ -27,9 +27,9 @@ SECRET: Final = b"secret"
 CREDENTIALS: Final = b"credentials/"
 REVOKED: Final = b"revoked/"
 LONGEST_ID: Final = 128
-"""Characters of an access key id. The server looks up and remembers no longer one."""
+"""The largest number of characters in an access key id. The server does not look up or cache longer ones."""
 SHORTEST_SECRET: Final = 16
-"""Characters of a secret access key that a person chooses."""
+"""The smallest number of characters of a secret access key that a person chooses."""
 
 ENVELOPE: Final = 1
 """Version of the envelope: 12 bytes of nonce, then AES-GCM with the access key id as associated data."""
@@ -40,7 +40,7 @@ _NONCE = 12
 
 
 class User(msgspec.Struct, frozen=True):
-    """A user: a name, the time it was made (Unix seconds), and how often all its sessions were ended."""
+    """A user: a name, its creation time (Unix seconds), and how often all its sessions were ended."""
 
     id: str
     created: int
@@ -48,7 +48,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Credential(msgspec.Struct, frozen=True):
-    """An access key in the clear. Lives in memory only, and its repr shows no secret."""
+    """An access key with its secret in clear text. It is only in memory, and its repr shows no secret."""
 
     access_key_id: str
     secret_access_key: str
@@ -59,7 +59,7 @@ class Credential(msgspec.Struct, frozen=True):
         return f"Credential({self.access_key_id!r}, user={self.user!r})"
 
     def token_key(self, key: SecretKey) -> bytes:
-        """The key that signs this access key's tokens: another secret, or a key made again, has another."""
+        """The key that signs this access key's tokens. It changes with the secret and when the key is made again."""
         content = msgspec.json.encode([self.access_key_id, self.secret_access_key, self.created])
         return hmac.digest(key.derive("tokens"), content, "sha256")
 
@@ -79,7 +79,7 @@ class StoredCredential(msgspec.Struct, frozen=True):
 
 
 class CurrentSecret(msgspec.Struct, frozen=True):
-    """Which secret key encrypts from now on."""
+    """The secret key that encrypts from now on."""
 
     key: str
 
@@ -93,7 +93,7 @@ def seal(credential: Credential, key: SecretKey) -> StoredCredential:
 
 
 def unseal(access_key_id: str, stored: StoredCredential, key: SecretKey) -> Credential | None:
-    """Decrypt a secret; None when another key, or another access key, encrypted it."""
+    """Decrypt a secret. None when it was encrypted with another key or for another access key."""
     nonce, text = stored.secret[:_NONCE], stored.secret[_NONCE:]
     try:
         secret = _cipher(key).decrypt(nonce, text, access_key_id.encode()).decode()
@@ -103,10 +103,10 @@ def unseal(access_key_id: str, stored: StoredCredential, key: SecretKey) -> Cred
 
 
 def new_credential(user: str, now: int, access_key_id: str = "", secret: str = "") -> Credential:
-    """An access key; what is not given is drawn.
+    """A new access key. A missing id or secret is random.
 
-    An id has 20 characters in the form that AWS tools know: `AKIAJ`, 14 of A-Z and 2-7, `Q`. A secret has 40 of the
-    base64 alphabet: 240 random bits.
+    An id has 20 characters in the form that AWS tools know: `AKIAJ`, 14 of A-Z and 2-7, `Q`. A secret has 40 characters
+    of the base64 alphabet: 240 random bits.
     """
     drawn = "AKIAJ" + "".join(secrets.choice(_BASE32) for _ in range(14)) + "Q"
     return Credential(access_key_id or drawn, secret or "".join(secrets.choice(_BASE64) for _ in range(40)), user, now)
@@ -123,7 +123,7 @@ def user_key(name: str) -> bytes:
 
 
 def revoked_key(expires: int, session: str) -> bytes:
-    """The row of a session that was ended; rows of sessions that would have ended come first."""
+    """The row of an ended session. Rows are ordered by the expiry of their sessions."""
     return b"%s%012d/%s" % (REVOKED, expires, session.encode())
 
 

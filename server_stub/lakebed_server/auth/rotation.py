@@ -1,7 +1,7 @@
-"""`lakebed keys`: puts a new secret key in the place of the old one, and makes an access key when all are lost.
+"""`lakebed keys`: replaces the secret key, and makes an access key when all are lost.
 
-Both work on the stores themselves, and may be broken off at any moment: what is stored can be read before and after
-each step, and the same command goes on where it stopped.
+Both commands open the stores directly and may be interrupted at any moment. The stored keys can be read before and
+after each step, and the same command continues where it stopped.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ class Reset(NamedTuple):
 
 
 async def rotate_file(kv: KVStore, file: KeyFile) -> int:
-    """Put a new key in the place of the one in the file; how many access keys were encrypted again. Raises StartError.
+    """Replace the key in the file. Returns the number of access keys that were encrypted again. Raises StartError.
 
-    1. The new key is appended to the file. 2. The store says that the new one encrypts. 3. Every access key is
-    encrypted with it. 4. The old one leaves the file. A server that meets the new key reads the file again.
+    1. Append the new key to the file.
+    2. Store that the new key encrypts from now on.
+    3. Encrypt every access key with it.
+    4. Remove the old key from the file.
+
+    A server that finds a row of the new key reads the file again.
     """
     with file.locked():
         keys = prepared(file)
@@ -41,7 +45,7 @@ async def rotate_file(kv: KVStore, file: KeyFile) -> int:
 
 
 def prepared(file: KeyFile) -> list[SecretKey]:
-    """The old key and the new one, which is made unless it is there. The caller locks the file. Raises StartError."""
+    """The old key and the new one, which is made if it is missing. The caller locks the file. Raises StartError."""
     keys = file.read()
     if not keys:
         raise StartError(f"there is no {file.path}: start a server first, or give its --data-dir or --config")
@@ -49,7 +53,7 @@ def prepared(file: KeyFile) -> list[SecretKey]:
 
 
 async def rotate(kv: KVStore, ring: KeyRing) -> int:
-    """Encrypt every access key with the newest key; how many were not. Raises StartError, and then changed nothing."""
+    """Encrypt every access key with the newest key. Returns the number. Raises StartError, and then changes nothing."""
     store = CredentialStore(kv, ring)
     await store.check_secret()
     async for row in store.rows():
@@ -80,7 +84,7 @@ async def _encrypt_again(kv: KVStore, store: CredentialStore, key: SecretKey) ->
             put = put_credential(opened.credential, key)
             await kv.apply(Batch(checks=[Check(PARTITION, row.key, row.version)], puts=[put]))
         except PredicateFailed:
-            pass  # it was changed or removed just now: the next pass reads it again
+            pass  # changed or removed in the time between: the next pass reads it again
     return count
 
 

@@ -1,7 +1,7 @@
-"""The server's secret keys, and the keys made from them.
+"""The server's secret keys, and the keys derived from them.
 
-The secret is configured (`auth.secret_key`) or is in a file that only its owner can read (`key_file`). Each use derives
-a separate key, so that a key of one use is of no use for another. During a rotation a server knows two secrets.
+The secret is configured (`auth.secret_key`) or is in a file that only its owner can read (`key_file`). Each purpose has
+its own derived key, so that a key of one purpose is useless for another. During a rotation a server knows two secrets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from lakebed_server.vocabulary import SettingError
 
 _LEAST: Final = 16
-"""Characters without which nothing is a secret key, not even an old one."""
+"""The smallest number of characters of a secret key, also of an old one."""
 LEAST_CONFIGURED: Final = 32
 
 
@@ -41,7 +41,7 @@ class SecretKey:
 
 
 class KeyRing:
-    """The secret keys that a server knows, oldest first. `again` reads them where they are kept, if one is missing."""
+    """The secret keys that a server knows, oldest first. If one is missing, `again` reads the keys again."""
 
     def __init__(self, keys: Sequence[SecretKey], again: Callable[[], Sequence[SecretKey]] | None = None) -> None:
         self._again = again
@@ -49,7 +49,7 @@ class KeyRing:
 
     @property
     def newest(self) -> SecretKey:
-        """The key that is to be used from now on."""
+        """The key that encrypts from now on."""
         return self.keys[-1]
 
     def find(self, key_id: str) -> SecretKey | None:
@@ -61,7 +61,7 @@ class KeyRing:
         return found
 
     def candidates(self, key_id: str) -> Sequence[SecretKey]:
-        """The keys that may have encrypted what names this id. Rows of 0.1 name none."""
+        """The keys that may have encrypted a row with this key id. Rows of 0.1 have no id."""
         if not key_id:
             return self.keys
         found = self.find(key_id)

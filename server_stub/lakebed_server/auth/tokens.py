@@ -1,6 +1,6 @@
-"""Login tokens: JSON Web Tokens, HS256. Each is signed with a key made from the access key that logged in.
+"""Login tokens: JSON Web Tokens, HS256. Each is signed with a key that is derived from the access key of the login.
 
-So a token ends with its access key: when that is deleted, has another secret, or is encrypted with another secret key.
+So a token ends with its access key: when that is deleted, gets another secret, or is encrypted with another secret key.
 It also ends when its user ends all sessions: `gen` is the user's generation (`authenticate` compares it).
 """
 
@@ -36,7 +36,7 @@ class Session(NamedTuple):
 
 
 def cookie_name(*, https: bool) -> str:
-    """The name of the session cookie. With `__Host-` browsers take it from this host alone, over TLS alone."""
+    """The name of the session cookie. Browsers accept the prefix `__Host-` only from this host and over TLS."""
     return f"__Host-{COOKIE}" if https else COOKIE
 
 
@@ -66,12 +66,12 @@ def key_id_of(text: str) -> str:
         named = jwt.get_unverified_header(text).get("kid", "")
         named.encode()
     except (jwt.InvalidTokenError, AttributeError, RecursionError, UnicodeEncodeError):
-        return ""  # no token, or a header that is no header of ours
+        return ""  # no token, or a header that Lakebed does not make
     return str(named)
 
 
 def read(text: str, opened: Opened) -> Session | None:
-    """The session of a token of this access key; None when the token is forged, damaged or expired."""
+    """The session of a token of this access key. None when the token is forged, damaged or expired."""
     import jwt
 
     try:

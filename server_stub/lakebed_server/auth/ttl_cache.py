@@ -1,4 +1,4 @@
-"""A bounded cache whose entries expire: answers of a store that may be used again for a moment."""
+"""A bounded cache whose entries expire: answers of a store that may be used for a short time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class TtlCache(Generic[T]):
-    """Keeps values for `seconds`, and at most `most` of them. The oldest go first."""
+    """Keeps values for `seconds`, and at most `most` of them. Removes the oldest first."""
 
     def __init__(self, clock: Callable[[], float], seconds: float, most: int) -> None:
         self._clock = clock
@@ -32,10 +32,10 @@ class TtlCache(Generic[T]):
         self._rows.pop(key, None)
 
     def put(self, key: str, value: T, since: float | None = None) -> None:
-        """Keep a value for `seconds` from `since` on: the time when the store was asked, by default now."""
+        """Keep a value for `seconds` from `since` on: the time of the read from the store, by default now."""
         now, rows = self._clock(), self._rows
         rows.pop(key, None)
-        # all entries live equally long, so they expire nearly in the order in which they came
+        # all entries are kept for the same time, so they expire nearly in the order of their insertion
         while rows and (len(rows) >= self._most or next(iter(rows.values()))[0] < now):
             del rows[next(iter(rows))]
         rows[key] = ((now if since is None else since) + self._seconds, value)

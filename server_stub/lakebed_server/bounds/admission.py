@@ -1,8 +1,8 @@
-"""How many requests are worked on at the same time.
+"""Limits how many requests are processed at the same time.
 
-Requests of clients with a key are counted; operations that cost much have rooms with few places and a bounded queue.
-Beyond either bound, the server refuses with 503 before it has done anything. Operations without a key (health, login)
-are bounded by the connections alone, so they are always answered.
+Requests of clients with a key are counted. Expensive operations run in rooms with few places and a bounded queue. When
+a limit is exceeded, the server refuses with 503 before it has done anything. Operations without a key (health, login)
+are limited only by the number of connections, so they are always answered.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import RequestError
 
 COMPUTE: Final = "compute"
-"""Reads much metadata, and holds what it has read: memory and processor are the server's."""
+"""Operations that read and keep much metadata: they use the memory and the processor of the server."""
 
 BULK: Final = "bulk"
-"""Takes as long as a client or a store takes: many files, a temporary file, a listing of a foreign bucket."""
+"""Operations as slow as a client or a store: many files, a temporary file, a listing of a foreign bucket."""
 
 COMMIT: Final = "commit"
-"""Folds what is staged. Commits of one branch wait for each other anyhow and are made together, so more may begin."""
+"""Commits. Commits of one branch wait for each other anyway and are made together, so more may begin."""
 
 OPERATIONS: Final[Mapping[str, str]] = {
     "cherryPick": COMPUTE,
@@ -54,17 +54,17 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "commitWorkspace": COMMIT,
     "createCommitRecord": COMMIT,
 }
-"""The room of each operation that costs much. All others are bounded by `limits.requests` alone."""
+"""The room of each expensive operation. All others are limited only by `limits.requests`."""
 
 _COMMITS = 8
-"""Commits for each place of the other rooms: with the default, as many as are made well together."""
+"""Places for commits, per place of the other rooms. With the default, as many as group commit handles well together."""
 
 
 class Room:
     """A bounded number of places, and a bounded queue before them."""
 
     def __init__(self, places: int, queue: int, patience: float) -> None:
-        """`patience`: seconds that a request waits for a place at most."""
+        """`patience`: the largest number of seconds that a request waits for a place."""
         self._free = asyncio.Semaphore(places)
         self._queue = queue
         self._patience = patience
@@ -111,15 +111,15 @@ class Admission:
         self._count += 1
 
     def leave(self) -> None:
-        """A request that entered is over."""
+        """Stop counting a request."""
         self._count -= 1
 
     def room(self, operation: str) -> Room | None:
-        """The room in which an operation is done; None where it costs little."""
+        """The room of an operation, or None for a cheap one."""
         name = OPERATIONS.get(operation)
         return None if name is None else self._rooms[name]
 
 
 def overloaded(why: str) -> RequestError:
-    """The server has too much to do: 503."""
+    """The error of an overloaded server: 503."""
     return RequestError("overloaded", f"the server has too much to do ({why}); nothing was done: try again later")

@@ -18,17 +18,17 @@ from lakebed_server.settings.schema import LimitSettings
 log = logging.getLogger("lakebed.server")
 
 TICK: Final = 1.0
-"""Most seconds between two checks of all connections."""
+"""The longest time between two checks of all connections, in seconds."""
 
 _CHECKED: Final = 64
-"""Most connections that a new one checks for a place, so that each connection of a flood costs little."""
+"""How many connections the server checks to find a place for a new one. The limit keeps a flood cheap."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Kind = Literal["head", "body", "reading"]
 
 
 class Debt(NamedTuple):
-    """What a connection waits for its client to do. `turn` changes with each request; `progress` counts bytes."""
+    """What a connection waits for its client to do. `turn` changes with each request. `progress` counts bytes."""
 
     kind: Kind
     turn: object
@@ -36,10 +36,10 @@ class Debt(NamedTuple):
 
 
 class Connection(Protocol):
-    """One connection, as its deadlines see it."""
+    """A connection with deadlines."""
 
     def debt(self) -> Debt | None:
-        """What the connection waits for its client to do. None when it waits for the server, or for nothing."""
+        """What the connection waits for its client to do. None when it does not wait for the client."""
 
     def give_up(self, kind: Kind) -> None:
         """Close the connection: its client took too long."""
@@ -62,8 +62,8 @@ class Connections:
     def __init__(
         self, limits: LimitSettings, *, most: int | None = None, exempt: Callable[[Address], bool] = lambda _: False
     ) -> None:
-        """`most`: connections in total, where the system allows fewer than the settings. `exempt`: whether an address
-        is that of many clients, or of this machine; `limits.connections_per_address` does not hold for it.
+        """`most`: the number of connections, if the system allows fewer than the settings. `exempt`: whether an address
+        belongs to many clients, or to this machine: `limits.connections_per_address` does not apply to it.
         """
         self.limits = limits
         self._most = limits.connections if most is None else most
@@ -95,7 +95,7 @@ class Connections:
         return True
 
     def forget(self, connection: Connection) -> None:
-        """A connection is closed."""
+        """Stop counting a closed connection."""
         self._open.pop(connection, None)
         address = self._addresses.pop(connection, None)
         if address is not None:
@@ -104,7 +104,7 @@ class Connections:
                 del self._by_address[address]
 
     def _counted(self, host: str) -> str:
-        """The address, or IPv6 network, that a client counts for. Empty where it is not counted."""
+        """The address, or IPv6 network, that counts for a client. Empty when it is not counted."""
         try:
             given = ipaddress.ip_address(host)
         except ValueError:  # a Unix socket
@@ -125,7 +125,7 @@ class Connections:
                 oldest.make_way()
                 self.forget(oldest)
                 return True
-            self._open[oldest] = self._open.pop(oldest)  # to the end, so that others come first next time
+            self._open[oldest] = self._open.pop(oldest)  # move it to the end, so that others are closed next time
         return False
 
     def _check_all(self) -> None:

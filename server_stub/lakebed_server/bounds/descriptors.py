@@ -1,4 +1,4 @@
-"""Open files: as many as the system allows, and how many of them connections may take."""
+"""Open files: how many the system allows, and how many of them connections may use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 log = logging.getLogger("lakebed.server")
 
 _RESERVED: Final = 64
-"""For the stores, the log and the listeners."""
+"""Descriptors reserved for the stores, the log and the listeners."""
 
 _FEW: Final = 4096
-"""Below this the server says that the limit is low."""
+"""The server warns when the limit is below this number."""
 
 
 def raise_limit() -> None:
-    """Raise the limit of open files to what this account may have."""
+    """Raise the limit of open files as far as this account may."""
     if sys.platform == "win32":
         return
     import resource
@@ -25,12 +25,12 @@ def raise_limit() -> None:
     if soft != hard:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        except (OSError, ValueError):  # macOS says that it is unlimited, and refuses that
+        except (OSError, ValueError):  # macOS reports no limit, but refuses to set that
             pass
 
 
 def connections(wanted: int) -> int:
-    """How many connections there may be: `wanted`, or as many as leave room for files. Warns when these are fewer."""
+    """The number of connections: `wanted`, or fewer if they would leave no room for files. Warns then."""
     if sys.platform == "win32":
         return wanted
     import resource
@@ -38,7 +38,7 @@ def connections(wanted: int) -> int:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY:
         return wanted
-    # each may need a second one, for the file or the store that its request reads
+    # each may need a second descriptor, for the file or the store that its request reads
     allowed = max(1, (limit - _RESERVED) // 2)
     if allowed < wanted and limit < _FEW:
         log.warning(

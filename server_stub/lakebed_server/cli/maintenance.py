@@ -1,6 +1,6 @@
-"""Checking, sweeping and rebuilding from a command: runs the engine over the stores, and shows what came out.
+"""The work of `lakebed fsck`, `sweep` and `rebuild`: runs the engine over the stores and shows the results.
 
-Findings of a check are written as they are made: they need no memory.
+It writes the findings of a check immediately, so they need no memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATIENCE = 1.0
 """Seconds before progress is shown."""
 
 _CODES: tuple[tuple[type[errors.EngineError], int], ...] = (
-    # the first that fits; the codes are those of docs/cli.md
+    # the first class that matches; docs/cli.md documents the codes
     (errors.NotFoundError, 3),
     (errors.AlreadyExistsError, 4),
     (errors.NamespaceInUseError, 4),
@@ -48,12 +48,12 @@ _CODES: tuple[tuple[type[errors.EngineError], int], ...] = (
 
 
 def exit_code_of(error: errors.EngineError) -> int:
-    """The exit code of a verb that could not be carried out. Never 1, which says that problems were found."""
+    """The exit code of a verb that failed. Never 1, which means that problems were found."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
 
 
 class ProgressLine:
-    """What is being done, on one line of a terminal that is written over; nothing elsewhere."""
+    """Shows the progress on one line of a terminal, which it overwrites. Shows nothing elsewhere."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream if stream.isatty() else None
@@ -61,7 +61,7 @@ class ProgressLine:
         self._shown = False
 
     def __call__(self, phase: str, done: int) -> None:
-        """A count with its noun."""
+        """Show a count with its noun."""
         now = time.monotonic()
         if self._stream is not None and now >= self._next:
             self._next = now + 0.1
@@ -70,7 +70,7 @@ class ProgressLine:
             self._stream.flush()
 
     def clear(self) -> None:
-        """Make room for a line of output."""
+        """Clear the line, before other output."""
         if self._stream is not None and self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
@@ -78,7 +78,7 @@ class ProgressLine:
 
 
 class Writer:
-    """Findings as they come: a line or two each, or one element of a JSON array each."""
+    """Writes each finding: as a line or two, or as one element of a JSON array."""
 
     def __init__(self, out: TextIO, progress: ProgressLine, head: Mapping[str, Any], *, as_json: bool) -> None:
         self._out = out
@@ -89,7 +89,7 @@ class Writer:
             out.write(_json(head)[:-1] + ', "findings": [')
 
     def __call__(self, finding: Finding) -> None:
-        """One finding."""
+        """Write one finding."""
         self._progress.clear()
         if self._as_json:
             told = {"finding": type(finding).__name__.lower(), **msgspec.structs.asdict(finding)}
@@ -99,14 +99,14 @@ class Writer:
             self._out.write(_finding_text(finding))
 
     def end(self, body: Mapping[str, Any], text: str) -> None:
-        """What it comes to."""
+        """Write the result."""
         self._progress.clear()
         self._out.write("],\n " + _json(body)[1:] + "\n" if self._as_json else text + "\n")
         self._out.flush()
 
 
 def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bool) -> int:
-    """Check a repository. 0, or 1 when something is missing or corrupt. Raises StartError, EngineError."""
+    """Check a repository. Returns 0, or 1 when something is missing or corrupt. Raises StartError, EngineError."""
     progress = ProgressLine(sys.stderr)
 
     async def job() -> FsckReport:
@@ -137,7 +137,7 @@ def run_sweep(
     age: float | None,
     as_json: bool,
 ) -> int:
-    """Sweep one repository or all. 0, or 1 when one was left alone. Raises StartError, EngineError."""
+    """Sweep one repository or all. Returns 0, or 1 when it skipped one. Raises StartError, EngineError."""
     options = SweepOptions(
         data=data,
         dry_run=dry_run,
@@ -164,7 +164,7 @@ def run_sweep(
 
 
 def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool, as_json: bool) -> int:
-    """Bring a repository back. 0, or 1 when something did not come back. Raises StartError, EngineError."""
+    """Rebuild a repository. Returns 0, or 1 when something was not restored. Raises StartError, EngineError."""
     progress = ProgressLine(sys.stderr)
     findings: list[Finding] = []  # reported at the end: a refusal must not follow half a report
 
@@ -224,7 +224,7 @@ def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
 
 
 def _scrub_text(scrubbed: Scrubbed | None) -> str:
-    """When the server last checked it in the background, and what was damaged then."""
+    """When the background scrub last checked the repository, and the damage that it found."""
     if scrubbed is None:
         return ""
     what = "metadata and objects" if scrubbed.objects else "metadata"
@@ -233,7 +233,7 @@ def _scrub_text(scrubbed: Scrubbed | None) -> str:
 
 
 def _mending(report: FsckReport) -> str:
-    """What to do next, by what is wrong in the first problems that the report keeps."""
+    """The next step for the user, by the kinds of the first problems in the report."""
     rows = {"branch record", "workspace record", "tag record", "commit row", "staged rows"}
     found = {"key-value store" if one.what in rows else "bucket" for one in report.problems}
     where = " and ".join(f"the {one}" for one in sorted(found))
@@ -349,5 +349,5 @@ def _many(count: int, one: str, more: str = "") -> str:
 
 
 def _plain(text: str) -> str:
-    """Text with nothing in it that a terminal would obey."""
+    """The text without characters that control a terminal."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

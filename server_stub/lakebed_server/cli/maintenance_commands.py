@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class VerbError(click.ClickException):
-    """The verb could not be carried out. `exit_code` is one of docs/cli.md, `kind` a word for programs."""
+    """The verb failed. `exit_code` is one of docs/cli.md, `kind` is for programs."""
 
     def __init__(self, message: str, exit_code: int, kind: str) -> None:
         super().__init__(message)
@@ -24,14 +24,14 @@ class VerbError(click.ClickException):
 
 
 def refusal(error: StartError) -> VerbError:
-    """What `serve` ends with when it cannot start: 2 for a setting that is wrong, 1 for what is no setting."""
+    """The error when the stores cannot be opened, as for `serve`: exit code 2 for a wrong setting, otherwise 1."""
     if isinstance(error, SettingError):
         return VerbError(str(error), 2, "configuration")
     return VerbError(str(error), 1, "failed")
 
 
 def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which stores are meant."""
+    """The options that select the stores."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--data-dir", type=click.Path(), help="The server's directory [~/.lakebed/data]."),
@@ -157,7 +157,7 @@ def rebuild(
 
 
 def read_settings(config: str | None, data_dir: str | None) -> Settings:
-    """The settings of the server that a verb works for. Raises StartError."""
+    """The settings of the server whose stores a verb opens. Raises StartError."""
     from lakebed_server.process.data_directory import restrict
     from lakebed_server.settings.load import load
 
@@ -179,6 +179,6 @@ def _run(job: Callable[[], int]) -> int:
         raise VerbError(error.message, exit_code_of(error), error.kind) from error
     except BrokenPipeError:  # the reader of the output went away: `main` has a code for it
         raise
-    except Exception as error:  # never 1, which says that the work was finished and problems were found
+    except Exception as error:  # never exit code 1, which means that the work was finished and problems were found
         message = f"the work could not be finished: unexpected {type(error).__name__}: {error}"
         raise VerbError(f"{message}; run it again with --debug for a traceback", 7, "internal") from error

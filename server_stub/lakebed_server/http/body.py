@@ -9,7 +9,7 @@ from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError
 
 
 class RequestBody:
-    """Reads a body once, in pieces. When the client leaves, it raises ClientGoneError: a body is never short."""
+    """Reads a body once, in pieces. Raises ClientGoneError when the client leaves, so a body is never incomplete."""
 
     __slots__ = ("_receive", "finished", "length", "received", "touched")
 
@@ -18,15 +18,15 @@ class RequestBody:
         chunked = b"transfer-encoding" in headers
         self._receive = receive
         self.length = int(length) if length is not None and length.isdigit() and not chunked else None
-        # a client that sends Expect is asked for its body even if the body is empty: botocore that gets no 100 hangs on
-        # the next such request of the connection
+        # a client that sends Expect gets 100 even if its body is empty: otherwise botocore hangs at the next such
+        # request of the connection
         expects = headers.get(b"expect", b"").lower() == b"100-continue"
         self.finished = not chunked and not self.length and not expects
         self.received = 0
-        self.touched = False  # whether a handler asked for it: with `Expect: 100-continue` the client then sends
+        self.touched = False  # whether a handler asked for the body: with `Expect: 100-continue` the client then sends
 
     async def next(self) -> bytes | None:
-        """The next piece as it came, or None at the end."""
+        """The next piece, or None at the end."""
         while not self.finished:
             self.touched = True
             message = await self._receive()
@@ -42,12 +42,12 @@ class RequestBody:
         return None
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """All pieces as they come, some 64 to 256 KiB each. Stores gather them into the size that suits them."""
+        """All pieces as they arrive, about 64 to 256 KiB each. Stores combine them into larger ones."""
         while (piece := await self.next()) is not None:
             yield piece
 
     async def whole(self, limit: int) -> bytes:
-        """The whole body, refused as soon as it is known to be longer than `limit` bytes."""
+        """The whole body. Raises as soon as it is known to be longer than `limit` bytes."""
         if self.length is not None and self.length > limit:
             raise _too_large(limit)
         pieces = []

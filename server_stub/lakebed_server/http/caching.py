@@ -1,6 +1,6 @@
-"""What clients may negotiate about a JSON answer: that it has not changed (304), and that it comes compressed.
+"""Answers conditional GETs of JSON (304), and compresses JSON answers.
 
-Object bytes have entity tags of their own (`streaming.downloads`) and are sent as they are.
+Objects have their own entity tags (`downloads`) and are not compressed.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from lakebed_server.http.responses import JSON, Reply, StreamReply
 from lakebed_server.vocabulary import Header
 
 LEAST: Final = 8 << 10
-"""Bytes below which an answer is sent as it is: a few packets more cost less than packing."""
+"""Bytes below which an answer is not compressed: a few more packets cost less than compression."""
 
 _AT_ONCE: Final = 256 << 10
-"""Bytes up to which an answer is packed without another thread."""
+"""Bytes up to which an answer is compressed without another thread."""
 
 _VARY: Final[Header] = (b"vary", b"accept-encoding")
 
 
 async def negotiated(call: Call, reply: Reply) -> Reply:
-    """The answer as this client wants it. Only that of a GET has an entity tag; its own is left as it is."""
+    """The answer in the form that this client accepts. Adds an entity tag to a GET, unless the answer has one."""
     if isinstance(reply, StreamReply) or not reply.body or JSON not in reply.headers:
         return reply
     if call.method == "GET" and reply.status == 200:
         reply = _tagged(call, reply)
-    # to a client on this machine, packing takes longer than sending
+    # for a client on this machine, compression takes longer than sending
     if len(reply.body) < LEAST or call.is_local:
         return reply
     packing = _wanted(call.headers.get(b"accept-encoding", b""))
@@ -43,7 +43,7 @@ async def negotiated(call: Call, reply: Reply) -> Reply:
 
 
 def _tagged(call: Call, reply: Reply) -> Reply:
-    """With an entity tag: a weak one, since the same JSON may come packed or not."""
+    """The answer with an entity tag. The tag is weak, because the same JSON may be compressed or not."""
     if any(name == b"etag" for name, _ in reply.headers):
         return reply
     tag = b'W/"%s"' % hashlib.blake2b(reply.body, digest_size=12).hexdigest().encode()
@@ -55,7 +55,7 @@ def _tagged(call: Call, reply: Reply) -> Reply:
 
 
 def _wanted(accepted: bytes) -> bytes | None:
-    """The packing that a client takes, the better one if it takes both."""
+    """The compression that a client accepts, the better one if it accepts both."""
     found = {name.strip().lower(): quality.replace(b" ", b"") for name, _, quality in map(_split, accepted.split(b","))}
     for packing in (b"zstd", b"gzip"):
         if packing in found and found[packing] not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000"):

@@ -20,7 +20,7 @@ FIXED: Final[Header] = (b"cache-control", b"private, max-age=86400, immutable")
 SHOWN: Final = frozenset(
     ("text/plain", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 )
-"""The types that a browser may show. Browsers run no code from any of them, as long as they do not guess types."""
+"""The types that a browser may show. No browser runs code from any of them, unless it guesses types."""
 
 _COMMIT_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
@@ -31,7 +31,7 @@ def is_shown(content_type: str) -> bool:
 
 
 def cache_control(ref: str) -> Header:
-    """How long a client may keep what it read from a ref. Only the full id of a commit never shows anything else."""
+    """How long a client may cache what it read from a ref. Only for a full commit id, the content never changes."""
     return FIXED if len(ref) == 64 and _COMMIT_ID.fullmatch(ref) is not None else MOVES
 
 

@@ -33,7 +33,7 @@ def content(
 def unchanged_or_nothing(
     ref: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType, *, strict: bool
 ) -> Reply | None:
-    """What needs no bytes, and so no address: 304, and without `strict` an empty part. Raises InvalidRangeError."""
+    """The answer without content and URL: 304, or an empty part unless `strict`. Raises InvalidRangeError."""
     if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
         return _unchanged(ref, entry)
     status, part, headers = _part(ref, entry, byte_range)
@@ -41,13 +41,13 @@ def unchanged_or_nothing(
 
 
 def elsewhere(entry: Entry, url: str) -> Reply:
-    """A redirect to a signed address of the store: 302. It is not cached, because the address expires."""
+    """A redirect to a presigned URL of the store: 302. It is not cached, because the URL expires."""
     where = ((b"location", url.encode("ascii")), (b"cache-control", b"no-store"))
     return Reply(302, headers=(*where, *_validators(entry)))
 
 
 def head(ref: str, entry: Entry, byte_range: str | UnsetType) -> Reply:
-    """The answer of headObject: what `content` would say, and no content."""
+    """The answer of headObject: the headers of `content`, without the content."""
     status, part, headers = _part(ref, entry, byte_range)
     reply = Reply(status, headers=headers)
     reply.length = part.length
@@ -83,5 +83,5 @@ def _validators(entry: Entry) -> tuple[Header, ...]:
 
 
 def _content_type(entry: Entry) -> bytes:
-    """The object's type, unless it would break the header: entries can also be written past the server."""
+    """The object's type, unless it is invalid in a header: objects may also be written without the server."""
     return (entry.content_type if _PRINTABLE.fullmatch(entry.content_type) else _OCTETS).encode()

@@ -1,6 +1,6 @@
-"""Forms (multipart/form-data) as a stream of parts, nothing spooled.
+"""Reads forms (multipart/form-data) as a stream of parts, without temporary files.
 
-Starlette's `form()` writes a temporary file first; this gives each part's bytes as they arrive.
+Starlette's `form()` first writes a temporary file. This module returns the bytes of each part as they arrive.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _FIELD, _VALUE = 0, 1
 
 _HEADERS = 128
 _HEADER_BYTES = 8 << 10
-"""Headers of a part, and bytes of each: an escaped path, and metadata."""
+"""Bytes of all headers of a part, and of each header. A header may hold an escaped path, or metadata."""
 
 
 class Part:
-    """One part: its name, the raw `filename`, its headers (lower-case names), and its bytes, to be read once."""
+    """One part: its name, the raw `filename`, its headers (lower-case names), and its bytes, which can be read once."""
 
     __slots__ = ("_form", "done", "filename", "headers", "name")
 
@@ -39,12 +39,12 @@ class Part:
         self._form = form
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The bytes of the part, as they come."""
+        """The bytes of the part, as they arrive."""
         while (piece := await self._form.next_piece(self)) is not None:
             yield piece
 
     async def whole(self, limit: int) -> bytes:
-        """All its bytes, refused when more than `limit`."""
+        """All its bytes. Refused when there are more than `limit`."""
         data = bytearray()
         async for piece in self.pieces():
             data += piece
@@ -61,7 +61,7 @@ class Form:
         if not boundary:
             raise bad_request("form: the Content-Type names no boundary")
         self._body = body
-        self._events: deque[Part | bytes | None] = deque()  # a part begins, bytes of it, it ends
+        self._events: deque[Part | bytes | None] = deque()  # begin of a part, its bytes, its end
         self._complete = False
         self._headers: dict[bytes, bytes] = {}
         self._line: tuple[bytearray, bytearray] = (bytearray(), bytearray())
@@ -85,7 +85,7 @@ class Form:
             raise bad_request(f"form: {error}") from None
 
     async def parts(self, most: int | None = None) -> AsyncIterator[Part]:
-        """The parts in order, at most `most`. What was not read of one is skipped when the next is asked for."""
+        """The parts in order, at most `most`. Skips the unread rest of a part when the caller asks for the next."""
         part: Part | None = None
         for count in itertools.count():
             if part is not None:
@@ -99,7 +99,7 @@ class Form:
             yield part
 
     async def next_piece(self, part: Part) -> bytes | None:
-        """The next bytes of the part that is open, None at its end."""
+        """The next bytes of the current part, None at its end."""
         if part.done:
             return None
         event = await self._next_event()
@@ -113,7 +113,7 @@ class Form:
     async def _next_part(self) -> Part | None:
         while True:
             if not self._events and self._complete:
-                while await self._body.next() is not None:  # skip what is behind the last boundary
+                while await self._body.next() is not None:  # skip what follows the last boundary
                     pass
                 return None
             event = await self._next_event()

@@ -1,7 +1,7 @@
-"""The Range header: text and a size in, a slice out. Pure.
+"""Parses the Range header: from text and a size to a slice. Pure functions.
 
-The rules are those existing clients know: one range, the end is clamped, a suffix works, and what cannot be satisfied
-is 416 (`facts/rest_api.md` 4.8).
+The rules are those of existing clients: one range, an end past the object is reduced to its end, suffixes work, and an
+unsatisfiable range is 416 (`facts/rest_api.md` 4.8).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lakebed_engine.vocabulary.errors import InvalidRangeError
 from lakebed_server.vocabulary import bad_request
 
 _LONGEST: Final = 128
-"""Characters of a Range header: two numbers of 19 digits, and room for a few more ranges."""
+"""The largest number of characters of a Range header: two numbers of 19 digits, and room for a few more ranges."""
 
 _DIGITS: Final = 19  # no object has a size of more digits
 
@@ -52,7 +52,7 @@ def parse_range(header: str, size: int, what: str = "parameter Range") -> Slice:
 
 
 def part_of(what: str, text: str, size: int) -> Slice:
-    """The slice that a range in a body names; without one, all of it. Raises RequestError (400) that names `what`."""
+    """The slice of a range in a body. Without one, the whole object. Raises RequestError (400) that names `what`."""
     try:
         return parse_range(text, size, what) if text else Slice(0, size)
     except InvalidRangeError as error:
@@ -69,7 +69,7 @@ def _suffix(last: str, size: int) -> Slice:
 
 
 def _is_number(digits: str) -> bool:
-    """Whether it has no characters but ASCII digits, if any."""
+    """Whether the text has only ASCII digits. True for an empty text."""
     return not digits or (digits.isascii() and digits.isdigit())
 
 

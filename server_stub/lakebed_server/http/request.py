@@ -20,7 +20,7 @@ from lakebed_server.vocabulary import SEND_FILE, Receive, Scope, SendFile
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _LONGEST_AGENT = 200
-"""Characters of `User-Agent` that the log keeps."""
+"""The largest number of characters of `User-Agent` in the log."""
 _process = secrets.token_hex(6)
 _count = itertools.count(1)
 
@@ -29,8 +29,8 @@ _count = itertools.count(1)
 class Installation:
     """What `getConfig` and workspaces say about this server.
 
-    `presign`: whether clients get signed addresses, good for `presign_seconds`; `share`: which clients get
-    the directories of `local://`; `imports`: below which addresses objects may be imported.
+    `presign`: whether clients get presigned URLs, which are valid for `presign_seconds`. `share`: which clients get the
+    directories of `local://`. `imports`: the addresses below which objects may be imported.
     """
 
     version: str
@@ -46,7 +46,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What handlers may call."""
+    """The services for handlers."""
 
     engine: Engine
     authenticator: Authenticator
@@ -86,7 +86,7 @@ class Call:
         self.client_address, self.https = client_of(scope, services.proxies)
         self.send_file: SendFile | None = scope.get(SEND_FILE)  # where the connection can send a file by itself
         self.user = ""
-        self.counted = False  # among the requests that are worked on
+        self.counted = False  # whether admission counts this request
         self.claimed_key_id = ""  # the access key id that the request names, right or wrong
         self.operation = ""
         self.started = time.perf_counter()
@@ -94,7 +94,7 @@ class Call:
 
     @property
     def access_key_id(self) -> str:
-        """The access key of the Basic credentials that the request came with, right or wrong; empty without any."""
+        """The access key id of the request's Basic credentials, right or wrong. Empty without credentials."""
         scheme, _, value = self.headers.get(b"authorization", b"").partition(b" ")
         return key_id_of(value) if scheme.lower() == b"basic" else ""
 
@@ -116,7 +116,7 @@ class Call:
         return share == "always" or (share == "auto" and proven)
 
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
-        """The fields of the request's log line. No query, header or body: they may hold secrets."""
+        """The fields of the request's log line, without query, headers and body, which may contain secrets."""
         return {
             "method": self.method,
             "path": self.path.decode("ascii", "backslashreplace"),
@@ -134,12 +134,12 @@ class Call:
 
 
 def _plain(text: str, longest: int) -> str:
-    """The beginning of what a client sent, in ASCII."""
+    """The beginning of a text from a client, in ASCII."""
     return text[:longest].encode("ascii", "backslashreplace").decode()
 
 
 def _request_id(sent: bytes | None) -> str:
-    """The client's own id when it is harmless, else a new one."""
+    """The client's own id if it is harmless, otherwise a new one."""
     if sent is not None and _SANE_ID.fullmatch(sent) is not None:
         return sent.decode("ascii")
     return f"{_process}-{next(_count):08x}"

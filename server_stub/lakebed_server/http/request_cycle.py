@@ -1,6 +1,6 @@
-"""One request from its first byte to the last of its response, for the API and the S3 gateway alike.
+"""One request from its first byte to the last byte of its response, for the API and for the S3 gateway.
 
-Every exception becomes a response, every request is counted until its end, and logged.
+Every exception becomes a response. Every request is counted until its end, and logged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lakebed_server.http.responses import Reply
 from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError
 
 CLIENT_GONE: Final = 499
-"""The status that the log gives a request whose client left before the response. It is never sent."""
+"""The status in the log for a request whose client left before the response. It is never sent."""
 
 
 class RequestCycle:
@@ -47,7 +47,7 @@ class RequestCycle:
         except ClientGoneError:
             exchange.status = exchange.status or CLIENT_GONE
         except Exception:
-            # the status is sent: close the connection, so that the client does not take the part for the whole
+            # the status is sent: close the connection, so that the client does not take the part for the whole response
             self._log.exception("a response broke off", extra={"request_id": call.request_id})
         finally:
             if call.counted:
@@ -56,7 +56,7 @@ class RequestCycle:
 
 
 def _interrupted(call: Call) -> RequestError:
-    """The error of a request that the stop of the server cuts off: 503."""
+    """The error of a request that is interrupted because the server stops: 503."""
     if call.method in ("GET", "HEAD"):
         return RequestError("interrupted", "the server stopped before it had answered; ask again")
     return RequestError(

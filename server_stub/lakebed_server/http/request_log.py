@@ -1,7 +1,7 @@
 """The log line of each request, and which requests get one.
 
-Level DEBUG logs every request; INFO logs writes, failures, and requests that take longer than a second; WARN and ERROR
-log only failures with 5xx. Queries and headers are never logged: they hold paths of objects and credentials.
+Level DEBUG logs every request. INFO logs writes, failures, and requests that take longer than a second. WARN and ERROR
+log only failures with 5xx. Queries and headers are never logged: they contain paths of objects and credentials.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def log_request(call: Call, status: int, sent: int) -> None:
 
 
 def is_logged(method: str, status: int, seconds: float) -> bool:
-    """Whether a request gets a line at the present level."""
+    """Whether a request gets a line at the current level."""
     if status >= 500:
         return log.isEnabledFor(logging.ERROR)
     is_quick_read = status < 400 and method in ("GET", "HEAD") and seconds <= SLOW_SECONDS

@@ -13,15 +13,15 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
 from lakebed_server.vocabulary import ClientGoneError, Message, Receive, Send, SendFile
 
-_DRAIN_FIRST = 256 << 10  # a body of at most this size is read to its end, and the connection stays open
-_DRAIN_MOST = 16 << 20  # bytes of a longer body that are read while the response is sent
+_DRAIN_FIRST = 256 << 10  # a remaining body of at most this size is read to its end, and the connection stays open
+_DRAIN_MOST = 16 << 20  # bytes of a longer remaining body that are read while the response is sent
 _DRAIN_SECONDS = 5.0
 
 _FILE_STEP = 16 << 20  # bytes of a file for one call; after each, `sent` is known for the log
 
 
 class Exchange:
-    """Sends one reply. `status` and `sent` (bytes) are how far it came."""
+    """Sends one reply. `status` and `sent` (bytes) show the progress."""
 
     __slots__ = ("_call", "_common", "_send", "sent", "status")
 
@@ -33,7 +33,7 @@ class Exchange:
         self.sent = 0
 
     async def send(self, reply: Reply, receive: Receive) -> None:
-        """Send a reply. Raises ClientGoneError when the client leaves a long one."""
+        """Send a reply. Raises ClientGoneError when the client leaves during a long one."""
         if isinstance(reply, StreamReply):
             await self._stream(reply, receive)
         elif self._call.body.finished:
@@ -44,7 +44,7 @@ class Exchange:
             await self._send_early(reply)
 
     async def send_last(self, reply: Reply) -> None:
-        """Send a whole reply and close the connection, whatever the client still sends: the server stops."""
+        """Send a whole reply and close the connection, without reading the rest of the request: the server stops."""
         await self._start(reply, (b"connection", b"close"))
         await self._send({"type": "http.response.body", "body": reply.body})
 
@@ -56,7 +56,7 @@ class Exchange:
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
 
     async def _stream(self, reply: StreamReply, receive: Receive) -> None:
-        async with reply.source as chunks:  # entered first, so that a missing object is still an error with a status
+        async with reply.source as chunks:  # opened first, so that a missing object still gets an error status
             await self._start(reply)
             known = reply.length != UNKNOWN
             send_file = self._call.send_file if known else None
@@ -80,7 +80,7 @@ class Exchange:
             raise EOFError(f"the store gave {self.sent} bytes of {reply.length}")
 
     async def _copy(self, reply: StreamReply, part: FilePart, send_file: SendFile) -> bool:
-        """Let the connection send the content by itself. False when it cannot, and has sent nothing of it."""
+        """Let the connection send the content directly. False when it cannot, and has sent nothing of it."""
         while self.sent < reply.length:
             count = min(reply.length - self.sent, _FILE_STEP)
             try:
@@ -96,8 +96,8 @@ class Exchange:
     async def _send_early(self, reply: Reply) -> None:
         """Answer while the client is still sending.
 
-        To close without reading would reset the connection, and the client might not see the response. So a short rest
-        is read first. Of a long rest, a bounded part is read after the response is sent; then the connection is closed.
+        Closing without reading would reset the connection, and the client might not see the response. So a short rest
+        is read first. Of a long rest, a bounded part is read after the response, then the connection is closed.
         """
         body = self._call.body
         waits = not body.touched and self._call.headers.get(b"expect", b"").lower() == b"100-continue"

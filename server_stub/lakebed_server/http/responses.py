@@ -1,6 +1,6 @@
-"""Answers as values: what a handler returns, before anything of it is sent.
+"""Responses as values: what a handler returns, before anything is sent.
 
-A `Reply` is whole, a `StreamReply` opens its content when it is sent.
+A `Reply` has its whole body. A `StreamReply` opens its content when it is sent.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ RETRY_AFTER: Header = (b"retry-after", b"1")
 """Seconds after which a client may try a refused request again."""
 
 UNKNOWN: Final = -1
-"""The length of a stream that is over when it is over."""
+"""The length of a stream whose length is not known in advance."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Reply:
-    """A status, headers and a whole body. Content-Length and the headers of every response are added on the way out."""
+    """A status, headers and a whole body. Content-Length and the common headers are added when it is sent."""
 
     __slots__ = ("body", "headers", "length", "status")
 
@@ -40,7 +40,7 @@ class Reply:
 
 
 class StreamReply(Reply):
-    """A reply whose `length` bytes, or UNKNOWN, come from a source, which is opened before the status is sent."""
+    """A reply whose `length` bytes (or UNKNOWN) come from a source. The source is opened before the status is sent."""
 
     __slots__ = ("source",)
 
@@ -63,7 +63,7 @@ def json(status: int, value: object, headers: tuple[Header, ...] = ()) -> Reply:
 
 @lru_cache(4096)
 def last_modified(seconds: int) -> Header:
-    """When something was changed, in Unix seconds, as HTTP writes it. What no calendar has is written as 1970."""
+    """The Last-Modified header for Unix seconds. A time outside of the calendar becomes 1970."""
     return (b"last-modified", formatdate(seconds if 0 <= seconds <= 253402300799 else 0, usegmt=True).encode())
 
 

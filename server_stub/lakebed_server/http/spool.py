@@ -1,4 +1,4 @@
-"""A body as a temporary file on this machine, for what cannot be read as a stream. Each file, and all, are bounded."""
+"""Stores a body in a temporary file, if it cannot be read as a stream. Each file, and all together, are bounded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from lakebed_server.http.body import RequestBody
 from lakebed_server.vocabulary import RequestError
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.ENOENT}
-"""ENOENT is what Python says when no directory for temporary files can be written."""
+"""ENOENT is what Python raises when no directory for temporary files can be written."""
 
 log = logging.getLogger("lakebed.server")
 
 
 class Spool:
-    """The temporary files of one server process: how many bytes they may have together, and how many they have."""
+    """The temporary files of one server process: how many bytes they may have in total, and how many they have."""
 
     def __init__(self, quota: int = LARGEST_REGISTRATION) -> None:
         self.quota = quota
@@ -32,7 +32,7 @@ class Spool:
 
     @asynccontextmanager
     async def spooled(self, body: RequestBody, limit: int = LARGEST_REGISTRATION) -> AsyncIterator[str]:
-        """Write the body into a temporary file; gives its path. Nothing is left of it afterwards.
+        """Write the body to a temporary file and return its path. The file is deleted afterwards.
 
         Raises RequestError when it is longer than `limit` bytes, when the files of all requests would exceed the quota,
         or when this machine has no room for it.
@@ -76,7 +76,7 @@ def _open() -> tuple[Any, str]:
 
 
 def _write_all(file: Any, piece: bytes) -> None:
-    """Unbuffered, so that nothing is left to be written, and to fail, when the file is closed."""
+    """Write without a buffer, so that closing the file cannot fail."""
     view = memoryview(piece)
     while view:
         view = view[file.write(view) :]

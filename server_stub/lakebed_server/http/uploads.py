@@ -1,6 +1,6 @@
-"""Writing objects: what a request says about them, and the stream of their bytes for the engine.
+"""Reads upload requests: what they say about objects, and the stream of their bytes for the engine.
 
-A body that ends early raises into the engine's stream, so nothing is staged.
+A body that ends early raises in the engine's stream, so nothing is staged.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ OCTETS = "application/octet-stream"
 
 _TYPE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _PATH_LIMIT = 4096  # bytes of a percent-encoded path in a form; the engine has the true limit
-_MOST_PARTS = 100  # of a form with one object: all but its content are passed over
-_COMMIT_LIMIT = 1 << 20  # bytes of what is said about a commit in a form
+_MOST_PARTS = 100  # of a form with one object: all parts but the content are skipped
+_COMMIT_LIMIT = 1 << 20  # bytes of the description of a commit in a form
 _META = (b"x-lakefs-meta-", b"x-lakebed-meta-")
 _INTERNAL = b"x-lakefs-internal-"
 
 
 async def single(call: Call, p: UploadObjectParams) -> tuple[UploadRequest, AsyncIterator[bytes]]:
-    """What uploadObject is to write, and its bytes. Of a form, reads up to the content."""
+    """The request of uploadObject, and the bytes. Reads a form up to the content."""
     sent_type = call.headers.get(b"content-type")
     if sent_type is not None and _is_form(sent_type):
         form = Form(call.body, sent_type)
@@ -49,7 +49,7 @@ Change = tuple[UploadRequest, AsyncIterable[bytes]] | Deletion
 
 
 async def batch(call: Call) -> tuple[models.PublishCreation | None, AsyncIterator[Change]]:
-    """What uploadObjects is to commit, if anything, and its changes in the order of the form's parts."""
+    """The commit of uploadObjects, if any, and its changes in the order of the form's parts."""
     sent_type = call.headers.get(b"content-type", b"")
     if not _is_form(sent_type):
         raise bad_request("body: expected Content-Type multipart/form-data")
@@ -130,7 +130,7 @@ def etag_of(value: str) -> str:
 async def _content(part: Part, parts: AsyncIterator[Part]) -> AsyncIterator[bytes]:
     async for piece in part.pieces():
         yield piece
-    async for _ in parts:  # to the end: a form that breaks later must not have staged anything
+    async for _ in parts:  # read to the end: a form that is malformed later must not have staged anything
         pass
 
 

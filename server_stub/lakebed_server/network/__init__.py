@@ -1,1 +1,1 @@
-"""Where requests come from, and how the listeners speak: TLS, trusted proxies, clients of this machine, SIGHUP."""
+"""The network: TLS, trusted proxies, clients of this machine, listeners, SIGHUP."""

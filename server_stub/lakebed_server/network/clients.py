@@ -1,7 +1,7 @@
 """The client of a request: its address, whether it uses TLS, and whether it runs on this machine.
 
-A proxy connects to the server in the name of its clients and adds headers that say for whom. Every client can send such
-headers as well, so the server believes them only where the connection comes from `listen.trusted_proxies`.
+A proxy connects to the server for its clients and names them in headers. Every client can send such headers too, so the
+server believes them only if the connection comes from `listen.trusted_proxies`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MACHINE_HEADER: Final = b"x-lakebed-machine"
-"""The header in which a client proves that it runs on this machine: a proxy or a tunnel also connects from it."""
+"""The header with which a client proves that it runs on this machine. A proxy or a tunnel also connects from it."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 _LONGEST: Final = 8 << 10
-"""Bytes of forwarded headers that are read, from their end: the entry of the nearest proxy is there."""
+"""How many bytes of forwarded headers are read, from their end, where the entry of the nearest proxy is."""
 
 
 class Client(NamedTuple):
@@ -49,7 +49,7 @@ NO_PROXIES: Final = Proxies()
 
 
 def read_proxies(text: str) -> Proxies:
-    """`10.0.0.7, 10.1.0.0/16` as proxies. Raises SettingError."""
+    """Parse the trusted proxies, for example `10.0.0.7, 10.1.0.0/16`. Raises SettingError."""
     networks = []
     for one in filter(None, (part.strip() for part in text.split(","))):
         try:
@@ -84,7 +84,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address is one of this machine to itself."""
+    """Whether an address is a loopback address."""
     if address.startswith("127."):
         return True
     parsed = parse_address(address)
@@ -93,9 +93,9 @@ def is_loopback(address: str) -> bool:
 
 @cache
 def machine_proof() -> bytes:
-    """The value of `MACHINE_HEADER` that only processes of this machine know; empty where the system has none.
+    """The value of `MACHINE_HEADER` that only processes of this machine know. Empty if the system has none.
 
-    Made from the number that Linux draws at each boot. The SDK makes the same value (`lakebed._http.loopback`), and
+    It is made from the random number of the boot in Linux. The SDK makes the same value (`lakebed._http.loopback`), and
     openapi.yaml describes it.
     """
     try:
@@ -111,10 +111,10 @@ def proves_machine(sent: bytes | None) -> bool:
 
 
 def _forwarded(scope: Scope, proxies: Proxies, proxy: Client) -> Client:
-    """What a trusted proxy says of its client.
+    """The client that a trusted proxy names.
 
-    A proxy writes either `X-Forwarded-*` or `Forwarded`, and may pass on what the client sent of the other kind. So
-    `Forwarded` counts only without the others.
+    A proxy writes either `X-Forwarded-*` or `Forwarded`, and may pass on the other kind from the client. So `Forwarded`
+    counts only without the others.
     """
     hops = _list(scope, b"x-forwarded-for")
     schemes = _list(scope, b"x-forwarded-proto")
@@ -127,7 +127,7 @@ def _forwarded(scope: Scope, proxies: Proxies, proxy: Client) -> Client:
 
 
 def _nearest_stranger(hops: list[str], proxies: Proxies) -> str:
-    """The last hop that is no trusted proxy; empty where there is none. A client can have made up what is before it."""
+    """The last hop that is not a trusted proxy, or empty. A client can invent everything before it."""
     found = ""
     for hop in reversed(hops):
         address = parse_address(_without_port(hop))
@@ -140,7 +140,7 @@ def _nearest_stranger(hops: list[str], proxies: Proxies) -> str:
 
 
 def _list(scope: Scope, wanted: bytes) -> list[str]:
-    """The elements of a header that is a list, also where it is sent as several headers."""
+    """The elements of a list header, also when it is sent as several headers."""
     text = b",".join(value for name, value in scope["headers"] if name == wanted)[-_LONGEST:].decode("latin-1")
     return [element.strip() for element in text.split(",") if element.strip()]
 

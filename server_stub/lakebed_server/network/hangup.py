@@ -1,6 +1,6 @@
 """SIGHUP: the server reopens its log file and reads its certificate again.
 
-A terminal that closes sends the same signal. A server that was started in it then stops, as every command does.
+A terminal that closes sends the same signal. A server that was started in it then stops, like any other command.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Terminal:
     """The terminal that the process was started in."""
 
     def __init__(self) -> None:
-        """To be made before SIGHUP has a handler. `nohup` says that a closed terminal is nothing to the process."""
+        """Call it before SIGHUP has a handler. With `nohup`, a closed terminal does not stop the process."""
         self._matters = _has_terminal() and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
 
     def is_closed(self) -> bool:
@@ -36,7 +36,7 @@ class Terminal:
 
 
 def listen(reload: Callable[[], None], stop: Callable[[], object]) -> None:
-    """Call `reload` in the running loop on every SIGHUP, or `stop` where the terminal is closed."""
+    """Call `reload` in the running loop on every SIGHUP, or `stop` if the terminal is closed."""
     if not hasattr(signal, "SIGHUP"):
         return
     terminal = Terminal()

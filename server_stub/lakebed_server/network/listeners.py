@@ -1,4 +1,4 @@
-"""The listening sockets: which ones the settings ask for, and what other machines see of them."""
+"""The listening sockets: which ones the settings require, and which ones other machines can reach without TLS."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import SettingError, StartError
 
 Listeners = Sequence[socket.socket]
-"""The server's, and behind it the gateway's own."""
+"""The server's listener, and after it the gateway's own, if any."""
 
 
 def s3_port(listeners: Listeners) -> int | None:
-    """The port where all is S3, if there is one."""
+    """The port on which all requests are S3, if there is one."""
     return listeners[1].getsockname()[1] if len(listeners) > 1 else None
 
 
@@ -39,7 +39,7 @@ def listen_all(settings: Settings, s3: tuple[str, int] | None) -> Listeners:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free one. Raises StartError."""
+    """A listening socket. Port 0 takes any free one. Raises StartError."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -64,7 +64,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def clear_text(listeners: Listeners) -> list[str]:
-    """A sentence for each listener that other machines can reach, where none of them has TLS."""
+    """A sentence for each listener without TLS that other machines can reach."""
     places = [listener.getsockname()[:2] for listener in listeners]
     return [
         f"{host} port {port} is open to other machines without TLS: they send access keys and data in clear text; set "

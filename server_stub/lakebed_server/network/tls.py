@@ -24,12 +24,12 @@ class Tls:
         _load(self.context, settings)
 
     def reload(self) -> None:
-        """Read the files again. New connections get the new certificate; open ones go on with theirs.
+        """Read the files again. New connections get the new certificate. Open ones keep theirs.
 
-        Files that do not fit change nothing, and the log says what is wrong.
+        If the files are invalid, nothing changes, and the log reports the error.
         """
         try:
-            _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), self._settings)  # a failure would spoil the one in use
+            _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), self._settings)  # a failure would spoil the used one
             _load(self.context, self._settings)
         except SettingError as error:
             log.error("the certificate was not read again, the old one stays in use: %s", error)
@@ -38,7 +38,7 @@ class Tls:
 
 
 def open_tls(settings: TlsSettings) -> Tls | None:
-    """TLS as the settings say; None where they name no certificate. Raises SettingError."""
+    """TLS as configured, or None without a certificate. Raises SettingError."""
     if not settings.certificate:
         if settings.key:
             raise SettingError("listen.tls.key is set but listen.tls.certificate is not; give both, or neither")
@@ -51,7 +51,7 @@ def _load(context: ssl.SSLContext, settings: TlsSettings) -> None:
     key = settings.key or certificate
     _require("listen.tls.certificate", certificate)
     _require("listen.tls.key", key)
-    # without a function, OpenSSL asks at the terminal
+    # without this argument, OpenSSL would ask at the terminal
     password = settings.key_password
     try:
         context.load_cert_chain(certificate, key, lambda: password)
@@ -69,7 +69,7 @@ def _require(name: str, path: str) -> None:
 def _reason(error: ssl.SSLError, certificate: str, key: str) -> str:
     if error.reason == "KEY_VALUES_MISMATCH":
         return f"listen.tls.key: {key} is not the key of the certificate {certificate}"
-    # OpenSSL says the same of a wrong password and of a file that holds none of what it wants
+    # OpenSSL reports the same error for a wrong password and for a file without a key or certificate
     return (
         f"listen.tls: expected a certificate in {certificate} and its private key in {key}, both PEM, the key in plain "
         f"or encrypted with listen.tls.key_password: {error.reason or error}"
