@@ -1,5 +1,5 @@
-"""The reference server: the REST API of openapi.yaml over `lakebed_engine`.
+"""The reference server: the REST API of openapi.yaml, and an S3 gateway, over `lakebed_engine`.
 
-From the wire inwards: `app` and `api` (ASGI) > `routing` > `auth` > `binder` > `handlers` > the engine. Errors become
-responses in `errors` and nowhere else. Object bytes move through `http`. `serve` and `cli` start it all.
+A request passes the ASGI application (`process.app`, `rest.api`), routing, authentication, binding and a handler, which
+calls the engine.
 """

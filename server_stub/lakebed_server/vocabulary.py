@@ -12,10 +12,10 @@ Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
 SendFile = Callable[[int, int, int], Awaitable[None]]
-"""Sends a part of an open file as the next bytes of a response: file descriptor, offset, count."""
+"""Sends a part of an open file as the next bytes of a response. Arguments: file descriptor, offset, count."""
 
 SEND_FILE: Final = "lakebed.send_file"
-"""The key of a request's scope that holds its `SendFile`, if its connection can send files."""
+"""The key in a request's scope for its `SendFile`, if its connection can send files."""
 
 WITH_KEY: Final = "lakebed.with_key"
 """The key in the scope of a request whose client has shown a valid access key: its connection is not closed for
@@ -32,7 +32,7 @@ OUR_FAULT: Final[dict[str, str]] = {
 
 
 class RequestError(Exception):
-    """The server itself refuses a request. `kind` is one of `lakebed_wire.operations.ERROR_KINDS`."""
+    """The server refuses a request. `kind` is one of `lakebed_wire.operations.ERROR_KINDS`."""
 
     def __init__(self, kind: str, message: str, headers: tuple[Header, ...] = ()) -> None:
         super().__init__(message)
@@ -46,18 +46,18 @@ class ClientGoneError(Exception):
 
 
 class StartError(Exception):
-    """The server cannot start. The message is one sentence for the person who started it."""
+    """The server cannot start. The message is one sentence for the person who starts it."""
 
 
 class SettingError(StartError):
-    """It cannot start because a setting is wrong: the message names it. The command ends with 2, not with 1."""
+    """The server cannot start because a setting is wrong. The message names it. The exit code is 2, not 1."""
 
 
 def bad_request(message: str) -> RequestError:
-    """A request that cannot be meant: 400."""
+    """The error of an invalid request: 400."""
     return RequestError("invalid_request", message)
 
 
 def not_implemented(message: str) -> RequestError:
-    """Something that a later version brings: 501."""
+    """The error of something that a later version will bring: 501."""
     return RequestError("not_implemented", message)

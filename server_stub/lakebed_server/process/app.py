@@ -1,6 +1,6 @@
 """The whole ASGI application: the API, the S3 gateway, health, the spec and a page for people.
 
-Requests of S3 go to `Gateway` and those below `/api/v1` to `Api`. Starlette answers the others, and runs the background
+`Gateway` handles requests of S3, and `Api` those below `/api/v1`. Starlette handles the others, and runs the background
 work between start-up and shutdown.
 """
 
@@ -38,12 +38,12 @@ log = logging.getLogger("lakebed.server")
 
 CLEANUP_INTERVAL = 60.0
 LAST_WRITES = 10.0
-"""Seconds that a stop waits at most for the last ref snapshots, and then for the stores to close."""
+"""Seconds that a stop waits for the last ref snapshots, and then for the stores to close."""
 CLOSING = 1.0
-"""Seconds more that the stores have to close."""
+"""Further seconds for the stores to close."""
 COMPACTION_INTERVAL = 0.5
 SWEEP_CHECK_INTERVAL = 3600.0
-"""Seconds between two checks whether a repository is due."""
+"""Seconds between two checks whether a sweep of a repository is due."""
 HEALTH = "/_health"
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
@@ -69,14 +69,14 @@ class App:
     ) -> None:
         self.life = life
         self.stops = False
-        """Whether the server is about to stop: health says so, and everything else goes on."""
+        """Whether the server stops soon. Then health reports it, and everything else continues."""
         self._api = api
         self._gateway = gateway
         self._site = site
         self._prefix = API_PREFIX.encode() + b"/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or run the application's life."""
+        """Answer a request, or run the lifespan of the application."""
         if scope["type"] == "http":
             raw: bytes = scope.get("raw_path") or scope["path"].encode()
             root: str = scope.get("root_path", "")
@@ -107,10 +107,10 @@ def create_app(
     handlers: Mapping[str, Handler] | None = None,
     s3: S3Config | None = None,
 ) -> App:
-    """The application over its services. `on_shutdown` runs last, after the last request. `s3`: the gateway's settings.
+    """The application for these services. `on_shutdown` runs after the last request. `s3`: the gateway's settings.
 
-    With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end. With `sweep`,
-    each repository is swept every `sweep.every` seconds; with `scrub`, all are checked every `scrub.every` seconds.
+    With `snapshot_interval`, in seconds, it writes ref snapshots that often, and once more at the end. With `sweep`, it
+    sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
     """
     life = functools.partial(
         _life, services.engine, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes
@@ -160,7 +160,7 @@ async def _life(
         snapshots = functools.partial(_write_snapshots, engine)
         chores.append(asyncio.create_task(_repeat(snapshots, snapshot_interval, "ref snapshots")))
     if sweep is not None:
-        # asks more often than it sweeps, so that a server that restarts every day sweeps too
+        # checks more often than it sweeps, so that a server that restarts every day also sweeps
         pause = min(sweep.every, SWEEP_CHECK_INTERVAL)
         chores.append(asyncio.create_task(_repeat(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
     if scrub is not None:
@@ -214,7 +214,7 @@ async def _scrub(engine: Engine, options: ScrubOptions) -> int:
 
 
 async def _by(moment: float, job: Callable[[], Awaitable[object]], failed: str) -> None:
-    """Do the last work of a server. A store that hangs does not keep it from stopping."""
+    """Run the last work of a server until `moment`. A store that does not answer must not keep it from stopping."""
     try:
         async with asyncio.timeout_at(moment):
             await job()
@@ -234,11 +234,11 @@ async def _spec(_: Request) -> Response:
 
 
 _READING_SPEC = threading.Lock()
-"""Many clients without a key may ask for the spec at the same time: it is read once."""
+"""Only one request reads the spec: many clients without a key may ask for it at the same time."""
 
 
 def read_spec() -> bytes | None:
-    """openapi.yaml as JSON: from the package, or from the source tree that it runs in."""
+    """openapi.yaml as JSON, from the package or from the source tree."""
     with _READING_SPEC:
         return _read_spec()
 
@@ -248,7 +248,7 @@ def _read_spec() -> bytes | None:
     import lakebed_wire
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C takes a tenth of the time
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C needs a tenth of the time
     package = Path(lakebed_wire.__file__).parent
     for path in (package / "openapi.yaml", package.parent.parent / "openapi.yaml"):
         if path.is_file():

@@ -1,7 +1,7 @@
-"""Makes the data directories for the server's own account, and syncs them before it serves.
+"""Makes the data directories for the server's own account, and syncs them before the server starts to serve.
 
 Other accounts cannot open what the server makes: 0700 and 0600. With `objects.local.group_read` the group of the
-server's account may read the objects (0750 and 0640); the database, the secret key, locks and logs stay 0600.
+server's account may read the objects (0750 and 0640). The database, the secret key, locks and logs stay 0600.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from lakebed_server.vocabulary import StartError
 
 
 def restrict(settings: Settings) -> None:
-    """Set the umask, so that other accounts cannot open what this process makes. For processes that only serve."""
+    """Set the umask, so that other accounts cannot open what this process makes. Only for server processes."""
     os.umask(0o027 if settings.objects.local.group_read else 0o077)
 
 
 def prepare(settings: Settings) -> None:
-    """Make the directories, and an empty database file, where they are missing. Raises StartError."""
+    """Make missing directories, and an empty database file if it is missing. Raises StartError."""
     mode = 0o750 if settings.objects.local.group_read else 0o700
     for path in _directories(settings):
         try:
@@ -34,12 +34,12 @@ def prepare(settings: Settings) -> None:
                 f"cannot write to the directory {path}; choose another --data-dir or change its permissions"
             )
     if settings.kv.type == "sqlite":
-        with suppress(OSError):  # SQLite says what is wrong, and gives its other files the mode of this one
+        with suppress(OSError):  # SQLite reports the error later, and gives its other files the mode of this one
             os.close(os.open(settings.kv.sqlite.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def open_to_others(settings: Settings) -> Iterator[str]:
-    """A sentence for each place that other accounts may enter or change, with the command that closes it."""
+    """A sentence for each place that other accounts may enter or change, with the command that prevents it."""
     allowed = 0o750 if settings.objects.local.group_read else 0o700
     closed: list[Path] = []
     for path in _places(settings):
@@ -52,7 +52,7 @@ def open_to_others(settings: Settings) -> Iterator[str]:
                 f"other accounts of this machine can open {path} (mode {mode:04o}), and with it what the lake holds; "
                 f"close it: chmod {wanted:o} {path}"
             )
-        closed.append(path)  # closing a directory closes what is in it
+        closed.append(path)  # its mode also protects everything inside
 
 
 def _directories(settings: Settings) -> list[Path]:
@@ -67,7 +67,7 @@ def _directories(settings: Settings) -> list[Path]:
 
 
 def _places(settings: Settings) -> list[Path]:
-    """What holds data, the data directory first. Of a database elsewhere the file: its directory may hold more."""
+    """All places with data, the data directory first. For a database elsewhere, only the file."""
     places = [Path(settings.data_dir)]
     if settings.objects.local.root:
         places.append(Path(settings.objects.local.root))
@@ -77,14 +77,14 @@ def _places(settings: Settings) -> list[Path]:
 
 
 def _make(path: Path, mode: int) -> None:
-    """Make a directory and those above it that are missing, all of them with their names on the disk.
+    """Make a directory and its missing parents, and sync their names to the disk.
 
-    Existing directories are synced too: a process that was killed may have made them, and what is in them, just before.
+    Also syncs existing directories: a process that was killed may have made them, and their content, just before.
     """
     missing = [one for one in (path, *path.parents) if not one.exists()]
     for one in reversed(missing):
         one.mkdir(mode, exist_ok=True)
-    path.mkdir(exist_ok=True)  # refuses a file
+    path.mkdir(exist_ok=True)  # raises if the path is a file
     for one in (path, *path.parents):
         with suppress(PermissionError):
             _sync(one)

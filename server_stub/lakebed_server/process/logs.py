@@ -67,9 +67,9 @@ class LogHandler(logging.StreamHandler[TextIO]):
         self.setFormatter(LineFormatter(style))
 
     def reopen(self) -> None:
-        """Go on in a new file of the same name, after the old one was moved away.
+        """Continue in a new file of the same name, after the old one was renamed.
 
-        If the file cannot be opened, the log goes on in the old file, and reports the error there.
+        If the file cannot be opened, the log continues in the old file, and reports the error there.
         """
         if self._output == "-":
             return
@@ -82,7 +82,7 @@ class LogHandler(logging.StreamHandler[TextIO]):
                 old.close()
 
     def close(self) -> None:
-        """Close the file; standard output stays open."""
+        """Close the file. Standard output stays open."""
         if self._output != "-":
             self.stream.close()
         super().close()
@@ -107,7 +107,7 @@ def configure(style: Format, level: str, output: str) -> LogHandler | None:
     logging.disable(logging.NOTSET)
     handler = LogHandler(output, style)
     root.addHandler(handler)
-    root.setLevel(max(threshold, logging.INFO))  # DEBUG of other libraries is of no use to an operator
+    root.setLevel(max(threshold, logging.INFO))  # DEBUG of other libraries is useless for an operator
     logging.getLogger("lakebed").setLevel(threshold)
     logging.getLogger("uvicorn").setLevel(max(threshold, logging.WARNING))
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
@@ -122,7 +122,7 @@ def _quoted(value: object) -> str:
 
 
 def _printable(text: str, but: str = "") -> str:
-    """Escape control characters, except those of `but`: they could forge a line or steer a terminal."""
+    """Escape control characters, except those of `but`. They could forge a line or control a terminal."""
     if text.isprintable():
         return text
     return "".join(

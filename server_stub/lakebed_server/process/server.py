@@ -26,7 +26,7 @@ class Server(uvicorn.Server):
         drain: Callable[[], Awaitable[None]] | None = None,
         tls: tuple[Tls, Connections] | None = None,
     ) -> None:
-        """`tls`: the certificate, and the bounds that count its connections; None listens without TLS."""
+        """`tls`: the certificate, and the limits that count its connections. None listens without TLS."""
         super().__init__(config)
         self._on_ready = on_ready
         self._drain = drain
@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
             return
         if self._tls is not None:
             listeners: list[Any] = [self._listen(listener, *self._tls) for listener in sockets or ()]
-            self.servers += listeners  # uvicorn closes them at its end
+            self.servers += listeners  # uvicorn closes them at its shutdown
         self._on_ready()
 
     def _listen(self, listener: socket.socket, tls: Tls, connections: Connections) -> TlsListener:
@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         return TlsListener(listener, tls.context, connections, make)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Exit as uvicorn does. A second signal ends the drain, and so does SIGINT: a person waits at a terminal."""
+        """Exit as uvicorn does. A second signal or SIGINT ends the drain, because a person waits at a terminal."""
         self._signals.append(sig)
         super().handle_exit(sig, frame)
 

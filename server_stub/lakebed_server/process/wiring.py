@@ -33,7 +33,7 @@ from lakebed_server.vocabulary import SettingError, StartError
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """What a running server is made of. `first_admin` is set when this start made the admin's access key."""
+    """The components of a running server. `first_admin` is set when this start made the admin's access key."""
 
     kv: KVStore
     stores: Stores
@@ -42,16 +42,16 @@ class Components:
     first_admin: Credential | None
 
     async def close(self) -> None:
-        """Stop the engine, then let go of the store."""
+        """Stop the engine, then close the stores."""
         await self.engine.close()
         await self.kv.close()
         self.stores.close()
 
 
 async def build(settings: Settings, runtime: Runtime | None = None) -> Components:
-    """Open the stores and put everything together. Raises StartError with one clear sentence.
+    """Open the stores and build all components. Raises StartError with one clear sentence.
 
-    A given `runtime` is shared, and stays with its owner; without one the engine has its own.
+    A given `runtime` belongs to the caller. Without one, the engine has its own.
     """
     data_directory.prepare(settings)
     kv = _open_kv(settings)
@@ -88,10 +88,9 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
 
 @contextlib.asynccontextmanager
 async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pretend"]) -> AsyncIterator[Engine]:
-    """The engine over its stores, for a command that works on them without a server. Raises StartError.
+    """The engine with its stores, for a command that works without a server. Raises StartError.
 
-    `absent` is what to do when there is no database yet; `pretend` takes one in memory. Files are read from the bucket
-    itself, past the cache on disk.
+    `absent` selects what to do without a database. `pretend` uses an empty one in memory. Reads bypass the disk cache.
     """
     exists = _database_exists(settings)
     if not exists and absent == "refuse":
@@ -243,5 +242,5 @@ def _cloud(settings: Settings) -> CloudOptions | None:
 
 
 def _memory(settings: Settings) -> bool:
-    # with a KV store in memory, users expect objects in memory as well
+    # with a KV store in memory, users expect objects in memory too
     return settings.objects.memory or settings.kv.type == "memory"

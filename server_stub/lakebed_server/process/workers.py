@@ -1,11 +1,11 @@
 """Several server processes behind one port: `lakebed serve --workers N`.
 
-The parent listens, forks before any thread or connection exists, and then only watches: it restarts a worker that dies,
-and sends SIGTERM, SIGINT and SIGHUP to all. The workers share only the KV store and the object store; the kernel gives
-each connection to one of them.
+The parent listens, forks before any thread or connection exists, and then only watches: it restarts a dead worker, and
+sends SIGTERM, SIGINT and SIGHUP to all. The workers share only the KV store and the object store. The kernel gives each
+connection to one of them.
 
 `uvicorn.supervisors.Multiprocess` (0.54) does not fit (docs/decisions/0058-libraries-of-the-server.md). It starts
-`uvicorn.Server` itself, so a worker would have no drain, no bound of TLS handshakes and no report when it is ready. Its
+`uvicorn.Server` itself, so a worker would have no drain, no limit of TLS handshakes and no report when it is ready. Its
 SIGHUP replaces all workers and ends their connections, where operators expect a new log file and certificate. It kills
 a worker whose event loop does not answer for five seconds. It restarts dying workers without end.
 """
@@ -24,13 +24,13 @@ from lakebed_server.network.hangup import Terminal
 from lakebed_server.vocabulary import StartError
 
 _RESTARTS = 5
-"""Workers that may die within a minute before the server gives up."""
+"""How many workers may die within a minute before the server gives up."""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 Say = Callable[[str], None]
 Work = Callable[[Callable[[], None]], None]
-"""Runs one worker until its end. It calls its argument when the worker is ready."""
+"""Runs one worker until its end. The worker calls the argument when it is ready."""
 
 
 def run(count: int, work: Work, on_ready: Callable[[], None], say: Say) -> None:
@@ -68,7 +68,7 @@ class _Pool:
             self._signal(signal.SIGKILL)  # only after an error: a clean stop has no workers left
 
     def _start(self) -> int:
-        """Fork a worker. Returns the end of a pipe from which one byte comes when the worker is ready."""
+        """Fork a worker. Returns the end of a pipe, which receives one byte when the worker is ready."""
         reader, writer = os.pipe()
         # a signal that arrives during the fork must reach the new worker too: it is blocked until the worker is known
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (*_SIGNALS, signal.SIGHUP))
@@ -146,5 +146,5 @@ def _say_ready(writer: int) -> None:
     try:
         os.write(writer, b"!")
     except BrokenPipeError:
-        pass  # this worker replaces another one: the parent no longer waits
+        pass  # this worker replaces another one: the parent does not wait for it any more
     os.close(writer)

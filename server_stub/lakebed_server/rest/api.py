@@ -1,6 +1,7 @@
 """The ASGI application of the API below `/api/v1`.
 
-It has no middleware, because each layer costs every request: trie, then authentication, then binding, then the handler.
+It has no middleware, because each layer costs time in every request. The order is: trie, authentication, binding,
+handler.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Route(NamedTuple):
 
 
 class Api:
-    """The ASGI application for paths below `/api/v1` (below `root_path`, when a proxy adds one)."""
+    """The ASGI application for paths below `/api/v1` (below `root_path`, if a proxy adds one)."""
 
     def __init__(
         self,
@@ -117,7 +118,7 @@ class Api:
 
 
 def _refuse_two_authorizations(scope: Scope) -> None:
-    """Refuse a second Authorization header: a proxy may read another of the two than this server does."""
+    """Refuse a second Authorization header, because a proxy and this server may read different ones."""
     if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
         raise bad_request("there are two Authorization headers: send one")
 

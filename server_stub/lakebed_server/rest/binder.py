@@ -1,7 +1,7 @@
-"""From a request to values: the parameters and the JSON body of one operation, checked against the spec.
+"""Binds a request to values: the parameters and the JSON body of one operation, checked against the spec.
 
-Everything comes from the generated operation table; the rules that msgspec's lax mode does not know are here
-(`facts/spec_first.md` 3): booleans as Go writes them, no scalar twice, no numbers for times, strict UTF-8, unknown keys
+The generated operation table has all types. This module has the rules that msgspec's lax mode does not know
+(`facts/spec_first.md` 3): booleans in Go's notation, no scalar twice, no numbers for times, strict UTF-8, unknown keys
 ignored, an empty optional body is no body.
 """
 
@@ -25,7 +25,7 @@ BOOLEANS: dict[str, bool] = {
 }
 
 _AT = " - at `$"
-"""What msgspec puts between what is wrong and where: ` - at `$.paths[0]``."""
+"""What msgspec puts between an error and its location: ` - at `$.paths[0]``."""
 _PATTERN = re.compile(r"^Expected `str` matching regex '(.*)'$", re.DOTALL)
 _SHAPE_KINDS = {"name": "invalid_name", "id": "invalid_name", "storage_namespace": "invalid_namespace"}
 
@@ -35,7 +35,7 @@ PATTERNS = {
     "^(s3|gs|az|https?|mem|local|transient)://.*$": "an address such as local://sales, s3://bucket/sales or mem://sales",
     "^[0-9a-f]{32}$": "32 of the hexadecimal digits 0 to 9 and a to f",
 }
-"""What each pattern of the spec asks for, in words."""
+"""The requirement of each pattern of the spec, in words."""
 
 
 class Binder:
@@ -51,13 +51,13 @@ class Binder:
         self._json_limit = json_limit
 
     def params(self, raw: tuple[str, ...], query: bytes, headers: Mapping[bytes, bytes]) -> Any:
-        """The parameters as the operation's struct. Raises RequestError (400) naming the parameter."""
+        """The parameters as the operation's struct. Raises RequestError (400), which names the parameter."""
         got: dict[str, Any] = {name: decode_segment(name, value) for name, value in zip(self._path, raw, strict=True)}
         if query and self._query:
             self._read_query(query, got)
         for name, key in self._headers:
             value = headers.get(key)
-            if value:  # an empty header is no header
+            if value:  # an empty header counts as missing
                 got[name] = decoded(value, f"parameter {name}")
         try:
             return msgspec.convert(got, self._params, strict=False)

@@ -32,7 +32,7 @@ def respond(error: Exception, call: Call) -> Reply:
         return _reply(call, error.kind, error.message, error.headers)
     if isinstance(error, EngineError):
         return _engine_reply(error, call)
-    if isinstance(error, StartError):  # the secret key does not decrypt stored secrets: for the operator
+    if isinstance(error, StartError):  # the secret key does not decrypt stored secrets: the operator must act
         log.error("%s", error, extra={"request_id": call.request_id})
     else:
         log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})

@@ -1,6 +1,6 @@
-"""Which handler answers which operation.
+"""The table of operations and their handlers.
 
-The server refuses to start when an operation of openapi.yaml has neither a handler nor a line in PLANNED, and when a
+The server refuses to start when an operation of openapi.yaml has neither a handler nor a line in PLANNED, or when a
 handler has no operation.
 """
 
@@ -142,7 +142,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 }
 
 PLANNED: Final[Mapping[str, str]] = {}
-"""Operations of the spec that do not work yet: operationId -> what brings them, in words for a client."""
+"""Operations of the spec that do not work yet: operationId -> what will bring them, in words for a client."""
 
 
 def check(
@@ -150,7 +150,7 @@ def check(
     handlers: Mapping[str, Handler] = HANDLERS,
     planned: Mapping[str, str] = PLANNED,
 ) -> None:
-    """Raise StartError unless operations on one side, and handlers and planned ones on the other, match."""
+    """Raise StartError unless the operations are exactly the handlers and the planned operations."""
     known = {operation.operation_id for operation in operations}
     answered = handlers.keys() | planned.keys()
     for what, names in (

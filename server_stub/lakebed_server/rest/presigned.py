@@ -1,6 +1,6 @@
-"""Signed addresses in answers about objects: given where they must be or may be, and where there are any.
+"""Presigned URLs in answers about objects.
 
-The handler has checked that the user may read: an address is as good as the object, for as long as it lasts.
+The handler has checked that the user may read the object: until it expires, a URL gives the same access.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lakebed_server.vocabulary import bad_request
 
 
 async def wanted(call: Call, repository: str, must: object, may: object = False) -> bool:
-    """Whether to give signed addresses. Raises RequestError where they must be given, and there are none."""
+    """Whether to return presigned URLs. Raises RequestError if the client requires them and they are impossible."""
     if must is not True and may is not True:
         return False
     signs = call.services.installation.presign and (await call.engine.repositories.data_place(repository)).signs
@@ -29,7 +29,7 @@ async def wanted(call: Call, repository: str, must: object, may: object = False)
 
 
 async def redirect(call: Call, p: ops.GetObjectParams, entry: Entry) -> Reply | None:
-    """The answer of getObject that sends the client to the store; None where the bytes must come from here."""
+    """The answer of getObject that redirects the client to the store. None if this server must send the bytes."""
     strict = p.presign is True
     found = downloads.unchanged_or_nothing(p.ref, entry, p.range, p.if_none_match, strict=strict)
     if found is not None:
@@ -39,7 +39,7 @@ async def redirect(call: Call, p: ops.GetObjectParams, entry: Entry) -> Reply | 
 
 
 async def sign_one(call: Call, repository: str, stats: models.ObjectStats, entry: Entry) -> None:
-    """Put a signed address into the description of an object."""
+    """Add a presigned URL to the description of an object."""
     (signed,) = await _signed(call, repository, [entry], strict=True, check=True)
     _put(stats, signed)
 
@@ -47,7 +47,7 @@ async def sign_one(call: Call, repository: str, stats: models.ObjectStats, entry
 async def sign_rows(
     call: Call, repository: str, results: Sequence[models.ObjectStats], rows: Sequence[Listed], must: object
 ) -> None:
-    """Put signed addresses into the rows of a listing that are objects."""
+    """Add presigned URLs to the rows of a listing that are objects."""
     pairs = [(stats, row.entry) for stats, row in zip(results, rows, strict=True) if row.entry is not None]
     signed = await _signed(call, repository, [entry for _, entry in pairs], strict=must is True, check=False)
     for (stats, _), one in zip(pairs, signed, strict=True):
@@ -62,11 +62,11 @@ def _put(stats: models.ObjectStats, signed: SignedRead | None) -> None:
 async def _signed(
     call: Call, repository: str, entries: Sequence[Entry], *, strict: bool, check: bool
 ) -> list[SignedRead | None]:
-    """Addresses to read at, as far as there are any; only with `strict` a failure to sign is one."""
+    """The available presigned URLs. With `strict` a failure to sign is an error."""
     seconds = call.services.installation.presign_seconds
     try:
         return await call.engine.objects.sign_reads(repository, entries, seconds=seconds, check=check)
     except StoreError:
         if strict:
             raise
-        return [None] * len(entries)  # a public bucket, say: this server can read it, and has nothing to sign with
+        return [None] * len(entries)  # for example a public bucket: the server reads it without credentials for signing

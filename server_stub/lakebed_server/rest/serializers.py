@@ -1,7 +1,4 @@
-"""The engine's records as the wire writes them.
-
-Pure.
-"""
+"""Serializes the engine's records for the REST API. Pure functions."""
 
 from __future__ import annotations
 
@@ -24,17 +21,17 @@ DEFAULT_AMOUNT: Final = 100
 
 
 def amount(sent: int | UnsetType) -> int:
-    """How many results were asked for; nothing, 0 and -1 mean 100, as existing clients expect."""
+    """The requested number of results. Absent, 0 and -1 mean 100, as existing clients expect."""
     return DEFAULT_AMOUNT if sent is UNSET or sent <= 0 else sent
 
 
 def text(sent: str | UnsetType) -> str:
-    """A text that may be absent; absent and empty mean the same."""
+    """An optional text. Absent and empty mean the same."""
     return "" if sent is UNSET else sent
 
 
 def pagination(page: records.Page[T], offset_of: Callable[[T], str]) -> models.Pagination:
-    """Where a page ends. `next_offset` names its last item when more follow."""
+    """The end of a page. `next_offset` names its last item when more follow."""
     return models.Pagination(
         has_more=page.has_more,
         next_offset=offset_of(page.items[-1]) if page.has_more and page.items else "",
@@ -89,7 +86,7 @@ def moment(seconds: int) -> datetime:
 
 
 def task_error(found: Task) -> models.Error | UnsetType:
-    """Why a task failed, if it did. A failure of the server itself has a fixed message."""
+    """The error of a failed task, or UNSET. A failure of the server itself has a fixed message."""
     if not found.kind:
         return UNSET
     error = models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
@@ -99,7 +96,7 @@ def task_error(found: Task) -> models.Error | UnsetType:
 
 
 def conflicts(found: Sequence[Conflict]) -> list[models.Conflict]:
-    """Conflicting paths, with what each side has there."""
+    """Conflicting paths, with the checksums of base, source and destination."""
 
     def known(value: str | None) -> str | UnsetType:
         return UNSET if value is None else value
@@ -141,7 +138,7 @@ def refs_parts(sent: models.RefsRestore) -> dict[str, str]:
 
 
 def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata: bool = True) -> models.ObjectStats:
-    """One object, `metadata` always there, as `statObject` and the writing operations answer."""
+    """One object, always with `metadata`, as `statObject` and the writing operations return it."""
     return models.ObjectStats(
         path=path,
         path_type="object",
@@ -157,7 +154,7 @@ def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata
 def batch_result(
     made: Sequence[tuple[str, records.Located]], new: records.Commit | None = None
 ) -> models.ObjectBatchResult:
-    """The objects of a batch, and the commit that holds them."""
+    """The objects of a batch, and their commit."""
     results = [object_stats(path, *found) for path, found in made]
     return models.ObjectBatchResult(results=results, commit=UNSET if new is None else commit(new))
 
@@ -165,7 +162,7 @@ def batch_result(
 def listed(
     rows: Sequence[records.Listed], address: Callable[[records.Entry], str], *, user_metadata: bool
 ) -> list[models.ObjectStats]:
-    """Rows of a listing. Unlike in a stat, `metadata` is left out where there is none."""
+    """Rows of a listing. Unlike in a stat, empty `metadata` is omitted."""
     results = []
     for row in rows:
         if row.entry is None:
@@ -181,7 +178,7 @@ def listed(
 
 
 def diff(record: records.DiffEntry, *, right_stats: bool = False) -> models.Diff:
-    """One row of a diff. The size is the right side's; of a removed path, the left's."""
+    """One row of a diff. Its size is that of the right object, or of the left one if the path was removed."""
     shown = record.right or record.left
     right = record.right
     return models.Diff(
@@ -204,7 +201,7 @@ def diffs(page: records.Page[records.DiffEntry], *, right_stats: bool = False) -
 
 
 def data_paths(place: records.DataPlace, *, presign: bool, shared: bool) -> list[str]:
-    """The ways for the bytes of a workspace that a server offers, best first."""
+    """The ways to transfer the bytes of a workspace that a server offers, best first."""
     cloud = place.uri.startswith(("s3://", "gs://", "az://"))
     found = ["direct"] if cloud or (shared and place.directory) else []
     return [*found, *(["presigned"] if presign and place.signs else []), "proxied"]
@@ -232,7 +229,7 @@ def workspace(record: records.Workspace, place: records.DataPlace, *, presign: b
 
 
 def written(sent: models.WorkspaceObject) -> records.Written:
-    """An object that a client says it wrote."""
+    """An object that a client has written, as it describes it."""
     return records.Written(
         path=sent.path,
         physical_address=sent.physical_address,
@@ -245,7 +242,7 @@ def written(sent: models.WorkspaceObject) -> records.Written:
 
 
 def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
-    """A signed address."""
+    """A presigned URL."""
     return models.UploadUrl(
         path=signed.path,
         physical_address=signed.physical_address,
@@ -257,7 +254,7 @@ def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
 
 
 def part_url(signed: records.SignedPart) -> models.PartUrl:
-    """A signed address of a part."""
+    """A presigned URL of a part."""
     return models.PartUrl(
         part=signed.number, method="PUT", url=signed.url, headers=signed.headers, expires=signed.expires
     )

@@ -1,7 +1,6 @@
-"""Operations of the lakeFS API that are not here, and never were: answered with 501 and what to use instead.
+"""Operations of the lakeFS API that Lakebed does not have: answered with 501 and an alternative.
 
-A client sees that the server knows what it was asked for, and that a misspelled path is another thing (404,
-`endpoint_not_found`).
+So a client sees the difference between an unsupported operation and a misspelled path (404, `endpoint_not_found`).
 """
 
 from __future__ import annotations
@@ -56,14 +55,14 @@ _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("PUT", "/repositories/{}/pulls/{}/merge", _PULLS),
     ("GET", "/usage-report/summary", _USAGE),
 )
-"""Methods, path and what to say."""
+"""Methods, path and message."""
 
 
 _trie = Trie((method, path, said) for methods, path, said in _TABLE for method in methods.split())
 
 
 def refusal(method: str, path: str, otherwise: RequestError) -> RequestError:
-    """What to answer to a path that no operation has."""
+    """The error for a path without an operation."""
     try:
         return not_implemented(_trie.find(method, path).target)
     except RequestError:

@@ -1,1 +1,1 @@
-"""The S3 gateway: a second face over the same engine, for tools that speak S3. A bucket is a repository."""
+"""The S3 gateway: a second interface to the same engine, for tools that use the S3 API. A bucket is a repository."""

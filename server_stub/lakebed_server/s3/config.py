@@ -21,11 +21,10 @@ class Alias(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class S3Config:
-    """`listen`: host and port where all is S3; `port`: the port that it became. `domains`: the gateway's hosts.
-
-    `aliases`: buckets bound to refs. `namespace`: the storage namespace below which CreateBucket makes repositories;
-    empty: it may not. `signature_v2`: whether Signature Version 2 is accepted. `unsigned_payload`: where a body that
-    the signature does not cover is accepted: `always`, or over `https` only.
+    """`listen`: host and port on which all requests are S3. `port`: the port that was opened. `domains`: the gateway's
+    hosts. `aliases`: buckets bound to refs. `namespace`: the storage namespace below which CreateBucket makes
+    repositories. If it is empty, CreateBucket is refused. `signature_v2`: whether Signature Version 2 is accepted.
+    `unsigned_payload`: whether a body without a signature is accepted: `always`, or only over `https`.
     """
 
     listen: tuple[str, int] | None = None
@@ -39,7 +38,7 @@ class S3Config:
 
 
 def read_config(given: S3GatewaySettings, port: int | None = None) -> S3Config:
-    """The gateway's settings, and the port of its own. Raises SettingError."""
+    """The gateway's settings. `port`: the port of its own listener, if it has one. Raises SettingError."""
     return S3Config(
         domains=read_domains(given.domain),
         region=given.region,
@@ -53,7 +52,7 @@ def read_config(given: S3GatewaySettings, port: int | None = None) -> S3Config:
 
 
 def read_listen(text: str) -> tuple[str, int] | None:
-    """`0.0.0.0:9000` or `[::1]:9000` as host and port; None when it is empty. Raises SettingError."""
+    """Parse host and port, for example `0.0.0.0:9000` or `[::1]:9000`. None for an empty text. Raises SettingError."""
     if not text:
         return None
     host, colon, port = text.rpartition(":")
@@ -63,7 +62,7 @@ def read_listen(text: str) -> tuple[str, int] | None:
 
 
 def read_aliases(text: str) -> dict[str, Alias]:
-    """`sales-main=sales/main, old=sales/v1` as a map. Raises SettingError."""
+    """Parse aliases, for example `sales-main=sales/main, old=sales/v1`. Raises SettingError."""
     aliases = {}
     for one in filter(None, (part.strip() for part in text.split(","))):
         bucket, _, target = one.partition("=")
@@ -75,5 +74,5 @@ def read_aliases(text: str) -> dict[str, Alias]:
 
 
 def read_domains(text: str) -> tuple[str, ...]:
-    """`s3.example.com, localhost` as host names."""
+    """Parse host names, for example `s3.example.com, localhost`."""
     return tuple(part.strip().lower() for part in text.split(",") if part.strip())

@@ -1,7 +1,4 @@
-"""Which operation a request is: method, level (service, bucket, object) and subresource.
-
-A table and nothing more.
-"""
+"""The table of S3 operations, by method, level (service, bucket, object) and subresource."""
 
 from __future__ import annotations
 
@@ -28,12 +25,12 @@ Operation = Callable[[S3Call], Awaitable[Reply]]
 
 
 class Route(NamedTuple):
-    """An operation under Amazon's name."""
+    """An operation, with Amazon's name."""
 
     name: str
     run: Operation
     outlasts: bool = False
-    """Whether its work may end after its answer has begun: then it takes its place in a room itself."""
+    """Whether its work may end after its answer has begun. Then the operation itself takes a place in a room."""
 
 
 ROUTES: Final[dict[tuple[str, Level, str], Route]] = {
@@ -60,13 +57,13 @@ ROUTES: Final[dict[tuple[str, Level, str], Route]] = {
     ),
     ("DELETE", "object", "uploadId"): Route("AbortMultipartUpload", multipart.abort_multipart_upload),
 }
-"""By method, level and subresource."""
+"""Routes by method, level and subresource."""
 
 _COPY: Final = Route("CopyObject", copying.copy_object)
 
 
 def _add_fixed() -> None:
-    """What is kept nowhere: fixed answers to reads, and none to writes."""
+    """Add subresources that are not stored: reads get fixed answers, writes are refused."""
     for name, (root, inner) in canned.DOCUMENTS.items():
         ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", canned.document(root, inner))
     for name, (code, message) in canned.ABSENT.items():

@@ -44,8 +44,9 @@ class Gateway:
         self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), content_headers.NOSNIFF]
 
     def is_for(self, scope: Scope, *, is_api: bool) -> bool:
-        """Whether a request is S3's: by the port it came to, its signature, or its Host. `is_api`: by its path it is
-        one of the REST API, which may have the same host.
+        """Whether a request is for S3: by its port, its signature, or its Host header.
+
+        `is_api`: its path belongs to the REST API, which may have the same host.
         """
         config = self._config
         if config.port is not None and (scope.get("server") or ("", None))[1] == config.port:

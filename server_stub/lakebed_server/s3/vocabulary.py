@@ -1,4 +1,4 @@
-"""The gateway's words: S3's error codes with their statuses, and the error that carries one.
+"""The gateway's vocabulary: S3's error codes with their statuses, and the error class that has a code.
 
 The codes are Amazon's, from the public list of error responses of the S3 API.
 """
@@ -10,7 +10,7 @@ from typing import Final
 from lakebed_server.vocabulary import Header
 
 Pair = tuple[bytes, bytes]
-"""A name and its value."""
+"""A name and a value."""
 
 STATUS: Final[dict[str, int]] = {
     "AccessControlListNotSupported": 400,
@@ -65,13 +65,13 @@ STATUS: Final[dict[str, int]] = {
     "ServiceUnavailable": 503,
     "SignatureDoesNotMatch": 403,
     "SlowDown": 503,
-    "StorageFull": 507,  # not Amazon's, whose stores never are: and 5xx of theirs would be tried again and again
+    "StorageFull": 507,  # not Amazon's, whose stores are never full: clients would retry Amazon's 5xx codes
     "XAmzContentSHA256Mismatch": 400,
 }
 
 
 class S3Error(Exception):
-    """The gateway refuses a request. `code` is a key of STATUS; `details` are further elements of the answer."""
+    """The gateway refuses a request. `code` is a key of STATUS. `details` are further elements of the answer."""
 
     def __init__(
         self, code: str, message: str, *, headers: tuple[Header, ...] = (), details: tuple[tuple[str, str], ...] = ()
@@ -89,10 +89,10 @@ class S3Error(Exception):
 
 
 def invalid_argument(message: str) -> S3Error:
-    """A parameter or header that cannot be meant: 400."""
+    """The error of an invalid parameter or header: 400."""
     return S3Error("InvalidArgument", message)
 
 
 def not_implemented(message: str) -> S3Error:
-    """What this gateway does not do: 501."""
+    """The error of something that this gateway does not support: 501."""
     return S3Error("NotImplemented", message)

@@ -1,1 +1,1 @@
-"""Configuration: a schema of plain values, and where each one came from."""
+"""Configuration: a schema of plain values, and the source of each value."""

@@ -1,6 +1,6 @@
-"""What a setting can be, and how text becomes it.
+"""The kinds of settings, and how text becomes a value.
 
-YAML gives numbers and booleans, the environment and flags only text: both are read here.
+YAML has numbers and booleans. The environment and flags have only text. This module reads both.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Value = str | int | float | bool
 
 
 class Kind(NamedTuple):
-    """A kind of value. `read` raises ValueError; `expected` completes the sentence "expected ...". `written` is what a
-    person would write for a value, and `read` gives it back: 900.0 -> "15m".
+    """A kind of value. `read` raises ValueError. `expected` completes the sentence "expected ...". `written` formats a
+    value as a person would write it, and `read` accepts that: 900.0 -> "15m".
     """
 
     name: str
@@ -103,7 +103,7 @@ DURATION: Final = Kind("duration", "a duration, for example 30, 90s, 5m, 1h30m o
 
 
 def duration(least: int, most: int) -> Kind:
-    """A duration between two bounds in seconds, themselves included."""
+    """A duration between two inclusive bounds in seconds."""
 
     def read(raw: object) -> float:
         seconds = _duration(raw)
@@ -116,7 +116,7 @@ def duration(least: int, most: int) -> Kind:
 
 
 def integer(least: int, most: int) -> Kind:
-    """A whole number between two bounds, themselves included."""
+    """A whole number between two inclusive bounds."""
 
     def read(raw: object) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int | str):
@@ -130,7 +130,7 @@ def integer(least: int, most: int) -> Kind:
 
 
 def choice(*words: str) -> Kind:
-    """One of a few words; upper and lower case are the same."""
+    """One of several words, in upper or lower case."""
     by_lower = {word.lower(): word for word in words}
 
     def read(raw: object) -> str:

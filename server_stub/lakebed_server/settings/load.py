@@ -1,6 +1,6 @@
-"""Reading settings: YAML file, environment, flags; the later wins, and each value remembers its source.
+"""Reads settings: YAML file, environment, flags. A later source overrides an earlier one. Each value keeps its source.
 
-Raises SettingError, whose one sentence names the key and the source.
+Raises SettingError with one sentence that names the key and the source.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ CLIENT_ENV = frozenset(
     PREFIX + name
     for name in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
 )
-"""What clients on the same machine read."""
+"""The variables that clients on the same machine read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and where each came from: `default`, `file PATH`, `environment NAME` or `flag`."""
+    """The settings, and the source of each: `default`, `file PATH`, `environment NAME` or `flag`."""
 
     settings: Settings
     values: Mapping[str, Value]
@@ -40,7 +40,7 @@ class Loaded:
 
 
 class Row(NamedTuple):
-    """One setting for display. A set secret is masked; `shown` is the value in the form that a user writes."""
+    """One setting for display. A secret is masked. `shown` is the value in the form that a user writes."""
 
     key: str
     value: Value
@@ -56,9 +56,9 @@ def load(
     working_directory: Path | None = None,
     files: bool = True,
 ) -> Loaded:
-    """All settings. `flags` maps keys to values; a flag that was not given is None.
+    """All settings. `flags` maps keys to values, with None for absent flags.
 
-    Without `files`, configuration files are not looked for. Raises SettingError.
+    Without `files`, it does not search for configuration files. Raises SettingError.
     """
     values: dict[str, Value] = {name: key.default for name, key in KEYS.items()}
     sources = dict.fromkeys(KEYS, DEFAULT)
@@ -96,7 +96,7 @@ def rows(loaded: Loaded) -> list[Row]:
 
 
 def misspelled(env: Mapping[str, str]) -> list[str]:
-    """A sentence for each variable `LAKEBED_*` that is no setting, but looks like one of the server's."""
+    """A sentence for each variable `LAKEBED_*` that is not a setting but is similar to one."""
     known = {key.env for key in KEYS.values()} | {CONFIG_ENV}
     said = []
     for name in sorted(set(env) - known - CLIENT_ENV):

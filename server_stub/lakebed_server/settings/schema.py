@@ -66,7 +66,7 @@ class PostgresSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KvSettings:
-    """Where what changes is kept."""
+    """The store of mutable state."""
 
     type: str = _setting(
         "sqlite", choice("sqlite", "postgres", "memory"), "KV store; memory forgets everything at the end"
@@ -96,7 +96,7 @@ class LocalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Settings:
-    """Namespaces `s3://`. What is empty comes from the environment (`AWS_*`), instance or container."""
+    """Namespaces `s3://`. Empty values come from the environment (`AWS_*`), instance or container."""
 
     endpoint: str = _setting("", TEXT, "URL of an S3-compatible store; empty: AWS")
     region: str = _setting("", TEXT, "region of the buckets; empty: AWS_REGION, or us-east-1")
@@ -111,7 +111,7 @@ class S3Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectSettings:
-    """Where data is kept."""
+    """The stores of data."""
 
     local: LocalSettings = field(default_factory=LocalSettings)
     memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
@@ -273,7 +273,7 @@ class RefSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3GatewaySettings:
-    """The S3 gateway: what speaks S3 to this server."""
+    """The S3 gateway for clients that use the S3 API."""
 
     listen: str = _setting("", TEXT, "address and port of its own, where all is S3, as 0.0.0.0:9000; empty: none")
     domain: str = _setting(
@@ -298,7 +298,7 @@ class S3GatewaySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
-    """Other ways in than the REST API."""
+    """Other interfaces than the REST API."""
 
     s3: S3GatewaySettings = field(default_factory=S3GatewaySettings)
 
@@ -317,7 +317,7 @@ class ServerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings. Plain values only; components are built from them in `serve`."""
+    """All settings. Plain values only. `wiring` builds the components from them."""
 
     data_dir: str = _setting("~/.lakebed/data", TEXT, "directory of everything that the server keeps")
     durability: str = _setting(
@@ -375,7 +375,7 @@ KEYS: dict[str, Key] = {key.name: key for key in _walk(Settings, "")}
 
 
 def build(values: dict[str, Value], of: Any = Settings, prefix: str = "") -> Any:
-    """The dataclasses from values by dotted name."""
+    """Build the dataclasses from values by dotted name."""
     arguments = {}
     for one in dataclasses.fields(of):
         section = one.default_factory

@@ -1,8 +1,8 @@
-"""uvicorn's HTTP protocol with bounds, and with files that the kernel sends.
+"""uvicorn's HTTP protocol with limits, and with files that the kernel sends.
 
-uvicorn bounds neither the size of a head, nor the connections of an address, nor how long a client may take. This
-module does (docs/decisions/0038-bounds-of-connections.md). It and `sendfile` are the only ones that use uvicorn's
-private names: pyproject.toml bounds its version for that reason.
+uvicorn limits neither the size of a head, nor the connections of an address, nor the time of a client. This module does
+(docs/decisions/0038-bounds-of-connections.md). Only this module and `sendfile` use private names of uvicorn:
+pyproject.toml limits its version for that reason.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from lakebed_server.transport.tls_listener import Handshake
 from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 
 _MOST_HEADERS = 256
-"""Headers of one request. Python and proxies take 100."""
+"""The largest number of headers in a request. Python and proxies accept 100."""
 
 _FULL = "the server has as many connections as it may; try again later"
 
 
 class CountingTransport:
-    """A transport that counts what the client has taken. It passes everything on."""
+    """A transport that passes everything on and counts what the client has received."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
         self._written = 0
         self.job: FileJob | None = None
-        """The file that is sent past this transport at the moment."""
+        """The file that the kernel is sending, not through this transport."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -55,7 +55,7 @@ class CountingTransport:
         return not self._transport.get_write_buffer_size()
 
     def is_clogged(self) -> bool:
-        """Whether something waits until the client has read what was sent before."""
+        """Whether data waits until the client has read earlier data."""
         return (self.job is not None and self.job.waits) or not self.is_idle()
 
     def taken(self) -> int:
@@ -66,7 +66,7 @@ class CountingTransport:
         return sent - _unacknowledged(self._transport.get_extra_info("socket"))
 
     def hang_up(self) -> None:
-        """Abort the connection, and the file job that sends past this transport."""
+        """Abort the connection, and the file job of this connection."""
         opened = self._transport.get_extra_info("socket")
         if self.job is not None and opened is not None:
             with suppress(OSError):
@@ -75,7 +75,7 @@ class CountingTransport:
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's protocol as one of `connections`, which end it when its client takes too long."""
+    """uvicorn's protocol as one of `connections`, which close it when its client takes too long."""
 
     _sends_files = False
     transport: Any
@@ -88,25 +88,25 @@ class Protocol(HttpToolsProtocol):
         self._handshake = handshake
         self._most = connections.limits.head_bytes
         self._received = 0
-        self._framing = 0  # bytes since the end of a head or a piece of a body, which may be those of another head
+        self._framing = 0  # bytes since the end of a head or a piece of a body: they may belong to another head
 
     def connection_made(self, transport: Any) -> None:
         """Count a new connection, or refuse it."""
         super().connection_made(CountingTransport(transport))  # type: ignore[arg-type]
         if self._handshake is not None:
-            self._bounds.forget(self._handshake)  # this connection is counted in its place
+            self._bounds.forget(self._handshake)  # from now on, the connection itself is counted
         if not self._bounds.admit(self, self.client[0] if self.client else ""):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _FULL)
             return
         self._sends_files = can_send_files(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count the connection no longer."""
+        """Stop counting the connection."""
         self._bounds.forget(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse some bytes. A head, and what is between two pieces of a body, may only have `limits.head_bytes`."""
+        """Parse some bytes. A head, and the data between two pieces of a body, may have at most `limits.head_bytes`."""
         self._received += len(data)
         self._framing += len(data)
         super().data_received(data)
@@ -139,14 +139,14 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return None
         if cycle is None or cycle.response_complete:
-            # between two requests uvicorn's own timer runs, until the first byte of the next one
+            # between two requests uvicorn's own timer runs until the first byte of the next one
             return Debt("head", cycle, self._received) if self.timeout_keep_alive_task is None else None
         if cycle.more_body and not self.flow.read_paused and not cycle.waiting_for_100_continue:
             return Debt("body", cycle, self._received)
         return None
 
     def give_up(self, kind: Kind) -> None:
-        """Close the connection, with 408 where the client can still read it."""
+        """Close the connection, with 408 if the client can still read it."""
         if kind == "reading" or not self._received:
             self.transport.hang_up()
         else:

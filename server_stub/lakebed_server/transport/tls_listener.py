@@ -1,7 +1,7 @@
 """Accepts TLS connections, and counts each among the connections from the moment that it is accepted.
 
-The servers of asyncio and uvloop show a connection to its protocol only after the handshake. Until then a client could
-hold connections that no bound counts.
+The servers of asyncio and uvloop report a connection to its protocol only after the handshake. Until then a client
+could keep connections open that no limit counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lakebed_server.bounds.connections import Connections, Debt, Kind
 log = logging.getLogger("lakebed.server")
 
 _PAUSE: Final = 1.0
-"""Seconds before the next try when the system cannot give a socket, for example when no descriptor is left."""
+"""Seconds before the next attempt when the system has no socket, for example because no descriptor is free."""
 
 
 class Handshake:
@@ -60,7 +60,7 @@ class TlsListener:
         connections: Connections,
         protocol: Callable[[Handshake], asyncio.Protocol],
     ) -> None:
-        """`protocol` makes the protocol of a connection, and gets its handshake, in whose place it is counted."""
+        """`protocol` makes the protocol of a connection. It gets the handshake, whose place in the count it takes."""
         self._listener = listener
         self._context = context
         self._connections = connections
@@ -69,12 +69,12 @@ class TlsListener:
         self._start(self._accept())
 
     def close(self) -> None:
-        """Accept no more connections, and end the handshakes that are not done."""
+        """Accept no more connections, and end unfinished handshakes."""
         for task in self._tasks:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait for the end of what `close` ended."""
+        """Wait until the ended handshakes are finished."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _accept(self) -> None:
@@ -95,7 +95,7 @@ class TlsListener:
     async def _shake(self, handshake: Handshake, opened: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         try:
-            with suppress(OSError):  # the client left, or speaks no TLS that the server accepts
+            with suppress(OSError):  # the client left, or uses no TLS that the server accepts
                 await loop.connect_accepted_socket(lambda: self._protocol(handshake), opened, ssl=self._context)
         finally:
             self._connections.forget(handshake)

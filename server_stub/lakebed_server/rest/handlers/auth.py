@@ -16,7 +16,7 @@ from lakebed_server.vocabulary import Header, RequestError, bad_request
 
 
 async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | None) -> Reply:
-    """login. The cookie carries the token too; scripts in a browser cannot read it."""
+    """login. The cookie has the token too. Scripts in a browser cannot read it."""
     if body is None:
         raise bad_request("body: required")
     now = int(time.time())
@@ -52,7 +52,7 @@ async def get_auth_capabilities(call: Call, p: ops.GetAuthCapabilitiesParams) ->
 
 
 async def setup(call: Call, p: ops.SetupParams, body: models.Setup) -> Reply:
-    """setup. The first start makes the administrator, so it is refused unless there is none."""
+    """setup. The first start makes the administrator, so this is refused unless there is none."""
     wanted = (body.key.access_key_id, body.key.secret_access_key) if body.key else ("", "")
     if body.key and len(wanted[1]) < SHORTEST_SECRET:
         raise bad_request(f"body key.secret_access_key: at least {SHORTEST_SECRET} characters")
@@ -113,7 +113,7 @@ def _cookie(call: Call, token: str, seconds: int) -> Header:
 
 
 def _refuse_cookie(call: Call) -> None:
-    """A browser sends cookies by itself, so they do not show that the caller wants this."""
+    """Refuse a cookie: a browser sends it automatically, so it does not prove that the user wants this."""
     if b"authorization" not in call.headers:
         raise RequestError(
             "key_required",
@@ -123,7 +123,7 @@ def _refuse_cookie(call: Call) -> None:
 
 
 def _own(call: Call, user: str) -> str:
-    """The calling user, if the request is about that user. The response does not show whether others exist."""
+    """The calling user, if the request is about that user. The response does not reveal whether others exist."""
     if user != call.user:
         raise RequestError(
             "permission_denied", f"only the access keys of {call.user!r}, the caller, can be managed here"

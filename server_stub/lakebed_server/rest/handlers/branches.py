@@ -26,7 +26,7 @@ async def list_branches(call: Call, p: ops.ListBranchesParams) -> Reply:
 
 
 async def create_branch(call: Call, p: ops.CreateBranchParams, body: models.BranchCreation) -> Reply:
-    """createBranch. The answer is the bare commit id: existing clients print it as it is."""
+    """createBranch. The answer is only the commit id: existing clients print it as it is."""
     made = await call.engine.branches.create(
         p.repository, body.name, body.source, hidden=bool(body.hidden), force=bool(body.force)
     )
@@ -107,7 +107,7 @@ async def set_branch_protection_rules(
     call: Call, p: ops.SetBranchProtectionRulesParams, body: models.BranchProtectionRuleList
 ) -> Reply:
     """setBranchProtectionRules."""
-    # not from the parameters: there an empty header is no header, here it means that there are no rules
+    # not from the parameters: there an empty header counts as missing, here it means that there are no rules
     sent = call.headers.get(b"if-match")
     wanted = None if sent is None else sent.decode("latin-1").strip().strip('"')
     await call.engine.protection.replace(p.repository, [rule.pattern for rule in body], if_match=wanted)

@@ -26,7 +26,7 @@ async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -
 
 
 def commit_request(call: Call, body: models.CommitCreation) -> CommitRequest:
-    """What a commit is asked for with."""
+    """The engine's request for a commit."""
     return CommitRequest(
         message=body.message,
         committer=call.user,

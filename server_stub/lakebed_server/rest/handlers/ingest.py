@@ -26,7 +26,7 @@ async def diff_ingest(call: Call, p: ops.DiffIngestParams, body: models.IngestRe
 
 
 async def import_start(call: Call, p: ops.ImportStartParams, body: models.ImportCreation) -> Reply:
-    """importStart. Of the commit only message and metadata count."""
+    """importStart. Uses only message and metadata of the commit."""
     request = ImportRequest(
         paths=tuple(ImportPath(one.type.value, one.path, one.destination) for one in body.paths),
         committer=call.user,

@@ -26,7 +26,7 @@ async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: mode
 
 
 def merge_request(call: Call, body: models.Merge) -> MergeRequest:
-    """What a merge is asked for with."""
+    """The engine's request for a merge."""
     return MergeRequest(
         committer=call.user,
         message=body.message or None,
@@ -40,7 +40,7 @@ def merge_request(call: Call, body: models.Merge) -> MergeRequest:
 
 
 async def find_merge_base(call: Call, p: ops.FindMergeBaseParams) -> Reply:
-    """findMergeBase. (lakeFS swaps the two sides in its answer; this does not.)"""
+    """findMergeBase. (lakeFS swaps source and destination in its answer. This does not.)"""
     base = await call.engine.commits.merge_base(p.repository, p.source_ref, p.destination_branch)
     return json(
         200,

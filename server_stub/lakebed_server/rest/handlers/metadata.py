@@ -1,4 +1,4 @@
-"""The files that the history of a repository is made of. One function per operation (`handlers`)."""
+"""The metadata files of a repository's history. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ async def get_metadata_object(call: Call, p: ops.GetMetadataObjectParams) -> Rep
 
 
 def _located(file: MetadataFile) -> Reply:
-    """Relative to the storage namespace, as existing clients expect."""
+    """The location relative to the storage namespace, as existing clients expect."""
     return json(200, models.StorageURI(location=file.key), ((b"location", file.key.encode("ascii")),))

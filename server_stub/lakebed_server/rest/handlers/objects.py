@@ -1,6 +1,6 @@
 """Objects: reading, listing, writing, copying, deleting. One function per operation (`handlers`).
 
-What has to do with bytes (headers, forms, ranges) is read and written by `http`.
+`http` reads and writes everything about bytes (headers, forms, ranges).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
 
 
 def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -> PublishRequest:
-    """What a commit is asked for with that brings its objects along."""
+    """The engine's request for a commit together with its objects."""
     return PublishRequest(
         committer=call.user,
         message=asked.message,

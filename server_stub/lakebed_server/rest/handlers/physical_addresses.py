@@ -1,6 +1,6 @@
 """Objects that clients put into the store themselves, as clients of lakeFS do. One function per operation (`handlers`).
 
-`workspaces` and `part_uploads` have the operations of our own for the same purpose.
+`workspaces` and `part_uploads` have Lakebed's own operations for the same purpose.
 """
 
 from __future__ import annotations

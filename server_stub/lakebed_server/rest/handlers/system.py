@@ -14,7 +14,7 @@ from lakebed_server.http.request import Call, Installation
 from lakebed_server.http.responses import Reply, empty, json
 
 API_LEVEL: Final = "1.60.0"
-"""The level of the lakeFS API that clients test: dotted whole numbers, which lakefs-spec parses as integers. Our own
+"""The level of the lakeFS API that clients test: dotted whole numbers, which lakefs-spec parses as integers. Lakebed's
 version is in the `Server` header. The edition (`version_context`) is empty, or lakectl warns before every command.
 """
 
@@ -49,7 +49,7 @@ async def get_storage_config(call: Call, p: ops.GetStorageConfigParams) -> Reply
 
 
 async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: models.StatsEventsList) -> Reply:
-    """postStatsEvents. Nothing is kept of them."""
+    """postStatsEvents. Discards them."""
     return empty()
 
 
@@ -77,7 +77,7 @@ def _version() -> models.VersionConfig:
 def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
     schemes += CLOUD_SCHEMES if installation.cloud else ()
-    # clients ask once and take it for every repository: so it is true only where all stores sign
+    # clients ask once and apply it to every repository: so it is true only if all stores sign
     signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
     return models.StorageConfig(
         blockstore_type=schemes[0] if schemes else "mem",

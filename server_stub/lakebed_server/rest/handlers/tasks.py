@@ -1,4 +1,4 @@
-"""Work that goes on without its client: commits, merges, dumps, restores. One function per operation (`handlers`)."""
+"""Work that continues without its client: commits, merges, dumps, restores. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashC
 
 
 def refuse_unsigned(call: Call) -> None:
-    """Raise RequestError where the operator withholds signed addresses."""
+    """Raise RequestError if the operator has disabled presigned URLs."""
     if not call.services.installation.presign:
         raise not_implemented("this server gives no signed addresses (objects.presign): write through the server")
 
@@ -178,11 +178,11 @@ def _lifetime(sent: int | UnsetType) -> int:
 
 
 async def _one(call: Call, repository: str, make: Callable[[], Awaitable[Workspace]], status: int = 200) -> Reply:
-    show = await _shown(call, repository)  # before anything changes: it may fail
+    show = await _shown(call, repository)  # first, because it may fail: nothing has changed then
     return json(status, show(await make()))
 
 
 async def _shown(call: Call, repository: str) -> Callable[[Workspace], models.Workspace]:
-    """What shows workspaces of a repository to this client."""
+    """Returns a function that serializes workspaces of a repository for this client."""
     place, installation = await call.engine.repositories.data_place(repository), call.services.installation
     return partial(serializers.workspace, place=place, presign=installation.presign, shared=call.shares_directories)

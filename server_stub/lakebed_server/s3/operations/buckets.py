@@ -1,6 +1,6 @@
 """ListBuckets, HeadBucket, GetBucketLocation, CreateBucket, DeleteBucket.
 
-A bucket is a repository. A bucket that is bound to a ref exists while the ref does.
+A bucket is a repository. A bucket that is bound to a ref exists while the ref exists.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ async def head_bucket(call: S3Call) -> Reply:
 
 
 async def get_location(call: S3Call) -> Reply:
-    """GetBucketLocation. The first region has no name here, as with S3."""
+    """GetBucketLocation. The first region has an empty name, as in S3."""
     await require(call)
     region = "" if call.config.region == "us-east-1" else call.config.region
     return xml.xml("LocationConstraint", xml.text(region))
 
 
 async def require(call: S3Call) -> None:
-    """Raises S3Error: NoSuchBucket when there is no such repository, or no such ref of it."""
+    """Raises S3Error: NoSuchBucket when the repository, or the ref of the bucket, does not exist."""
     if not call.address.bound:
         await call.engine.repositories.get(call.repo)
         return
@@ -103,7 +103,7 @@ async def _create(call: S3Call) -> None:
 
 
 async def delete_bucket(call: S3Call) -> Reply:
-    """DeleteBucket, when no branch holds an object and no workspace is open."""
+    """DeleteBucket. Refused while a branch holds an object or a workspace is open."""
     await require(call)
     if call.address.bound or not call.config.namespace:
         raise not_implemented("This server deletes no repositories for buckets (gateway.s3.namespace).")

@@ -1,4 +1,4 @@
-"""Fixed answers for subresources that S3 has and Lakebed does not, so that tools carry on.
+"""Fixed answers for subresources that S3 has and Lakebed does not have, so that tools continue to work.
 
 A missing bucket or object is still an error.
 """
@@ -57,7 +57,7 @@ ABSENT: Final[dict[str, tuple[str, str]]] = {
     "tagging": ("NoSuchTagSet", "The TagSet does not exist"),
     "website": ("NoSuchWebsiteConfiguration", "The specified bucket does not have a website configuration"),
 }
-"""Subresources that no bucket has: name -> error code and message."""
+"""Subresources that never exist: name -> error code and message."""
 
 OF_OBJECTS: Final[dict[str, tuple[str, str]]] = {
     "acl": ("AccessControlPolicy", _FULL_CONTROL),
@@ -79,7 +79,7 @@ NEVER: Final = (
 
 
 def document(root: str, inner: str) -> Answer:
-    """An operation on a bucket that always answers this."""
+    """Returns an operation on a bucket that always answers with this document."""
 
     async def answer(call: S3Call) -> Reply:
         await require(call)
@@ -89,7 +89,7 @@ def document(root: str, inner: str) -> Answer:
 
 
 def absent(code: str, message: str) -> Answer:
-    """An operation on a bucket that always answers with this error."""
+    """Returns an operation on a bucket that always answers with this error."""
 
     async def answer(call: S3Call) -> Reply:
         await require(call)
@@ -99,7 +99,7 @@ def absent(code: str, message: str) -> Answer:
 
 
 def of_object(root: str, inner: str) -> Answer:
-    """An operation on an object that always answers this."""
+    """Returns an operation on an object that always answers with this document."""
 
     async def answer(call: S3Call) -> Reply:
         await stat(call)

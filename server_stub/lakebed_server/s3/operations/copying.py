@@ -1,4 +1,4 @@
-"""CopyObject: metadata only within a repository, the bytes where two are concerned."""
+"""CopyObject: copies only metadata within a repository, and the bytes between two repositories."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def copy_object(call: S3Call) -> Reply:
 
 
 def source_of(call: S3Call) -> Address:
-    """What x-amz-copy-source names. Raises S3Error: InvalidArgument, NoSuchVersion."""
+    """The address in x-amz-copy-source. Raises S3Error: InvalidArgument, NoSuchVersion."""
     raw, _, version = call.headers[SOURCE].strip().partition(b"?")
     if version.startswith(b"versionId=") and version != b"versionId=null":
         raise S3Error("NoSuchVersion", "Versions of objects are commits here: copy <commit id>/<path> instead.")
@@ -46,7 +46,7 @@ def source_of(call: S3Call) -> Address:
 
 
 async def readable_source(call: S3Call, source: Address) -> Entry:
-    """The entry to copy from, when its conditions hold. Raises S3Error: NoSuchKey, PreconditionFailed."""
+    """The entry to copy, if its conditions hold. Raises S3Error: NoSuchKey, PreconditionFailed."""
     if not source.path:
         raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", source.key),))
     found = await call.engine.objects.stat(source.repo, source.ref, source.path)
@@ -63,7 +63,7 @@ def _replacement(call: S3Call) -> tuple[str, dict[str, str]] | None:
 
 
 def _kept(found: Entry, replaced: tuple[str, dict[str, str]] | None, *, same_bytes: bool) -> tuple[str, dict[str, str]]:
-    """Type and metadata of the copy. The sizes of parts belong to the bytes: they stay with them, and only there."""
+    """Type and metadata of the copy. The sizes of parts are kept only if the bytes stay the same."""
     content_type, metadata = replaced or (found.content_type, found.metadata)
     kept = {key: value for key, value in metadata.items() if key != headers.PARTS}
     if same_bytes and headers.PARTS in found.metadata:

@@ -1,4 +1,4 @@
-"""The key `<ref>/`: a directory that is there because the ref is. Nothing of it is ever stored."""
+"""The key `<ref>/`: a directory that exists while the ref exists. It is never stored."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def is_root(call: S3Call) -> bool:
 
 
 async def root(call: S3Call) -> Entry:
-    """The directory of a ref, as an empty object. Raises what says that there is no such ref."""
+    """The directory of a ref, as an empty object. Raises the error of a missing ref."""
     await call.engine.objects.list(call.repo, call.ref, amount=1)
     return Entry("", _EMPTY_MD5, 0, 0, 0, "application/x-directory", {}, b"")
 
 
 async def write(call: S3Call) -> Entry:
-    """Take the place of a write to the key of a directory, or to a key without a path."""
+    """Handle a write to the key of a directory, or to a key without a path. Stores nothing."""
     if not is_root(call):
         raise invalid_argument("A key is <branch>/<path>: this one has no path.")
     async for _ in call.chunks():

@@ -1,7 +1,7 @@
-"""A page of a bucket's keys: of one ref, or of the bucket as a whole, where its refs are directories.
+"""Lists a page of a bucket's keys: of one ref, or of a whole bucket, where the refs are directories.
 
-At the top a bucket shows its branches and tags as `<name>/`; without a delimiter the objects of its branches follow
-each other, and those of tags, which are the same once more, are left out.
+At its top, a bucket shows its branches and tags as `<name>/`. Without a delimiter, it shows the objects of all
+branches. It omits the objects of tags, because they would appear twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PAGE = 1000
 
 
 async def keys_of(call: S3Call, prefix: str, after: str, *, amount: int, delimiter: str) -> tuple[list[Listed], bool]:
-    """Keys and common prefixes behind `after`, in byte order, and whether more follow.
+    """Keys and common prefixes after `after`, in byte order, and whether more follow.
 
     Raises RepositoryNotFoundError.
     """
@@ -37,7 +37,7 @@ async def keys_of(call: S3Call, prefix: str, after: str, *, amount: int, delimit
     except RepositoryNotFoundError:
         raise
     except (NotFoundError, InvalidRefError):
-        return [], False  # no key begins like this
+        return [], False  # no key has this prefix
 
 
 async def _of_ref(
@@ -62,7 +62,7 @@ async def _of_bucket(call: S3Call, prefix: str, after: str, amount: int, delimit
 
 
 async def _walk(call: S3Call, prefix: str, after: str, amount: int, delimiter: str) -> AsyncIterator[Listed]:
-    """The bucket's keys behind `after`, one by one. `amount` is how many will be asked for."""
+    """The bucket's keys after `after`, one by one. `amount` is the number that the caller will read."""
     group = ""
     names = branches(call.engine, call.repo, prefix, after)
     if delimiter == "/":
@@ -75,7 +75,7 @@ async def _walk(call: S3Call, prefix: str, after: str, amount: int, delimiter: s
                 yield Listed(common, None)
             group = common
             continue
-        # a delimiter that begins in the name and ends in the path is not the engine's to find
+        # the engine cannot find a delimiter that begins in the name of the ref and ends in the path
         own = "" if _begins_in(start[len(prefix) :], delimiter) else delimiter
         behind = after.removeprefix(start) if after.startswith(start) else ""
         more = True
@@ -95,5 +95,5 @@ async def _walk(call: S3Call, prefix: str, after: str, amount: int, delimiter: s
 
 
 def _begins_in(start: str, delimiter: str) -> bool:
-    """Whether a part of the delimiter ends `start`."""
+    """Whether `start` ends with the beginning of the delimiter."""
     return any(start.endswith(delimiter[:size]) for size in range(1, len(delimiter)))

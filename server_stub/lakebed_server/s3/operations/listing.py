@@ -52,7 +52,7 @@ async def list_objects_v2(call: S3Call) -> Reply:
 
 
 async def list_object_versions(call: S3Call) -> Reply:
-    """ListObjectVersions: of each object its only version, as of a bucket without versions."""
+    """ListObjectVersions: the only version of each object, as in a bucket without versioning."""
     encode = encoding_of(call)
     marker = call.query.get("key-marker", "")
     rows, more = await _rows(call, marker)
@@ -108,7 +108,7 @@ def _object(entry: Entry) -> str:
 
 
 def encoding_of(call: S3Call) -> Encode:
-    """How names are written, as `encoding-type` says. Raises S3Error: InvalidArgument."""
+    """The encoding of names, by `encoding-type`. Raises S3Error: InvalidArgument."""
     kind = call.query.get("encoding-type")
     if kind == "url":
         return _quoted
@@ -122,7 +122,7 @@ def _quoted(value: str) -> str:
 
 
 def _plain(value: str) -> str:
-    """A name that XML can hold. What it cannot would come back as another name, so it is refused."""
+    """A name without encoding. Refuses a name that XML cannot hold, because the client would read another name."""
     if ILLEGAL.search(value) is not None:
         raise invalid_argument(
             "This listing has a key with characters that XML cannot hold: ask for it with encoding-type=url."

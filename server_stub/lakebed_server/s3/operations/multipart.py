@@ -1,6 +1,6 @@
-"""Objects in parts: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload, AbortMultipartUpload.
+"""Multipart uploads: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload, AbortMultipartUpload.
 
-What a part is, and when parts become an object, the engine says.
+The engine has the rules for parts and their completion.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lakebed_server.s3.vocabulary import S3Error, invalid_argument
 from lakebed_server.vocabulary import Header
 
 LIMIT: Final = 8 << 20
-"""Bytes of the list of parts: 10,000 of them, each with its ETag and a checksum."""
+"""The largest size in bytes of the list of parts: 10,000 parts, each with its ETag and a checksum."""
 
 _SPAN = re.compile(r"bytes=(\d{1,15})-(\d{1,15})", re.ASCII)
 _WHOLE, _COMPOSITE = "FULL_OBJECT", "COMPOSITE"
@@ -54,7 +54,7 @@ async def create_multipart_upload(call: S3Call) -> Reply:
 
 
 async def upload_part(call: S3Call) -> Reply:
-    """UploadPart; UploadPartCopy where a source is named."""
+    """UploadPart, or UploadPartCopy if the request names a source."""
     if b"x-amz-copy-source" in call.headers:
         return await upload_part_copy(call)
     number, size = _part_number(call), _length(call)
@@ -102,7 +102,7 @@ async def abort_multipart_upload(call: S3Call) -> Reply:
 
 
 def target_of(call: S3Call) -> Target:
-    """The upload that a request is about."""
+    """The upload that a request names."""
     return Target(call.ref, call.path, call.query["uploadId"])
 
 
@@ -140,7 +140,7 @@ def _part_of(element: Element) -> SentPart:
 
 
 def _checksum_of(call: S3Call) -> tuple[str, bool]:
-    """The algorithm of the parts' checksums, and whether the object's is that of its content."""
+    """The algorithm of the parts' checksums, and whether the checksum of the object is a full-object checksum."""
     algorithm, kind = call.header(b"x-amz-checksum-algorithm").lower(), call.header(b"x-amz-checksum-type").upper()
     if algorithm and algorithm not in ALGORITHMS:
         raise S3Error("InvalidRequest", "Checksum algorithm provided is unsupported.")
@@ -166,7 +166,7 @@ def _checksum_headers(found: dict[str, str]) -> list[Header]:
 
 
 async def _summed(call: S3Call, upload: Upload, found: dict[str, str]) -> AsyncIterator[bytes]:
-    """The part, and at its end the checksums that are known of it: what was sent, else what the upload asks for."""
+    """The bytes of the part. At the end, `found` gets the sent checksums, or else the one for the upload."""
     own: Checksum | None = None
     if upload.checksum and not call.payload.promises(upload.checksum):
         own = ALGORITHMS[upload.checksum]()

@@ -1,7 +1,4 @@
-"""GetObject, HeadObject, GetObjectAttributes.
-
-Uncommitted changes are read, as everywhere.
-"""
+"""GetObject, HeadObject, GetObjectAttributes. They read uncommitted changes too, like all reads of a branch."""
 
 from __future__ import annotations
 
@@ -23,15 +20,15 @@ from lakebed_server.s3.vocabulary import S3Error, invalid_argument
 from lakebed_server.vocabulary import Header
 
 SMALL: Final = 64 << 10
-"""Bytes that are read whole: to set up a stream of one piece takes longer than to read it."""
+"""Bytes up to which an object is read as a whole: setting up a stream takes longer than reading it."""
 
 _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
 _LONGEST_PARTS: Final = 1 << 18
-"""Characters of what says the sizes of an object's parts: 10,000 of them have fewer."""
+"""The largest number of characters of the metadata with part sizes. 10,000 parts need fewer."""
 
 
 class Part(NamedTuple):
-    """What is asked for: the status, the bytes, and the headers that say so."""
+    """The requested part: the status, the bytes, and the headers that describe it."""
 
     status: int
     slice: Slice
@@ -61,7 +58,7 @@ async def head_object(call: S3Call) -> Reply:
 
 
 async def get_object_attributes(call: S3Call) -> Reply:
-    """GetObjectAttributes. Without checksums: they are verified, and not kept."""
+    """GetObjectAttributes. Returns no checksums, because the server verifies them but does not store them."""
     entry = await stat(call)
     asked = {one.strip() for one in call.header(b"x-amz-object-attributes").split(",")}
     inner = tag("ETag", entry.etag) if "ETag" in asked else ""
@@ -75,7 +72,7 @@ async def get_object_attributes(call: S3Call) -> Reply:
 
 
 async def stat(call: S3Call) -> Entry:
-    """The entry that a key names. Raises S3Error: NoSuchKey; NoSuchVersion for a version."""
+    """The entry of a key. Raises S3Error: NoSuchKey, or NoSuchVersion for a version."""
     if is_root(call):
         refuse_versions(call)
         return await root(call)
@@ -90,13 +87,13 @@ async def _find(call: S3Call) -> ReadableEntry:
 
 
 def refuse_versions(call: S3Call) -> None:
-    """Raises S3Error when a version is asked for: what was is read by a commit's id, in the place of the branch."""
+    """Raises S3Error for a version. Clients read old data with a commit id in the place of the branch."""
     if call.query.get("versionId", "null") not in ("null", ""):
         raise S3Error("NoSuchVersion", "Versions of objects are commits here: read <commit id>/<path> instead.")
 
 
 def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
-    """The answer without its content, and what of that is asked for; None where nothing is."""
+    """The answer without its content, and the requested part of the content, or None."""
     validators = (_etag(entry), last_modified(entry.mtime))
     if conditions.check(call.headers, entry) == "unchanged":
         return Reply(304, headers=(*validators, content_headers.cache_control(call.ref))), None
@@ -121,7 +118,7 @@ def _part(call: S3Call, entry: Entry) -> Part:
     text = asked.decode("latin-1")
     found = _RANGE.fullmatch(text)
     if found is None or (found[2] and int(found[2][:20]) < int(found[1][:20])):
-        return Part(200, Slice(0, entry.size))  # what is no single range is not there, as S3 has it
+        return Part(200, Slice(0, entry.size))  # S3 ignores a header that is not a single range
     try:
         part = parse_range(text, entry.size)
     except InvalidRangeError:
@@ -148,13 +145,13 @@ def _numbered(number: int, entry: Entry) -> Part:
 
 
 def _sizes(entry: Entry) -> list[int]:
-    """The sizes of its parts; of what was not written in parts, or not here, one."""
+    """The sizes of the object's parts. One size if it was written in one part, or not through this server."""
     text = entry.metadata.get(headers.PARTS, "")
     sizes: list[int] = []
     for run in text.split(",") if len(text) <= _LONGEST_PARTS else ():
         count, _, size = run.partition("x")
         if not (_is_number(count, 5) and _is_number(size, 15)) or len(sizes) + int(count) > headers.MOST_PARTS:
-            return [entry.size]  # metadata of the REST API may say anything
+            return [entry.size]  # clients of the REST API may write any metadata
         sizes += [int(size)] * int(count)
     return sizes if sizes and sum(sizes) == entry.size else [entry.size]
 

@@ -1,6 +1,6 @@
 """PutObject, DeleteObject and DeleteObjects.
 
-The conditions of a write are the engine's: nothing can come between.
+The engine tests the conditions of a write, together with the write itself.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _written(call: S3Call, entry: Entry) -> Reply:
 
 
 async def delete_object(call: S3Call) -> Reply:
-    """DeleteObject. Deleting what is not there is no error; the directory of a ref stays."""
+    """DeleteObject. Deleting an absent object is no error. The directory of a ref cannot be deleted."""
     refuse_versions(call)
     if call.path:
         if_match = call.header(b"if-match")
@@ -89,7 +89,7 @@ async def delete_objects(call: S3Call) -> Reply:
 
 
 def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]], bool]:
-    """The key, the version and the ETag of each object, and whether only failures are to be answered."""
+    """The key, the version and the ETag of each object, and whether to answer only failures."""
     found = xml_parse.children(document, "Object")
     if not 1 <= len(found) <= MOST_KEYS:
         raise xml_parse.malformed(f"from 1 to {MOST_KEYS} keys, got {len(found)}")
@@ -103,7 +103,7 @@ def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]],
 
 
 async def _delete(call: S3Call, ref: str, rows: list[Doomed]) -> dict[str, S3Error]:
-    """Delete keys of one ref; what failed. A failure without a key fails the whole request."""
+    """Delete keys of one ref. Returns the failures by key. A failure without a key fails the whole request."""
     failed: dict[str, S3Error] = {}
     at_once = [row for row in rows if row.if_match is None]
     by_path = {row.path: row.key for row in rows}

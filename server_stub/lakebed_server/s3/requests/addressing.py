@@ -1,7 +1,7 @@
-"""What a request is about: bucket and key out of host and path, and what they mean here. Pure.
+"""Parses the address of a request: bucket and key from host and path, and what they mean. Pure functions.
 
-A bucket is a repository and a key `<ref>/<path>`; `<repository>.<ref>` and aliases are buckets that are bound to a ref,
-and their keys are paths.
+A bucket is a repository, and a key is `<ref>/<path>`. Aliases and `<repository>.<ref>` are buckets that are bound to a
+ref, and their keys are paths.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Level = Literal["service", "bucket", "object"]
 
 
 class Address(NamedTuple):
-    """`ref` and `path` are empty where the key has none. `start` is the part of a key before its path."""
+    """`ref` and `path` are empty if the key has none. `start` is the part of a key before its path."""
 
     bucket: str
     key: str
@@ -27,7 +27,7 @@ class Address(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """What of the three a request is sent to."""
+        """The level of a request: service, bucket or object."""
         if not self.bucket:
             return "service"
         return "object" if self.key else "bucket"
@@ -39,7 +39,7 @@ class Address(NamedTuple):
 
 
 def bucket_of_host(host: bytes, config: S3Config) -> str:
-    """The bucket that a Host header names before one of the domains; empty when it is in the path."""
+    """The bucket that a Host header names before one of the domains. Empty when the bucket is in the path."""
     if not config.domains:
         return ""
     name = host_name(host)
@@ -64,7 +64,7 @@ def host_name(host: bytes) -> str:
 
 
 def parse(raw_path: bytes, host_bucket: str, config: S3Config) -> Address:
-    """What a raw path means. Raises S3Error: InvalidURI for what is no UTF-8."""
+    """Parse a raw path. Raises S3Error: InvalidURI for a path that is not UTF-8."""
     if host_bucket:
         return locate(host_bucket, unescape(raw_path[1:]), config)
     bucket, _, key = raw_path[1:].partition(b"/")
@@ -72,7 +72,7 @@ def parse(raw_path: bytes, host_bucket: str, config: S3Config) -> Address:
 
 
 def locate(bucket: str, key: str, config: S3Config) -> Address:
-    """What a bucket and a key mean."""
+    """The address of a bucket and a key."""
     alias = config.aliases.get(bucket)
     if alias is not None:
         return Address(bucket, key, alias.repo, alias.ref, key, bound=True)
@@ -84,7 +84,7 @@ def locate(bucket: str, key: str, config: S3Config) -> Address:
 
 
 def unescape(raw: bytes) -> str:
-    """Percent-decoded once, as UTF-8. A plus sign is a plus sign."""
+    """Percent-decode once, as UTF-8. A plus sign stays a plus sign."""
     try:
         return (unquote_to_bytes(raw) if b"%" in raw else raw).decode()
     except UnicodeDecodeError:

@@ -1,12 +1,12 @@
-"""Bodies in Amazon's own chunks (`aws-chunked`), each signed or none, with a trailer or without.
+"""Bodies in Amazon's own chunks (`aws-chunked`): with or without signatures, with or without a trailer.
 
     400;chunk-signature=<64 hex digits>\\r\\n<1,024 bytes>\\r\\n
     0;chunk-signature=<64 hex digits>\\r\\n
     x-amz-checksum-crc32c:<base64>\\r\\n
     x-amz-trailer-signature:<64 hex digits>\\r\\n\\r\\n
 
-The bytes of a chunk are passed on before its signature is verified, so that no chunk is held as a whole. Readers must
-make nothing visible before the end.
+The decoder passes the bytes of a chunk on before it verifies the signature, so that it needs no memory for a whole
+chunk. Readers must make nothing visible before the end.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _HEAD = re.compile(rb"([0-9a-fA-F]{1,16})(?:;chunk-signature=([0-9a-f]{64}))?", 
 _LINE_MOST: Final = 256
 _TRAILER_MOST: Final = 16 << 10
 _CHUNK_LEAST: Final = 8 << 10
-"""Bytes of every signed chunk but the last: the limit is S3's."""
+"""The smallest number of bytes in each signed chunk but the last: the limit is S3's."""
 _CHUNKS_FREE: Final = 1_000
 _CHUNK_MEAN: Final = 1 << 10
-"""Chunks of a body of any size, and bytes that each further one must have on average: a chunk takes some microseconds
-of the event loop, however few bytes it has. SDKs send 64 KiB to 1 MiB."""
+"""The number of chunks that any body may have, and the average number of bytes that each further chunk must have. A
+chunk takes some microseconds of the event loop, however few bytes it has. SDKs send 64 KiB to 1 MiB."""
 _EMPTY: Final = hashlib.sha256(b"").hexdigest().encode()
 TRAILER_SIGNATURE: Final = b"x-amz-trailer-signature"
 
 
 class ChunkSigner:
-    """Checks the chain of signatures, each of which covers the one before it. `seed` is the request's own."""
+    """Checks the signatures, each of which covers the one before it. `seed` is the signature of the request."""
 
     __slots__ = ("_key", "_previous", "_scope")
 
@@ -62,7 +62,7 @@ class ChunkSigner:
 
 
 class ChunkDecoder:
-    """Reads one such body of `length` decoded bytes. `trailer` is there when `pieces` has come to its end."""
+    """Decodes one body of `length` decoded bytes. `trailer` is set when `pieces` has ended."""
 
     def __init__(self, body: RequestBody, length: int, signer: ChunkSigner | None) -> None:
         self._body = body
@@ -73,7 +73,7 @@ class ChunkDecoder:
         self.trailer: dict[bytes, bytes] = {}
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The decoded bytes, as they come. Raises S3Error: IncompleteBody, SignatureDoesNotMatch."""
+        """The decoded bytes, as they arrive. Raises S3Error: IncompleteBody, SignatureDoesNotMatch."""
         total, last, count = 0, _CHUNK_LEAST, 0
         while True:
             size, signature = await self._head()
@@ -143,7 +143,7 @@ class ChunkDecoder:
         return rest
 
     def _read_trailer(self, rest: bytes) -> None:
-        """Lines end in CRLF or, as Amazon's page has it, in LF and CRLF; some clients begin with an empty one."""
+        """Lines end in CRLF or, as in Amazon's documentation, in LF and CRLF. Some clients begin with an empty line."""
         signed, signature = b"", None
         for line in filter(None, (one.strip() for one in rest.split(b"\n"))):
             name, colon, value = line.partition(b":")

@@ -1,6 +1,6 @@
 """One request of the S3 API: its address, its user and its verified body.
 
-`gateway` makes it; an operation reads it and gives a Reply.
+`gateway` makes it. An operation reads it and returns a Reply.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lakebed_server.vocabulary import RequestError, Scope
 
 
 class S3Call:
-    """One request. `headers` have lower-case names; `query` is decoded, and of what is there twice the last."""
+    """One request. `headers` have lower-case names. `query` is decoded, and has the last of repeated parameters."""
 
     __slots__ = ("address", "base", "config", "headers", "in_host", "pairs", "payload", "query", "raw_query", "room")
 
@@ -34,17 +34,17 @@ class S3Call:
         self.address = Address("", "", "", "", "")
         self.in_host = False  # whether the Host header names the bucket
         self.payload = Payload()
-        self.room: Room | None = None  # where the work is done, if it costs much
+        self.room: Room | None = None  # the room of an expensive operation
 
     def read(self) -> None:
-        """Read what the request is about. Raises S3Error: InvalidURI."""
+        """Parse the address. Raises S3Error: InvalidURI."""
         self.query = query_of(self.pairs)
         bucket = bucket_of_host(self.headers.get(b"host", b""), self.config)
         self.in_host = bool(bucket)
         self.address = parse(self.base.path, bucket, self.config)
 
     def read_payload(self, *, chunked: bool) -> None:
-        """Note what is promised of the body. Raises S3Error."""
+        """Record what the headers promise about the body. Raises S3Error."""
         if self.method in ("GET", "HEAD"):
             return  # no operation reads their body
         # the checksum of a CompleteMultipartUpload is the object's, not that of its XML
@@ -52,7 +52,7 @@ class S3Call:
         self.payload.read_headers(self.headers, chunked=chunked, checksums=ours)
 
     def accept_unsigned(self) -> None:
-        """Note that the signature does not cover the body. Raises S3Error where the settings refuse that."""
+        """Record that the signature does not cover the body. Raises S3Error if the settings refuse that."""
         if self.config.unsigned_payload == "https" and not self.base.https and not self.base.body.finished:
             raise S3Error(
                 "AccessDenied",
@@ -92,7 +92,7 @@ class S3Call:
 
     @property
     def ref(self) -> str:
-        """The ref: a branch or a workspace where it is to be written."""
+        """The ref. For writes it must be a branch or a workspace."""
         return self.address.ref
 
     @property
@@ -102,20 +102,20 @@ class S3Call:
 
     @property
     def resource(self) -> str:
-        """What answers call it: `/bucket/key`."""
+        """The name of the resource in answers: `/bucket/key`."""
         return f"/{self.bucket}/{self.key}" if self.key else f"/{self.bucket}"
 
     @property
     def length(self) -> int | None:
-        """Bytes of the content, as far as the client says."""
+        """The number of bytes of the content, if the client states it."""
         return self.base.body.length if self.payload.length is None else self.payload.length
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """The content, to be read once. Raises S3Error at its end when it is not what was signed or promised."""
+        """The content, which can be read once. Raises S3Error at its end when it is not what was signed or promised."""
         return self.payload.chunks(self.base.body)
 
     async def whole(self, limit: int) -> bytes:
-        """The whole content, for XML. Raises S3Error when it is longer than `limit` bytes, or not what was signed."""
+        """The whole content, for XML. Raises S3Error when it has more than `limit` bytes or is not what was signed."""
         data = bytearray()
         async for chunk in self.chunks():
             data += chunk
@@ -124,12 +124,12 @@ class S3Call:
         return bytes(data)
 
     def header(self, name: bytes) -> str:
-        """A header as text, empty where there is none."""
+        """A header as text, or an empty text."""
         value = self.headers.get(name)
         return "" if value is None else value.decode("latin-1").strip()
 
     def number(self, name: str, default: int, most: int = 1 << 31) -> int:
-        """A whole number of the query, from 0 to `most`. Raises S3Error: InvalidArgument."""
+        """A whole number in the query, from 0 to `most`. Raises S3Error: InvalidArgument."""
         text = self.query.get(name)
         if not text:
             return default
@@ -139,7 +139,7 @@ class S3Call:
 
 
 def split_query(raw: bytes) -> list[Pair]:
-    """The names and values of a query string, decoded but still bytes. A plus sign is a space."""
+    """The names and values of a query string, decoded as bytes. A plus sign is a space."""
     if not raw:
         return []
     return [
@@ -162,7 +162,7 @@ def _decode(raw: bytes) -> bytes:
 
 
 def _joined(headers: list[Pair]) -> dict[bytes, bytes]:
-    """Join headers that are there twice, as HTTP says. Those for the length of the body must be there once."""
+    """Join repeated headers, as HTTP requires. Headers about the length of the body must not be repeated."""
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in joined and name in (b"content-length", b"host", b"authorization"):

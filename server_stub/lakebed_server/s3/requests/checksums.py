@@ -1,4 +1,4 @@
-"""The checksums that S3 knows, computed as bytes go by.
+"""The checksums of S3, calculated while the bytes pass.
 
 CRC32C and CRC64NVME come from Amazon's own library, which uses the processor's instructions.
 """
@@ -16,10 +16,10 @@ from lakebed_server.s3.vocabulary import S3Error
 
 
 class Checksum(Protocol):
-    """A checksum in the making."""
+    """A running checksum."""
 
     def update(self, data: bytes, /) -> object:
-        """Take in more bytes."""
+        """Add more bytes."""
         ...
 
     def digest(self) -> bytes:
@@ -43,7 +43,7 @@ class _Crc:
 
 
 def _crc32c() -> Checksum:
-    from awscrt import checksums  # imported on first use: it takes 0.1 s
+    from awscrt import checksums  # imported at the first use, because the import takes 0.1 s
 
     return _Crc(checksums.crc32c, 4)
 
@@ -61,10 +61,10 @@ ALGORITHMS: Final[Mapping[str, Callable[[], Checksum]]] = {
     "sha1": lambda: hashlib.sha1(usedforsecurity=False),
     "sha256": lambda: hashlib.sha256(usedforsecurity=False),
 }
-"""By the end of the header's name: `x-amz-checksum-crc32`."""
+"""By the end of the header's name, for example of `x-amz-checksum-crc32`."""
 
 SIZES: Final[Mapping[str, int]] = {"crc32": 4, "crc32c": 4, "crc64nvme": 8, "sha1": 20, "sha256": 32}
-"""Bytes of each."""
+"""The number of bytes of each checksum."""
 
 PREFIX: Final = "x-amz-checksum-"
 
@@ -84,7 +84,7 @@ def promised(headers: Mapping[bytes, bytes]) -> tuple[str, bytes] | None:
 
 
 def decoded(algorithm: str, value: bytes) -> bytes:
-    """The bytes of a checksum that was sent in base64. Raises S3Error: InvalidRequest."""
+    """The bytes of a checksum that the client sent in base64. Raises S3Error: InvalidRequest."""
     try:
         raw = base64.b64decode(value.strip(), validate=True)
     except (binascii.Error, ValueError):
@@ -95,5 +95,5 @@ def decoded(algorithm: str, value: bytes) -> bytes:
 
 
 def encoded(raw: bytes) -> str:
-    """A checksum as it is sent."""
+    """A checksum in base64."""
     return base64.b64encode(raw).decode("ascii")

@@ -1,7 +1,4 @@
-"""The conditions of reads and of the source of a copy: If-Match and its kin (RFC 9110, 13.2.2).
-
-Pure.
-"""
+"""The conditions of reads and of the source of a copy: If-Match and similar headers (RFC 9110, 13.2.2). Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ def check(headers: Mapping[bytes, bytes], entry: Entry, prefix: bytes = b"") -> 
 
 
 def range_is_for(headers: Mapping[bytes, bytes], entry: Entry) -> bool:
-    """Whether a range is asked of this very content (If-Range)."""
+    """Whether the requested range is for the current content (If-Range)."""
     condition = headers.get(b"if-range")
     if condition is None:
         return True
@@ -51,7 +48,7 @@ def _names(header: bytes, etag: str) -> bool:
 
 
 def _changed_after(entry: Entry, header: bytes) -> bool | None:
-    """None where the date cannot be read: then it counts as not sent."""
+    """None for an invalid date, which counts as absent."""
     seconds = seconds_of_http(header.decode("latin-1"))
     return None if seconds is None else entry.mtime > seconds
 

@@ -1,4 +1,4 @@
-"""The times that signatures carry, and how far they may be from ours. Pure."""
+"""The times in signatures, and how far they may differ from the server's clock. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final
 from lakebed_server.s3.vocabulary import S3Error
 
 SKEW: Final = 15 * 60
-"""Seconds between a client's clock and ours, at most."""
+"""The largest difference between the clocks of client and server, in seconds."""
 
 _BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z", re.ASCII)
 
 
 _LONGEST: Final = 64
-"""Characters of a Date header that is read; the forms of HTTP have at most 33."""
+"""The largest number of characters of a Date header. The formats of HTTP have at most 33."""
 
 
 def seconds_of(text: str) -> int | None:
@@ -50,7 +50,7 @@ def seconds_of_http(text: str) -> int | None:
 
 
 def require_near(seconds: int, now: float) -> None:
-    """Raises S3Error: RequestTimeTooSkewed."""
+    """Raises S3Error: RequestTimeTooSkewed, when the time is too far from `now`."""
     if abs(seconds - now) > SKEW:
         raise S3Error(
             "RequestTimeTooSkewed", "The difference between the request time and the current time is too large."

@@ -1,7 +1,7 @@
-"""What headers say of an object: stored when it is written, returned when it is read.
+"""Headers about an object, which are stored when it is written and returned when it is read.
 
-User metadata is the object's own: `x-amz-meta-owner` is the key `owner`, over REST as here. Other headers that S3 keeps
-have reserved keys, `::s3::cache-control`.
+User metadata is stored in the object's own metadata: `x-amz-meta-owner` is the key `owner`, over REST too. Other
+headers that S3 keeps have reserved keys, for example `::s3::cache-control`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lakebed_server.s3.vocabulary import S3Error, invalid_argument, not_implemen
 
 RESERVED: Final = "::s3::"
 PARTS: Final = f"{RESERVED}parts"
-"""The sizes of a multipart upload's parts, for reads by part number."""
+"""The key of the part sizes of a multipart upload, for reads by part number."""
 MOST_PARTS: Final = 10_000
-"""Parts of an upload: the limit is S3's."""
+"""The largest number of parts of an upload: the limit is S3's."""
 META: Final = b"x-amz-meta-"
 META_MOST: Final = 2048
-"""Bytes of user metadata, keys and values: the limit is S3's."""
+"""The largest size in bytes of user metadata, keys and values: the limit is S3's."""
 
 _KEPT: Final = ("cache-control", "content-disposition", "content-encoding", "content-language", "expires")
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
@@ -36,7 +36,7 @@ _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def stored(call: S3Call) -> tuple[str, dict[str, str]]:
-    """The content type and the metadata that a request gives an object. Raises S3Error: MetadataTooLarge."""
+    """The content type and the metadata of an object in a request. Raises S3Error: MetadataTooLarge."""
     metadata: dict[str, str] = {}
     size = 0
     for name, value in call.headers.items():
@@ -55,7 +55,7 @@ def stored(call: S3Call) -> tuple[str, dict[str, str]]:
 
 
 def of_entry(entry: Entry) -> dict[bytes, bytes]:
-    """The headers that an object was given: its type, user metadata and the reserved ones."""
+    """The stored headers of an object: its type, user metadata and the reserved ones."""
     found = {b"content-type": _safe(entry.content_type) or OCTETS.encode()}
     missing = 0
     for key, value in entry.metadata.items():
@@ -74,7 +74,7 @@ def of_entry(entry: Entry) -> dict[bytes, bytes]:
 
 
 def make_safe(found: dict[bytes, bytes], ref: str) -> None:
-    """Add what keeps browsers from running the content. A Cache-Control that the object or the request names stays."""
+    """Add headers that keep browsers from running the content. Keeps a Cache-Control from the object or the request."""
     name, value = content_headers.SANDBOX
     found[name] = value
     name, value = content_headers.cache_control(ref)
@@ -86,7 +86,7 @@ def make_safe(found: dict[bytes, bytes], ref: str) -> None:
 
 
 def overrides(call: S3Call) -> dict[bytes, bytes]:
-    """The headers that the query of a read replaces (`response-content-type` and so on)."""
+    """The headers that the query of a read overrides (`response-content-type` and so on)."""
     found = {}
     for name in ("content-type", *_KEPT):
         value = call.query.get(f"response-{name}")
@@ -98,7 +98,7 @@ def overrides(call: S3Call) -> dict[bytes, bytes]:
 
 
 def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
-    """Raises S3Error for what must not be passed over silently: encryption keys, tags, locks and public access."""
+    """Raises S3Error for headers that must not be ignored: encryption keys, tags, locks and public access."""
     for name in headers:
         if not name.startswith(b"x-amz-"):
             continue
@@ -115,7 +115,7 @@ def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
 
 
 def write_conditions(call: S3Call) -> tuple[bool, str | None]:
-    """Whether a write may replace nothing (`If-None-Match: *`), and the ETag that it must replace. Raises S3Error."""
+    """Whether a write must replace nothing (`If-None-Match: *`), and the ETag that it must replace. Raises S3Error."""
     none_match, match = call.header(b"if-none-match"), call.header(b"if-match")
     if none_match and none_match != "*":
         raise not_implemented("If-None-Match on a write takes only *, which refuses to replace an object.")
@@ -141,12 +141,12 @@ def _without_chunks(encoding: str) -> str:
 
 
 def _safe(text: str) -> bytes:
-    """For a header; empty where it would break it: entries can also be written past the server."""
+    """A value for a header. Empty if it is invalid there: entries can also be written without this server."""
     return text.encode() if _PRINTABLE.fullmatch(text) is not None else b""
 
 
 def _sent(value: bytes) -> str:
-    """User metadata as it is meant: UTF-8, or Latin-1, or in the form of RFC 2047."""
+    """Decode user metadata: UTF-8, Latin-1, or the format of RFC 2047."""
     try:
         text = value.decode()
     except UnicodeDecodeError:
@@ -155,14 +155,14 @@ def _sent(value: bytes) -> str:
         try:
             text = str(make_header(decode_header(text)))
         except (MessageError, UnicodeError, LookupError, ValueError):
-            pass  # it only looks like it
+            pass  # only similar to that format
     if _CONTROL.search(text) is not None:
         raise invalid_argument("User metadata must not hold control characters.")
     return text
 
 
 def _told(value: str) -> bytes:
-    """User metadata in the form of S3: ASCII as it is, other text in the form of RFC 2047."""
+    """Encode user metadata as S3 does: ASCII is unchanged, other text has the format of RFC 2047."""
     if _PRINTABLE.fullmatch(value) is not None:
         return value.encode()
     return MimeHeader(value, "utf-8", maxlinelen=1 << 16).encode(linesep="").encode("ascii", "replace")

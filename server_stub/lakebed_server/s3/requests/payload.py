@@ -1,6 +1,6 @@
-"""The body of a request, and what was promised of it: nothing of it may be kept before the promises are checked.
+"""The body of a request, and the promises about it. Nothing of it may be kept before they are checked.
 
-`signatures` says how the body is signed, the headers what else is true.
+`signatures` records how the body is signed. The headers contain the other promises.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MD5_BYTES = 16
 
 
 class Payload:
-    """What must be true of a body. Once it is read, `checksums` has the verified checksums, in base64."""
+    """The promises about a body. After it is read, `checksums` has the verified checksums, in base64."""
 
     __slots__ = ("_algorithm", "_checksum", "_chunked", "_length", "_md5", "_trailers", "checksums", "sha256", "signer")
 
@@ -36,8 +36,9 @@ class Payload:
         self._trailers: list[bytes] = []
 
     def read_headers(self, headers: Mapping[bytes, bytes], *, chunked: bool, checksums: bool) -> None:
-        """Take in what the headers say. `chunked`: the signature says so. Without `checksums` those are of
-        something else. Raises S3Error.
+        """Record the promises in the headers. `chunked`: the signature says so. Raises S3Error.
+
+        Without `checksums`, the checksum headers are about something else.
         """
         self._chunked = chunked or b"aws-chunked" in headers.get(b"content-encoding", b"").lower()
         if self._chunked:
@@ -61,16 +62,16 @@ class Payload:
             )
 
     def promises(self, algorithm: str) -> bool:
-        """Whether a checksum of this algorithm comes with the body."""
+        """Whether the request has a checksum of this algorithm."""
         return self._algorithm == algorithm
 
     @property
     def length(self) -> int | None:
-        """Bytes of the content, where chunks wrap it."""
+        """The number of bytes of the content, without the chunk framing."""
         return self._length
 
     async def chunks(self, body: RequestBody) -> AsyncIterator[bytes]:
-        """The content. Raises S3Error at its end when it is not what was signed or promised."""
+        """The content. Raises S3Error at its end when it does not match signature or promises."""
         decoder = ChunkDecoder(body, self._length or 0, self.signer) if self._chunked else None
         sha256 = None if self.sha256 is None else hashlib.sha256()
         md5 = None if self._md5 is None else hashlib.md5(usedforsecurity=False)

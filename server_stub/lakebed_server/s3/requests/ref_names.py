@@ -1,7 +1,7 @@
-"""The names of branches and tags as directories: in the order of `<name>/`, which is not that of the names.
+"""The names of branches and tags as directories, in the order of `<name>/`. That is not the order of the names.
 
-`a` comes before `a-b`, but `a-b/` before `a/`. The engine gives names in their own order, so a name waits until those
-have passed that begin with it.
+`a` comes before `a-b`, but `a-b/` before `a/`. The engine returns names in their own order. So this module keeps a name
+back until all names have passed that begin with it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Named(Protocol):
 
 
 Fetch = Callable[[str, str, int], Awaitable[Page[Named]]]
-"""A page of those with a prefix, behind a name, of an amount, in order of name."""
+"""Fetches a page of branches or tags. Arguments: prefix, the name to start after, amount. In order of name."""
 
 
 def branches(engine: Engine, repo: str, prefix: str, after: str) -> AsyncIterator[str]:
-    """Names of branches with `prefix` whose `<name>/` is behind the key `after`, or has it inside."""
+    """Names of branches with `prefix` whose `<name>/` is after the key `after`, or contains it."""
 
     async def fetch(start: str, behind: str, amount: int) -> Page[Named]:
         return await engine.branches.list(repo, prefix=start, after=behind, amount=amount)  # type: ignore[return-value]
@@ -47,7 +47,7 @@ def tags(engine: Engine, repo: str, prefix: str, after: str) -> AsyncIterator[st
 
 
 async def merged(left: AsyncIterator[str], right: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Both, in the same order."""
+    """The names of both, in the same order."""
     one, other = await anext(left, None), await anext(right, None)
     while one is not None or other is not None:
         if other is None or (one is not None and f"{one}/" < f"{other}/"):
@@ -74,7 +74,7 @@ async def _in_order(fetch: Fetch, prefix: str, after: str) -> AsyncIterator[str]
 
 
 async def _begun(fetch: Fetch, prefix: str, first: str) -> AsyncIterator[str]:
-    """The names that `first` begins with and that come after it as directories; and itself, if it is one."""
+    """`first` and its prefixes, as far as they are names and come after it as directories."""
     for end in range(1, len(first) + 1):
         name = first[:end]
         if not name.startswith(prefix) or (end < len(first) and first[end] >= "/"):
@@ -96,10 +96,10 @@ async def _scan(fetch: Fetch, prefix: str, behind: str) -> AsyncIterator[str]:
 
 
 def _comes_first(name: str, other: str) -> bool:
-    """Whether `<name>/` comes before `<other>/`, which name begins with."""
+    """Whether `<name>/` comes before `<other>/`. `name` begins with `other`."""
     return name.startswith(other) and name[len(other)] < "/"
 
 
 def _is_behind(name: str, after: str) -> bool:
-    """Whether it, or something in it, is behind the key `after`."""
+    """Whether the name as a directory, or a key inside it, is after the key `after`."""
     return f"{name}/" > after or after.startswith(f"{name}/")

@@ -1,6 +1,6 @@
-"""XML that clients send, read with care: bounded in size, elements and time, UTF-8, and without a document type.
+"""Parses XML from clients, with limits on size, elements and time. It must be UTF-8 and have no document type.
 
-Without a document type there are no entities. The callers bound the bytes. Names are given without their namespace.
+Without a document type there are no entities. The callers limit the number of bytes. Names have no namespace.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from lakebed_server.s3.vocabulary import S3Error
 T = TypeVar("T")
 
 LIMIT = 2 << 20
-"""Bytes of a document, at most: a thousand keys of a kilobyte and the tags around them."""
+"""The largest document in bytes: a thousand keys of a kilobyte, and the tags around them."""
 
 MOST: Final = 100_000
-"""Elements, attributes, comments and instructions of a document. 10,000 parts, each with an ETag and six checksums,
-have 90,000."""
+"""The largest number of elements, attributes, comments and instructions of a document. 10,000 parts, each with an ETag
+and six checksums, have 90,000."""
 
 IN_THREAD: Final = 256 << 10
-"""Bytes from which a document is parsed in a thread: it takes about ten milliseconds."""
+"""Bytes from which a document is parsed in a thread, because it takes about ten milliseconds."""
 
 _FEED: Final = 64 << 10
-"""Bytes that are parsed in one step: between two, other threads run, and an error ends the work."""
+"""Bytes that are parsed in one step. Between two steps other threads run, and an error ends the work."""
 
 _LONG_TAG: Final = re.compile(rb"<[^<]{16384}")
-"""A tag, or text, of more than 16 KiB. The parser reports a tag when it has all its attributes, so their number
-has to be bounded before. In XML no `<` is inside of a tag."""
+"""A tag, or text, of more than 16 KiB. The parser reports a tag only after all of its attributes, so their number must
+be limited before. In XML no `<` is inside of a tag."""
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """Counts what it is given, and refuses a DOCTYPE, and with it every entity of the client's own."""
+    """Counts the items, and refuses a DOCTYPE, and with it every entity of the client."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,9 +63,9 @@ class _Builder(ElementTree.TreeBuilder):
 
 
 async def read(data: bytes, root: str, job: Callable[[Element], T]) -> T:
-    """What `job` makes of the root element, which must have this name. Raises S3Error: MalformedXML, and what it does.
+    """The result of `job` for the root element, which must have this name. Raises S3Error: MalformedXML, as `job` does.
 
-    A large document is parsed, and `job` runs, in a thread.
+    A large document is parsed in a thread, and `job` runs there.
     """
     if len(data) < IN_THREAD:
         return job(parse(data, root))
@@ -99,7 +99,7 @@ def children(element: Element, name: str) -> list[Element]:
 
 
 def text_of(element: Element, name: str) -> str | None:
-    """The text of the one child of this name; None where there is none. Raises S3Error: MalformedXML."""
+    """The text of the only child of this name. None if there is none. Raises S3Error: MalformedXML."""
     found = children(element, name)
     if not found:
         return None
@@ -109,7 +109,7 @@ def text_of(element: Element, name: str) -> str | None:
 
 
 def malformed(why: str) -> S3Error:
-    """A document that is not what it has to be."""
+    """The error of an invalid document."""
     return S3Error(
         "MalformedXML",
         f"The XML you provided was not well-formed or did not validate against our published schema: {why}.",

@@ -1,4 +1,4 @@
-"""Turns errors into S3's.
+"""Turns errors into S3's errors.
 
 An error that the client can correct keeps its message. A failure of the server is logged in full, and its response has
 a fixed message.
@@ -89,7 +89,7 @@ CODES: Final[dict[str, str]] = {
 
 
 BY_CLASS: Final[dict[type[EngineError], str]] = {NothingThereError: "NoSuchKey"}
-"""The S3 code of errors whose kind says less than S3 does."""
+"""The S3 code of errors whose kind is less specific than S3's codes."""
 
 
 def respond(error: Exception, call: Call) -> Reply:
@@ -98,7 +98,7 @@ def respond(error: Exception, call: Call) -> Reply:
 
 
 def as_s3(error: Exception, call: Call) -> S3Error:
-    """Any error as one of S3's. What is ours is logged here."""
+    """Any error as an S3 error. Logs failures of the server."""
     if isinstance(error, S3Error):
         return error
     if isinstance(error, RequestError):
@@ -119,7 +119,7 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
     if error.kind == "invalid_path" and "at most" in error.message:
         code = "KeyTooLongError"
     if error.kind == "invalid_ref" and call.method in ("GET", "HEAD"):
-        code = "NoSuchKey"  # tools ask for objects under any name
+        code = "NoSuchKey"  # tools may ask for any key
     headers: tuple[Header, ...] = ()
     if isinstance(error, InvalidRangeError) and error.size is not None:
         headers = ((b"content-range", b"bytes */%d" % error.size),)
@@ -130,7 +130,7 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
 
 
 def error_reply(error: S3Error, call: Call, resource: str) -> Reply:
-    """An error as S3 writes it. The answer to HEAD has no body."""
+    """The response to an error. The answer to HEAD has no body."""
     headers = error.headers
     if error.status == 503 and not any(name == RETRY_AFTER[0] for name, _ in headers):
         headers = (*headers, RETRY_AFTER)
@@ -140,7 +140,7 @@ def error_reply(error: S3Error, call: Call, resource: str) -> Reply:
 
 
 def error_xml(error: S3Error, call: Call, resource: str) -> str:
-    """The `Error` element, for an answer whose status is out already."""
+    """The `Error` element, for an answer whose status was already sent."""
     details = "".join(tag(name, value) for name, value in error.details)
     return (
         f"<Error>{tag('Code', error.code)}{tag('Message', error.message)}{details}"

@@ -1,6 +1,6 @@
 """Responses of operations that may take long: they begin before the operation has ended.
 
-Within SOON seconds the response is an ordinary one. After that the server sends the status, 200, then spaces, which XML
+Within SOON seconds the response is an ordinary one. After that the server sends the status 200, then spaces, which XML
 may have before its root, and at the end the document, which may be an error. Amazon does so too, and clients expect it.
 """
 
@@ -31,7 +31,7 @@ Shown = Callable[[T], tuple[str, str]]
 
 
 async def patiently(call: S3Call, job: Coroutine[Any, Any, T], shown: Shown[T]) -> Reply:
-    """The answer to `job`. Raises what the job does, while nothing was sent."""
+    """The answer to `job`. Raises what `job` raises, until the status is sent."""
     task = asyncio.ensure_future(job if call.room is None else _placed(call.room, job))
     try:
         await asyncio.wait((task,), timeout=SOON)
@@ -48,7 +48,7 @@ async def _placed(room: Room, job: Coroutine[Any, Any, T]) -> T:
         async with room.place():
             return await job
     finally:
-        job.close()  # where it got no place, it never began
+        job.close()  # without a place in the room, it never began
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Answers of the S3 API: XML by hand, since a listing of a thousand keys is built by every one of them."""
+"""XML answers of the S3 API. They are built as text, because each listing of a thousand keys is built this way."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NAMESPACE: Final = "http://s3.amazonaws.com/doc/2006-03-01/"
 OWNER: Final = "<Owner><ID>lakebed</ID><DisplayName>lakebed</DisplayName></Owner>"
 
 ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What no XML document may hold, however it is written."""
+"""Characters that no XML document may contain, in any notation."""
 
 _SPECIAL = re.compile("[&<>\"'\r\n\t]")
 
 
 def text(value: str) -> str:
-    """Escaped for XML. What XML cannot hold becomes `?`: only for words, never for keys that are read back."""
+    """Escape for XML. An illegal character becomes `?`: only for messages, never for keys that clients read back."""
     if _SPECIAL.search(value) is not None:
         # an unescaped \r comes back as \n
         value = _escape(value).replace("\r", "&#13;").replace("\n", "&#10;").replace("\t", "&#9;")
@@ -36,7 +36,7 @@ def tag(name: str, value: str) -> str:
 
 
 def xml(root: str, inner: str, *, status: int = 200, headers: tuple[Header, ...] = ()) -> Reply:
-    """A document of the S3 namespace. `inner` is XML already."""
+    """A document of the S3 namespace. `inner` is already XML."""
     return Reply(status, (DECLARATION + element(root, inner)).encode(), (XML, *headers))
 
 
@@ -47,5 +47,5 @@ def element(root: str, inner: str) -> str:
 
 @lru_cache(4096)
 def iso_date(seconds: int) -> str:
-    """Unix seconds as the S3 API writes them in XML. What no calendar has is written as 1970."""
+    """Unix seconds in the format of the S3 API in XML. A time outside of the calendar becomes 1970."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(seconds if 0 <= seconds <= 253402300799 else 0))

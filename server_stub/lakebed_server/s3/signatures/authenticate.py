@@ -15,7 +15,7 @@ Clock = Callable[[], float]
 
 
 async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> str:
-    """The name of the user who signed the request; the body's promises are noted in the call. Raises S3Error."""
+    """The name of the user who signed the request. Records the promises about the body. Raises S3Error."""
     authorization = call.headers.get(b"authorization")
     by_query = "X-Amz-Algorithm" in call.query or "AWSAccessKeyId" in call.query
     if b"x-amz-security-token" in call.headers or "X-Amz-Security-Token" in call.query:
@@ -29,7 +29,7 @@ async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> st
     if by_query:
         raise S3Error("InvalidArgument", "Only one auth mechanism allowed.")
     if call.method not in origins.SAFE:
-        # a presigned URL is good from any page: it allows this request alone, and its holder was given it
+        # a presigned URL works from any page: it allows only this request, and its holder may use it
         origins.refuse_foreign(call.headers)
     if authorization.startswith(v4.ALGORITHM + b" "):
         return await v4.by_header(call, keys, authorization, clock())
@@ -39,7 +39,7 @@ async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> st
 
 
 def looks_signed(headers: list[tuple[bytes, bytes]], query: bytes) -> bool:
-    """Whether a request is signed as Amazon's are, and so meant for the gateway."""
+    """Whether a request has an Amazon signature, and so is for the gateway."""
     for name, value in headers:
         if name == b"authorization":
             return value.startswith(b"AWS")

@@ -1,4 +1,4 @@
-"""A request in the one form that both sides sign (Signature Version 4). Pure.
+"""The canonical form of a request, which client and server sign (Signature Version 4). Pure functions.
 
 GET
 /repo/main/a%20b
@@ -21,7 +21,7 @@ _PLAIN = re.compile(rb"[A-Za-z0-9/_.~-]*")
 
 
 def path(raw: bytes) -> bytes:
-    """Encoded once, whatever the client left unencoded on the way. Nothing is normalised: `//` and `..` stay."""
+    """The path, encoded once, also what the client left unencoded. Not normalised: `//` and `..` stay."""
     if not raw:
         return b"/"
     if _PLAIN.fullmatch(raw) is not None:

@@ -1,6 +1,6 @@
-"""Signature Version 2: older, and still what some tools send. In the Authorization header and in the query.
+"""Signature Version 2, which some older tools still send, in the Authorization header or in the query.
 
-HMAC-SHA1 over a few lines of the request, in base64.
+It is HMAC-SHA1 over some lines of the request, in base64.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RESOURCES: Final = frozenset(
 
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
-    """Check `AWS id:signature`; return the user. Raises S3Error."""
+    """Check `AWS id:signature`. Returns the user. Raises S3Error."""
     access_key_id, colon, signature = authorization[4:].strip().decode("latin-1").rpartition(":")
     call.base.claimed_key_id = access_key_id
     if not colon:
@@ -40,7 +40,7 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
 
 
 async def by_query(call: S3Call, keys: Keys, now: float) -> str:
-    """Check a signed URL; return the user. Raises S3Error."""
+    """Check a signed URL. Returns the user. Raises S3Error."""
     query = call.query
     call.base.claimed_key_id = query["AWSAccessKeyId"]
     expires, signature = query.get("Expires", ""), query.get("Signature", "")
@@ -80,7 +80,7 @@ def _signature(secret: bytes, to_sign: bytes) -> bytes:
 
 
 def _paths(call: S3Call) -> list[bytes]:
-    """The path as it is sent; of a bucket also with the slash that some clients sign and do not send."""
+    """The path as it was sent. For a bucket, also with the slash that some clients sign but do not send."""
     path = call.base.path
     return [path] if call.key or path.endswith(b"/") else [path, path + b"/"]
 

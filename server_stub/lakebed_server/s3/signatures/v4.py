@@ -1,7 +1,7 @@
-"""Signature Version 4: in the Authorization header, and in the query of a presigned URL.
+"""Signature Version 4, in the Authorization header or in the query of a presigned URL.
 
-Written from Amazon's public description of it. Any region is taken: the signature proves the secret, and nothing here
-is in one.
+Written from Amazon's public description. It accepts any region: the signature proves the secret, and Lakebed has no
+regions.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lakebed_server.s3.vocabulary import S3Error
 
 ALGORITHM: Final = b"AWS4-HMAC-SHA256"
 LONGEST: Final = 7 * 24 * 3600
-"""Seconds that a presigned URL may be good for."""
+"""The longest validity of a presigned URL in seconds."""
 
 _LONGEST_HEAD: Final = 1024
-"""Bytes of an Authorization header that are remembered: a client's own is about 200."""
+"""The longest Authorization header in bytes that is cached. SDKs send about 200 bytes."""
 _LONGEST_CREDENTIAL: Final = 256
-"""Characters of a Credential: an access key id of at most 128, day, region and two fixed words."""
+"""The largest number of characters in a Credential: an access key id (at most 128), day, region and two fixed words."""
 _MALFORMED: Final = "AuthorizationHeaderMalformed"
 
 UNSIGNED: Final = b"UNSIGNED-PAYLOAD"
@@ -35,11 +35,11 @@ _SHA256 = re.compile(rb"[0-9a-fA-F]{64}")
 _SIGNED_CHUNKS = frozenset({b"STREAMING-AWS4-HMAC-SHA256-PAYLOAD", b"STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"})
 _UNSIGNED_CHUNKS = b"STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 _MAY_BE_UNSIGNED = frozenset({b"x-amz-user-agent", b"x-amz-cf-id"})
-"""Said by browsers and added on the way, and never read here."""
+"""Headers that browsers and proxies add. The server does not read them."""
 
 
 class Claim(NamedTuple):
-    """What a request says about its signature. `scope` is `20130524/us-east-1/s3/aws4_request`."""
+    """The signature's parameters in a request. `scope` is `20130524/us-east-1/s3/aws4_request`."""
 
     access_key_id: str
     day: str
@@ -50,7 +50,7 @@ class Claim(NamedTuple):
 
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
-    """Check the Authorization header; return the user. Raises S3Error."""
+    """Check the Authorization header. Returns the user. Raises S3Error."""
     head, equals, signature = authorization.rpartition(b"Signature=")
     if not equals or b"," in signature or len(head) > _LONGEST_HEAD:
         raise S3Error(_MALFORMED, "The authorization header must end in Signature=, and be no longer than it needs to.")
@@ -65,7 +65,7 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
 
 
 async def by_query(call: S3Call, keys: Keys, now: float) -> str:
-    """Check a presigned URL; return the user. Raises S3Error."""
+    """Check a presigned URL. Returns the user. Raises S3Error."""
     query = call.query
     bad = "AuthorizationQueryParametersError"
     if query["X-Amz-Algorithm"] != ALGORITHM.decode():
@@ -82,7 +82,7 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
     elif sent is not None and sent != hashed != UNSIGNED:
         raise _unsigned(
             [b"x-amz-content-sha256"]
-        )  # the URL states what the body is, and its holder may not change that
+        )  # the URL states the promise about the body, and its holder may not change it
     pairs = canonical.query(call.pairs, without=b"X-Amz-Signature")
     return await _check(call, keys, claim, signature, date, pairs, hashed, sent)
 
@@ -97,7 +97,7 @@ async def _check(
     payload: bytes,
     said: bytes | None = None,
 ) -> str:
-    """`payload` is what is signed of the body; `said` what else is promised of it, where the URL leaves it open."""
+    """`payload` is the signed value for the body. `said` is a further promise, if the URL leaves it open."""
     _require_signed(call, claim.signed)
     credential = await keys.find(claim.access_key_id, call.base.client_address)
     lines = canonical.headers(claim.signed, call.headers)
@@ -135,7 +135,7 @@ def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
 
 @lru_cache(1024)
 def _claim_of(head: bytes) -> Claim:
-    """The claim of an Authorization header up to its signature. Cached, because a client sends the same all day."""
+    """The claim of an Authorization header up to its signature. Cached, because a client sends the same one all day."""
     pairs = (part.strip().partition("=") for part in head[len(ALGORITHM) :].decode("latin-1").split(","))
     fields = {name: value for name, _, value in pairs}
     return _claim(fields.get("Credential", ""), fields.get("SignedHeaders", ""), _MALFORMED)
@@ -185,7 +185,7 @@ def _require_unexpired(signed_at: int, expires: str, now: float) -> None:
 
 
 def _require_signed(call: S3Call, signed: tuple[bytes, ...]) -> None:
-    """Refuse unsigned headers that could change the meaning of a request on its way."""
+    """Refuse unsigned headers whose change on the way could change the meaning of the request."""
     missing = [b"host"] if b"host" not in signed else []
     presigned = b"authorization" not in call.headers
     for name in call.headers:
