@@ -34,7 +34,6 @@ small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]
 def _tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lakebed_format.split.RAGGEDNESS", 3)
-        patch.setattr("lakebed_engine.tree.lookup._FEW", 2)
         patch.setattr("lakebed_engine.tree.patches._FEW", 2)
         yield
 

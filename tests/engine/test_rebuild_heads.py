@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from lakebed_engine.operations.recovery import rebuild
+from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.reports import LooseCommit, RebuildReport
@@ -25,13 +24,13 @@ async def loose(count: int) -> tuple[Stores, list[LooseCommit]]:
     return stores, made[::-1]
 
 
-async def test_the_newest_ones_are_shown_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rebuild, "_SHOWN_HEADS", 4)
+async def test_the_newest_ones_are_shown_and_all_are_counted() -> None:
+    tuning = Tuning(shown_heads=4)
 
     async def job(dry_run: bool) -> None:
         stores, made = await loose(7)
         assert [one.id for one in made] != sorted(one.id for one in made), "the order of ids tells nothing here"
-        report = await new_engine(MemoryKV(), stores).maintenance.rebuild("mem://lake", dry_run=dry_run)
+        report = await new_engine(MemoryKV(), stores, tuning=tuning).maintenance.rebuild("mem://lake", dry_run=dry_run)
         assert list(report.heads) == made[:4]
         assert report.head_count == 7
 

@@ -81,6 +81,7 @@ class Lake:
             portion=4,
             at_once=2,
             piece=piece,
+            looked_up=2 if patches else 64,
         )
         self.trees = Trees(self.runtime, ByteCache(1 << 22), self.limits)
 

@@ -61,5 +61,8 @@ class Tuning:
     least_part: int = 5 << 20
     """Bytes of each part of a multipart upload but the last one, as on S3."""
 
+    shown_heads: int = 100
+    """Commits without a branch that the report of a rebuild names. It counts the others."""
+
     trees: Limits = LIMITS
     """How trees are cut into files."""

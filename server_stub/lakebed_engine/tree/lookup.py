@@ -19,23 +19,17 @@ from lakebed_engine.tree.rows import upper_bound
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.ports import Runtime
 
-_FEW = 64
-"""Paths up to which each is looked up by itself."""
-
 Known = tuple[bytes, int]
 """Identity and size of an entry; ``b""`` and 0 of none."""
 
 _NONE: Known = (b"", 0)
-
-_NEW = pa.array([b""] * _FEW, pa.binary())
-_NEW_BYTES = pa.array([0] * _FEW, pa.int64())
 
 
 async def changes_of(trees: Trees, store: ObjectStore, runtime: Runtime, tree: Tree, delta: pa.Table) -> pa.Table:
     """The rows of `delta` that change what the tree shows, with PATCH_SCHEMA."""
     if delta.num_rows == 0:
         return with_before(delta, [], [])
-    if delta.num_rows <= _FEW:
+    if delta.num_rows <= trees.limits.looked_up:
         return await _one_by_one(trees, store, tree, delta)
     below = await _ranges_at(trees, store, runtime, tree, delta)
     patches = [await trees.rows(store, info) for info in tree.patches]
@@ -59,10 +53,7 @@ async def _one_by_one(trees: Trees, store: ObjectStore, tree: Tree, delta: pa.Ta
                 break
         before.append(below)
         keep.append(here[0] != (b"" if gone else identity))
-    if any(one for one, _ in before):
-        rows = with_before(delta, [one for one, _ in before], [size for _, size in before])
-    else:  # all of them new: what most commits bring
-        rows = with_before(delta, _NEW.slice(0, len(before)), _NEW_BYTES.slice(0, len(before)))
+    rows = with_before(delta, [one for one, _ in before], [size for _, size in before])
     return rows if all(keep) else compact(rows.filter(pa.array(keep)))
 
 

@@ -28,7 +28,8 @@ class Limits:
     there may be, and `share` how many rows of the ranges must lie between a patch's first and last path for each of
     its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and lie over
     more than `at_once` ranges are folded in portions, one row in `portion` or more at a time. `piece` is the number of
-    rows of a delta that are merged into one range in memory.
+    rows of a delta that are merged into one range in memory. A delta of up to `looked_up` rows is compared with the
+    tree path by path.
     """
 
     min_bytes: int = MIN_BYTES
@@ -40,6 +41,7 @@ class Limits:
     portion: int = 16
     at_once: int = 64
     piece: int = 50_000
+    looked_up: int = 64
 
 
 LIMITS = Limits()

@@ -54,7 +54,6 @@ from lakebed_engine.vocabulary.reports import (
 )
 
 _PAGE = 256
-_SHOWN_HEADS = 100
 
 
 class _Snapshot(NamedTuple):
@@ -113,7 +112,7 @@ async def rebuild(
 
 async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
     """The commits that nothing names. Without a snapshot, a user knows them only by date and message."""
-    ids, count = job.ledger.heads(_SHOWN_HEADS)
+    ids, count = job.ledger.heads(job.ctx.tuning.shown_heads)
     found = await job.each(ids, lambda commit_id: read_commit(job, commit_id))
     return [LooseCommit(one.id, one.creation_date, one.message) for one in found if one is not None], count
 
