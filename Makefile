@@ -8,9 +8,8 @@ UV_ENV := .venv-uv
 UV     := $(UV_ENV)/bin/uv
 RELEASE := .venv-release
 BIN    := $(VENV)/bin
-ST     := .venv-schemathesis
 SPARK  := .venv-spark
-S3     := .venv-s3
+OLD_BOTO3 := $(VENV)/boto3-before-1.36
 DELTA  := .venv-delta
 LOWEST := .venv-lowest
 # what runs with the lowest version of each dependency that pyproject.toml allows
@@ -30,17 +29,16 @@ histories_tests := tests/histories
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
 # tests that start more of Spark than the one session that the others share
 SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
-ON_S3  := tests/s3
 ON_DELTA := tests/delta
-ELSEWHERE := tests/spark $(ON_S3) $(ON_DELTA)
+ELSEWHERE := tests/spark tests/s3 $(ON_DELTA)
 # The unit tests run in two jobs, one for each core: these folders, and the others.
 UNIT_ENGINE := tests/engine tests/format tests/conformance tests/simulation
 # What a tier leaves out (pyproject.toml explains the markers). `make soak` leaves out nothing.
 TIER ?= not soak
 DURATIONS := --durations=15 --durations-min=1
 PYTEST = -m pytest -q $(DURATIONS) $(if $(TIER),-m "$(TIER)")
-# Jobs that run at the same time: with four on two cores, two compute while the others wait.
-AT_ONCE ?= 4
+# Jobs that run at the same time: with five on two cores, two compute while the others wait.
+AT_ONCE ?= 5
 JOBS = $(PYTHON) tools/jobs.py --at-once $(AT_ONCE)
 # A directory in memory for what tests write, if there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
 # these tests need the delays of a real disk.
@@ -90,10 +88,6 @@ $(VENV)/.dev: $(UV) pyproject.toml locks/dev.txt
 	$(call ours,$(VENV))
 	@touch $@ $(VENV)/.demo
 
-$(ST)/.ready: $(UV) locks/test-schemathesis.txt
-	$(call locked,$(ST),test-schemathesis)
-	@touch $@
-
 $(SPARK)/.ready: $(UV) pyproject.toml locks/test-spark.txt
 	$(call locked,$(SPARK),test-spark)
 	$(call ours,$(SPARK))
@@ -103,11 +97,9 @@ $(SPARK)/.classes: $(SPARK)/.ready tests/spark/classes.py
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m tests.spark.classes
 	@touch $@
 
-# boto3 as it was before 1.36 is in a folder of its own
-$(S3)/.ready: $(UV) pyproject.toml locks/test-s3.txt locks/test-s3-old.txt
-	$(call locked,$(S3),test-s3)
-	$(call ours,$(S3))
-	$(UV) pip install -q --target $(S3)/boto3-before-1.36 --require-hashes -r locks/test-s3-old.txt
+# boto3 as it was before 1.36, in a folder that only tests/s3/old_boto3.py uses
+$(OLD_BOTO3)/.ready: $(VENV)/.dev locks/test-s3-old.txt
+	$(UV) pip install -q --python $(BIN)/python --target $(OLD_BOTO3) --require-hashes -r locks/test-s3-old.txt
 	@touch $@
 
 $(DELTA)/.ready: $(UV) pyproject.toml locks/test-delta.txt
@@ -141,8 +133,8 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared pytest-faults pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 schemathesis \
-		pytest-histories types generated lint layers locks
+		spark-shared pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server s3 schemathesis \
+		pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
@@ -151,7 +143,7 @@ soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest v
 		test-delta schemathesis test-lowest pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
-envs: $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready
+envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -159,7 +151,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python tools/word_lint.py
 
 types: $(VENV)/.dev
-	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_S3:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
+	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
@@ -201,9 +193,8 @@ spark-shared: $(SPARK)/.classes
 spark-apart: $(SPARK)/.classes
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) $(SPARK_APART)
 
-s3: $(S3)/.ready ## the S3 gateway by the clients that people use, in their own environment
-	$(S3)/bin/mypy $(ON_S3)
-	$(S3)/bin/python $(PYTEST) $(ON_S3)
+s3: $(OLD_BOTO3)/.ready ## the S3 gateway by the clients that people use
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/s3
 
 test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 gateway; in an environment of its own
 	$(DELTA)/bin/mypy $(ON_DELTA) tools/java_home.py
@@ -227,8 +218,8 @@ release: $(RELEASE)/.ready ## build dist/: wheel, sdist, and an SBOM of what the
 	$(RELEASE)/bin/cyclonedx-py requirements locks/all.txt --pyproject pyproject.toml --output-reproducible --of JSON --output-file dist/lakebed.cdx.json
 	@ls dist
 
-schemathesis: $(VENV)/.dev $(ST)/.ready
-	$(BIN)/python tools/run_schemathesis.py --python $(ST)/bin/python
+schemathesis: $(VENV)/.dev
+	$(BIN)/python tools/run_schemathesis.py
 
 fix: $(VENV)/.dev ## format, and fix what the linter can
 	$(BIN)/ruff check --fix . || true
@@ -245,11 +236,11 @@ simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, o
 	$(BIN)/python -m tests.simulation.run --seeds $(SEEDS)
 	$(BIN)/python -m tests.simulation.apart --seeds $$(( ($(SEEDS) + 9) / 10 ))
 
-correctness: $(VENV)/.dev $(ST)/.ready ## run every proof, at SEEDS, SETS and KILLS, and write docs/correctness.md; a failure fails
+correctness: $(VENV)/.dev ## run every proof, at SEEDS, SETS and KILLS, and write docs/correctness.md; a failure fails
 	LAKEBED_TIER=soak $(BIN)/python tools/correctness.py --seeds $(SEEDS) --sets $(SETS) --kills $(KILLS) $(if $(ONLY),--only "$(ONLY)")
 
 docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(ST) $(SPARK) $(S3) $(DELTA) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,10 +1,8 @@
 """Run schemathesis over the whole of openapi.yaml against a real `lakebed serve`; fail on what it finds.
 
-    python tools/run_schemathesis.py --python .venv-schemathesis/bin/python [--max-examples 8] [-- ...]
+    python tools/run_schemathesis.py [--max-examples 8] [-- ...]
 
-Started with the project's Python; schemathesis itself runs in its own environment (`--python`), because its pins pull
-other packages back to old versions. What follows `--` goes to `schemathesis run` as it is. The checks
-are chosen in tests/schemathesis/schemathesis.toml.
+What follows `--` goes to `schemathesis run` as it is. The checks are chosen in tests/schemathesis/schemathesis.toml.
 """
 
 from __future__ import annotations
@@ -64,13 +62,19 @@ class Seeder:
             raise SystemExit(f"cannot prepare the run: {path}: {response.status} {text}")
 
 
-def commands(python: str, server: RunningServer, authorization: str, options: argparse.Namespace) -> list[list[str]]:
+def commands(server: RunningServer, authorization: str, options: argparse.Namespace) -> list[list[str]]:
     """The command lines of schemathesis: scenarios of calls, for so many seconds, then each operation by itself.
 
     In this order: what the second makes would be in the way of what the first one wants to make.
     """
     shared = [
-        *(python, "-m", "schemathesis.cli", "--config-file", str(ROOT / "tests/schemathesis/schemathesis.toml")),
+        *(
+            sys.executable,
+            "-m",
+            "schemathesis.cli",
+            "--config-file",
+            str(ROOT / "tests/schemathesis/schemathesis.toml"),
+        ),
         *("run", str(ROOT / "openapi.yaml"), "--url", f"{server.endpoint}/api/v1"),
         *("--header", f"Authorization: {authorization}"),
         *("--max-examples", str(options.max_examples), "--seed", str(options.seed)),
@@ -85,7 +89,6 @@ def commands(python: str, server: RunningServer, authorization: str, options: ar
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start a server, fill it, run, and give schemathesis's exit code; of two that differ, the greater one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", default=str(ROOT / ".venv-schemathesis/bin/python"))
     parser.add_argument("--max-examples", type=int, default=8)
     parser.add_argument("--stateful-seconds", type=int, default=35)
     parser.add_argument("--seed", type=int, default=1)
@@ -100,8 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "PYTHONPATH": f"{ROOT / 'tests/schemathesis'}{os.pathsep}{ROOT}",
         }
         environment["LAKEBED_SERVER_PID"] = str(server.process.pid)
-        python = str(Path(options.python).absolute())
-        lines = commands(python, server, seeder.authorization, options)
+        lines = commands(server, seeder.authorization, options)
         return max(subprocess.run(line, env=environment, cwd=directory, check=False).returncode for line in lines)
 
 

@@ -110,7 +110,7 @@ async def step(engine: Any, model: Model, name: str, *args: Any) -> None:
         await fails(commit(engine), errors.NoChangesError)
 
 
-@examples(200)
+@examples(100, soak=200)
 @given(steps, st.integers(1, 4))
 async def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple[Any, ...]], amount: int) -> None:
     world, model = World(tuning=TINY), Model()

@@ -25,7 +25,7 @@ prefixes = st.sampled_from(["", "a", "a/", "/", "a/b", "\U0010ffff", "b//"])
 delimiters = st.sampled_from(["", "/", "b", "a/", "\U0010ffff"])
 afters = st.one_of(st.just(""), names, st.sampled_from(["a/", "a/b/", "\U0010ffff"]))
 amounts = st.sampled_from([1, 2, 5, 1000])
-FEW = examples(150)
+FEW = examples(100, soak=150)
 
 
 async def apply_all(engine: Engine, delta: Delta, branch: str = "main") -> None:

@@ -26,7 +26,7 @@ from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids,
 from tests.support.object_stores import OneStore
 from tests.support.sizes import examples
 
-SOME = examples(120)
+SOME = examples(60, soak=120)
 small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]), max_size=4), min_size=1, max_size=8)
 
 

@@ -51,7 +51,7 @@ def ours(texts: list[str]) -> Globs | None:
         return None
 
 
-@examples(600)
+@examples(300, soak=600)
 @given(st.lists(GLOBS, min_size=1, max_size=3), st.lists(PATHS, min_size=1, max_size=6))
 @example(["*.csv", "!tmp/"], ["tmp/a.csv"])
 @example(["tmp/", "!tmp/a"], ["tmp/a", "tmp/b"])

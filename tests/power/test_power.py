@@ -24,9 +24,10 @@ from tests.power.recording.starts import Trees, after_kill, first_start
 from tests.power.replay import SEEDS, build, look, moment
 from tests.support.sampling import sampled
 from tests.support.seeds import seed_of_the_engine
+from tests.support.sizes import sized
 
 START = seed_of_the_engine()
-DISKS = 360
+DISKS = sized(180, soak=360)
 CELL = "object", "main", "a"
 
 
@@ -84,8 +85,8 @@ def test_a_mutant_is_caught(patch: Path, record_property: Callable[[str, object]
 
 @pytest.mark.slow
 def test_nothing_is_wrong_without_a_mutant() -> None:
-    """From the same start as the mutants, as many disks as the slowest of them took, and more."""
-    assert hunt(ROOT / "server_stub", START, 100).needed is None
+    """From the same start as the mutants; in `make soak` as many disks as the slowest of them took, and more."""
+    assert hunt(ROOT / "server_stub", START, sized(50, soak=100)).needed is None
 
 
 def recorded(top: Path) -> Recorder:

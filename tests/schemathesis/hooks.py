@@ -17,8 +17,8 @@ from base64 import b64encode
 from contextlib import suppress
 from typing import Any
 
-import schemathesis  # type: ignore[import-not-found]  # lives in an environment of its own
-from schemathesis.specs.openapi import _auth_retry  # type: ignore[import-not-found]
+import schemathesis
+from schemathesis.specs.openapi import _auth_retry
 
 from tests.support.meter import CPU_SECONDS, Meter
 
@@ -111,7 +111,7 @@ _before = [0.0]
 """The CPU time of the server before the call that is under way; schemathesis makes one call at a time."""
 
 
-@schemathesis.check  # type: ignore[untyped-decorator]
+@schemathesis.check
 def bounded_cost(context: Any, response: Any, case: Any) -> None:
     """Fail when the call used more CPU time, or left more memory, than a call may."""
     complaint = METER.complaint(_before[0], MOST_CPU)
@@ -119,7 +119,7 @@ def bounded_cost(context: Any, response: Any, case: Any) -> None:
         raise AssertionError(complaint)
 
 
-@schemathesis.hook  # type: ignore[untyped-decorator]
+@schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """Swap names in the path, the query and a JSON body, in every phase. What everything needs is never deleted."""
     _before[0] = METER.cpu()
@@ -134,7 +134,7 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
             case.body = _named(case.path, case.body)
 
 
-@schemathesis.hook  # type: ignore[untyped-decorator]
+@schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
     """Remember what the server told."""
     if response.status_code < 300:

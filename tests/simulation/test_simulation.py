@@ -1,4 +1,4 @@
-"""Schedules of the real engine under the seeded scheduler: 80 in `make check`, 700 in `make test`, 4,700 in
+"""Schedules of the real engine under the seeded scheduler: 40 in `make check`, 500 in `make test`, 4,700 in
 `make soak`.
 
 A failure prints its seed; `python -m tests.simulation.run --seed N --trace` replays it. More: `make simulate`.
@@ -29,7 +29,7 @@ def violations(start: int, count: int) -> list[str]:
 
 
 def test_some_schedules() -> None:
-    assert violations(0, sized(400)) == []
+    assert violations(0, sized(200, soak=400)) == []
 
 
 def many(start: int, count: int, record: Callable[[str, object], None]) -> None:
