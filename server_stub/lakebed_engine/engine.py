@@ -54,7 +54,7 @@ class Engine:
         upload_age: float = UPLOAD_LIFETIME,
         trees: Trees | None = None,
     ) -> None:
-        """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
+        """`cache_bytes` limits the memory for decoded ranges. `cleanup_grace` is in seconds.
 
         With `snapshot_always` each operation that changes a ref also writes a ref snapshot before it returns. `tuning`
         has the sizes and wait times that are not settings of a server: only tests change them. `foreign` says which

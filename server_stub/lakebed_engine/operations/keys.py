@@ -7,7 +7,7 @@
     scrub                     lease, place, result/<uid>         the scrub
     ageing                    time                               the clock by which things expire
     stage/<token>             <path>, and one empty key          staged rows
-    repo/<uid>                                                   all else of one repository:
+    repo/<uid>                                                   all other rows of one repository:
       branch/<name>, tag/<name>, commit/<id>, metadata           refs, commits, the repository's own map
       workspace/<id>, due/<second>/<id>, marker/<id>             workspaces
       idempotency/<id>/<key>                                     idempotency keys of commits
@@ -132,7 +132,7 @@ def inside_namespace(uri: str) -> tuple[bytes, bytes]:
 
 
 def dropped_repository(uid: str) -> bytes:
-    """In `DROPS`: a deleted repository whose rows are still to be removed."""
+    """In `DROPS`: a deleted repository whose rows must still be removed."""
     return DROPPED_REPOSITORIES + uid.encode()
 
 

@@ -57,7 +57,7 @@ def check_tag(name: str) -> None:
 
 
 def check_path(path: str) -> None:
-    """1 to 1,024 bytes of UTF-8; nothing else is forbidden and nothing is normalised."""
+    """1 to 1,024 bytes of UTF-8. Everything else is allowed, and nothing is normalised."""
     if path.isascii() and 0 < len(path) <= MAX_PATH_BYTES:
         return  # the fast path of nearly all paths
     if not path:

@@ -52,7 +52,7 @@ class Authenticator:
     async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
         """The user and access key of a request. Raises RequestError (401, 429).
 
-        `https`: the client uses TLS; `address`: its network address.
+        `https`: the client uses TLS. `address`: its network address.
         """
         authorization = headers.get(b"authorization")
         if authorization is None:

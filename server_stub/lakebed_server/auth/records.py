@@ -3,7 +3,7 @@
 Secrets are encrypted with AES-GCM and not hashed, because the signatures of the S3 gateway need them. Rows are JSON:
 
     users/NAME                   a user
-    credentials/ACCESS_KEY_ID    an access key; `key` is the id of the secret key that encrypted it
+    credentials/ACCESS_KEY_ID    an access key. `key`: the id of the secret key that encrypted it
     revoked/END/SESSION          a login session that ended before it expired. END: its expiry in Unix seconds
     secret                       the id of the secret key that encrypts from now on
 """
@@ -73,7 +73,7 @@ class StoredCredential(msgspec.Struct, frozen=True):
     access_key_id: str
     user: str
     created: int
-    secret: bytes  # nonce and AES-GCM ciphertext; base64 in JSON
+    secret: bytes  # nonce and AES-GCM ciphertext, base64 in JSON
     key: str = ""
     envelope: int = ENVELOPE
 

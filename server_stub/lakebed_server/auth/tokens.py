@@ -26,7 +26,7 @@ class Token(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The content of a token. `generation` is that of its user; `expires` are Unix seconds."""
+    """The content of a token. `generation` is that of its user. `expires` is in Unix seconds."""
 
     id: str
     user: str

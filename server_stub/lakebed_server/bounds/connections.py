@@ -1,6 +1,6 @@
 """The open connections of one server process: how many there may be, and how long a client may keep one waiting.
 
-One timer checks all of them about once a second, so a request costs no timer of its own. A connection itself reports
+One timer checks all of them about once a second, so requests need no timers. A connection itself reports
 what it waits for (a head, a body, or that the client reads its response): see `Connection`.
 """
 

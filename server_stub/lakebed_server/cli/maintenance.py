@@ -35,7 +35,7 @@ PATIENCE = 1.0
 """Seconds before progress is shown."""
 
 _CODES: tuple[tuple[type[errors.EngineError], int], ...] = (
-    # the first class that matches; docs/cli.md documents the codes
+    # the first matching class counts, docs/cli.md documents the codes
     (errors.NotFoundError, 3),
     (errors.AlreadyExistsError, 4),
     (errors.NamespaceInUseError, 4),

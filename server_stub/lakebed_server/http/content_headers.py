@@ -26,7 +26,7 @@ _COMMIT_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 def is_shown(content_type: str) -> bool:
-    """Whether a browser may show content of this type; it saves any other as a file."""
+    """Whether a browser may show content of this type. It saves any other type as a file."""
     return content_type.partition(";")[0].strip().lower() in SHOWN
 
 

@@ -17,7 +17,7 @@ _DRAIN_FIRST = 256 << 10  # a remaining body of at most this size is read to its
 _DRAIN_MOST = 16 << 20  # bytes of a longer remaining body that are read while the response is sent
 _DRAIN_SECONDS = 5.0
 
-_FILE_STEP = 16 << 20  # bytes of a file for one call; after each, `sent` is known for the log
+_FILE_STEP = 16 << 20  # bytes of a file for one call, after which `sent` is updated for the log
 
 
 class Exchange:
@@ -62,7 +62,7 @@ class Exchange:
             send_file = self._call.send_file if known else None
             if send_file is not None and isinstance(chunks, FilePart) and await self._copy(reply, chunks, send_file):
                 return
-            # uvicorn drops what is sent to a client that left; only `receive` reports it
+            # uvicorn drops what is sent to a client that left: only `receive` reports it
             gone = asyncio.ensure_future(_gone(receive)) if reply.length > CHUNK or not known else None
             try:
                 async for chunk in chunks:

@@ -24,7 +24,7 @@ COMMIT = "commit"
 OCTETS = "application/octet-stream"
 
 _TYPE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
-_PATH_LIMIT = 4096  # bytes of a percent-encoded path in a form; the engine has the true limit
+_PATH_LIMIT = 4096  # bytes of a percent-encoded path in a form: the engine has the true limit
 _MOST_PARTS = 100  # of a form with one object: all parts but the content are skipped
 _COMMIT_LIMIT = 1 << 20  # bytes of the description of a commit in a form
 _META = (b"x-lakefs-meta-", b"x-lakebed-meta-")
@@ -93,7 +93,7 @@ async def _changes(first: Part | None, parts: AsyncIterator[Part]) -> AsyncItera
 
 
 def user_metadata(headers: Mapping[bytes, bytes]) -> dict[str, str]:
-    """User metadata from `X-Lakefs-Meta-KEY` and `X-Lakebed-Meta-KEY`; `X-Lakefs-Internal-KEY` is `::lakefs::KEY`."""
+    """User metadata from `X-Lakefs-Meta-KEY` and `X-Lakebed-Meta-KEY`. `X-Lakefs-Internal-KEY` is `::lakefs::KEY`."""
     found: dict[str, str] = {}
     for name, value in headers.items():
         if not name.startswith(b"x-lake"):

@@ -129,7 +129,7 @@ def refs_dump(parts: Mapping[str, str]) -> models.RefsDump:
 
 
 def refs_parts(sent: models.RefsRestore) -> dict[str, str]:
-    """The parts of a dump that is to be restored."""
+    """The parts of a dump to restore."""
     return {
         "commits": sent.commits_meta_range_id,
         "tags": sent.tags_meta_range_id,

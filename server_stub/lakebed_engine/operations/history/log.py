@@ -63,7 +63,7 @@ class _Walk:
         return len(self._children) - self._given == 1
 
     def peek(self) -> str:
-        """The id of the next commit; empty at the end."""
+        """The id of the next commit. Empty at the end."""
         return self._ready[0][2] if self._ready else ""
 
     async def next(self) -> Commit:

@@ -204,7 +204,7 @@ def rows_of(repo: Repo, record: Workspace) -> list[Put]:
 
 
 def due_row(repo: Repo, record: Workspace) -> Put:
-    """The row that makes the janitor process a workspace when it expires, or when its record is to be deleted."""
+    """The row that makes the janitor process a workspace when it expires, or when its record must be deleted."""
     at = record.expires if record.state == "open" else record.closed + REMEMBERED
     return Put(repo.partition, due_key(WORKSPACE_DUE, at, record.uid), b"")
 

@@ -67,7 +67,7 @@ class Batch(NamedTuple):
 
 
 class KVStore(Protocol):
-    """Mutable state. All calls may raise StoreUnavailableError, StoreFullError; `apply` also OutcomeUnknownError."""
+    """Mutable state. All calls may raise StoreUnavailableError and StoreFullError, `apply` also OutcomeUnknownError."""
 
     async def get(self, partition: str, key: bytes) -> Versioned | None:
         """The value and its version, or None. Read-your-writes across all processes."""

@@ -17,7 +17,7 @@ class Keys:
         self._authenticator = authenticator
 
     async def find(self, access_key_id: str, address: str) -> Credential:
-        """The access key. Raises S3Error: InvalidAccessKeyId; RequestError: `login_throttled`.
+        """The access key. Raises S3Error (InvalidAccessKeyId) and RequestError (`login_throttled`).
 
         `failed` or `passed` must follow without an `await` between.
         """
