@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that `tools` is found when run as a file
 
 from tools import operation_table, spec
+from tools.lazy_client import make_lazy
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "openapi.yaml"
@@ -87,6 +88,8 @@ def make_client(document: spec.Document, work: Path, out: Path) -> None:
     config.write_text(OPC_CONFIG, encoding="utf-8")
     paths = ("--path", str(source), "--output-path", str(out / CLIENT), "--config", str(config))
     run("openapi-python-client", "generate", *paths, *OPC_FLAGS, cwd=work)
+    make_lazy(out / CLIENT)
+    run("ruff", *FORMAT, ".", cwd=out / CLIENT)
     (out / CLIENT / "py.typed").touch()
 
 

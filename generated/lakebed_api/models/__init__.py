@@ -1,135 +1,282 @@
 # generated from openapi.yaml by `make generate` - do not edit
 """Contains all the data models used in inputs/outputs"""
 
-from .abort_presign_multipart_upload import AbortPresignMultipartUpload
-from .access_key_credentials import AccessKeyCredentials
-from .auth_capabilities import AuthCapabilities
-from .authentication_token import AuthenticationToken
-from .branch_creation import BranchCreation
-from .branch_protection_rule import BranchProtectionRule
-from .branch_protection_rule_deletion import BranchProtectionRuleDeletion
-from .capabilities_config import CapabilitiesConfig
-from .cherry_pick_creation import CherryPickCreation
-from .comm_prefs_input import CommPrefsInput
-from .commit import Commit
-from .commit_creation import CommitCreation
-from .commit_creation_metadata import CommitCreationMetadata
-from .commit_list import CommitList
-from .commit_metadata import CommitMetadata
-from .commit_overrides import CommitOverrides
-from .commit_overrides_metadata import CommitOverridesMetadata
-from .commit_policy import CommitPolicy
-from .commit_record_creation import CommitRecordCreation
-from .commit_record_creation_metadata import CommitRecordCreationMetadata
-from .complete_presign_multipart_upload import CompletePresignMultipartUpload
-from .completed_part_upload import CompletedPartUpload
-from .config import Config
-from .conflict import Conflict
-from .copy_part_source import CopyPartSource
-from .credentials import Credentials
-from .credentials_list import CredentialsList
-from .credentials_with_secret import CredentialsWithSecret
-from .current_user import CurrentUser
-from .custom_viewer import CustomViewer
-from .diff import Diff
-from .diff_list import DiffList
-from .diff_object_stat import DiffObjectStat
-from .diff_refs_type import DiffRefsType
-from .error import Error
-from .find_merge_base_result import FindMergeBaseResult
-from .import_creation import ImportCreation
-from .import_creation_response import ImportCreationResponse
-from .import_location import ImportLocation
-from .import_status import ImportStatus
-from .import_type import ImportType
-from .ingest_page import IngestPage
-from .ingest_request import IngestRequest
-from .login_config import LoginConfig
-from .login_information import LoginInformation
-from .merge import Merge
-from .merge_metadata import MergeMetadata
-from .merge_result import MergeResult
-from .merge_rule import MergeRule
-from .merge_side import MergeSide
-from .object_batch import ObjectBatch
-from .object_batch_result import ObjectBatchResult
-from .object_copy_creation import ObjectCopyCreation
-from .object_error import ObjectError
-from .object_error_list import ObjectErrorList
-from .object_registration import ObjectRegistration
-from .object_share import ObjectShare
-from .object_shares import ObjectShares
-from .object_shares_result import ObjectSharesResult
-from .object_stage_creation import ObjectStageCreation
-from .object_stats import ObjectStats
-from .object_stats_list import ObjectStatsList
-from .object_user_metadata import ObjectUserMetadata
-from .pagination import Pagination
-from .part_upload import PartUpload
-from .part_upload_completion import PartUploadCompletion
-from .part_upload_creation import PartUploadCreation
-from .part_url import PartUrl
-from .part_url_headers import PartUrlHeaders
-from .part_url_list import PartUrlList
-from .part_url_request import PartUrlRequest
-from .path_list import PathList
-from .presign_multipart_upload import PresignMultipartUpload
-from .publish_creation import PublishCreation
-from .publish_creation_metadata import PublishCreationMetadata
-from .ref import Ref
-from .ref_list import RefList
-from .refs_dump import RefsDump
-from .refs_restore import RefsRestore
-from .repository import Repository
-from .repository_creation import RepositoryCreation
-from .repository_dump_status import RepositoryDumpStatus
-from .repository_list import RepositoryList
-from .repository_metadata import RepositoryMetadata
-from .repository_metadata_keys import RepositoryMetadataKeys
-from .repository_metadata_set import RepositoryMetadataSet
-from .repository_metadata_set_metadata import RepositoryMetadataSetMetadata
-from .repository_restore_status import RepositoryRestoreStatus
-from .reset_creation import ResetCreation
-from .reset_type import ResetType
-from .revert_creation import RevertCreation
-from .scan_refusal import ScanRefusal
-from .sent_upload_part import SentUploadPart
-from .setup import Setup
-from .setup_state import SetupState
-from .staging_location import StagingLocation
-from .staging_metadata import StagingMetadata
-from .stash_creation import StashCreation
-from .stats_event import StatsEvent
-from .stats_events_list import StatsEventsList
-from .storage_config import StorageConfig
-from .storage_uri import StorageURI
-from .tag_creation import TagCreation
-from .task import Task
-from .task_info import TaskInfo
-from .ui_config import UIConfig
-from .underlying_object_properties import UnderlyingObjectProperties
-from .update_object_user_metadata import UpdateObjectUserMetadata
-from .upload_part_copy_from import UploadPartCopyFrom
-from .upload_part_from import UploadPartFrom
-from .upload_to import UploadTo
-from .upload_url import UploadUrl
-from .upload_url_headers import UploadUrlHeaders
-from .upload_url_list import UploadUrlList
-from .upload_url_request import UploadUrlRequest
-from .user import User
-from .version_config import VersionConfig
-from .workspace import Workspace
-from .workspace_commit import WorkspaceCommit
-from .workspace_commit_metadata import WorkspaceCommitMetadata
-from .workspace_creation import WorkspaceCreation
-from .workspace_layer import WorkspaceLayer
-from .workspace_list import WorkspaceList
-from .workspace_object import WorkspaceObject
-from .workspace_pop import WorkspacePop
-from .workspace_renewal import WorkspaceRenewal
-from .workspace_revert import WorkspaceRevert
-from .workspace_scan import WorkspaceScan
-from .written_part import WrittenPart
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .abort_presign_multipart_upload import AbortPresignMultipartUpload
+    from .access_key_credentials import AccessKeyCredentials
+    from .auth_capabilities import AuthCapabilities
+    from .authentication_token import AuthenticationToken
+    from .branch_creation import BranchCreation
+    from .branch_protection_rule import BranchProtectionRule
+    from .branch_protection_rule_deletion import BranchProtectionRuleDeletion
+    from .capabilities_config import CapabilitiesConfig
+    from .cherry_pick_creation import CherryPickCreation
+    from .comm_prefs_input import CommPrefsInput
+    from .commit import Commit
+    from .commit_creation import CommitCreation
+    from .commit_creation_metadata import CommitCreationMetadata
+    from .commit_list import CommitList
+    from .commit_metadata import CommitMetadata
+    from .commit_overrides import CommitOverrides
+    from .commit_overrides_metadata import CommitOverridesMetadata
+    from .commit_policy import CommitPolicy
+    from .commit_record_creation import CommitRecordCreation
+    from .commit_record_creation_metadata import CommitRecordCreationMetadata
+    from .complete_presign_multipart_upload import CompletePresignMultipartUpload
+    from .completed_part_upload import CompletedPartUpload
+    from .config import Config
+    from .conflict import Conflict
+    from .copy_part_source import CopyPartSource
+    from .credentials import Credentials
+    from .credentials_list import CredentialsList
+    from .credentials_with_secret import CredentialsWithSecret
+    from .current_user import CurrentUser
+    from .custom_viewer import CustomViewer
+    from .diff import Diff
+    from .diff_list import DiffList
+    from .diff_object_stat import DiffObjectStat
+    from .diff_refs_type import DiffRefsType
+    from .error import Error
+    from .find_merge_base_result import FindMergeBaseResult
+    from .import_creation import ImportCreation
+    from .import_creation_response import ImportCreationResponse
+    from .import_location import ImportLocation
+    from .import_status import ImportStatus
+    from .import_type import ImportType
+    from .ingest_page import IngestPage
+    from .ingest_request import IngestRequest
+    from .login_config import LoginConfig
+    from .login_information import LoginInformation
+    from .merge import Merge
+    from .merge_metadata import MergeMetadata
+    from .merge_result import MergeResult
+    from .merge_rule import MergeRule
+    from .merge_side import MergeSide
+    from .object_batch import ObjectBatch
+    from .object_batch_result import ObjectBatchResult
+    from .object_copy_creation import ObjectCopyCreation
+    from .object_error import ObjectError
+    from .object_error_list import ObjectErrorList
+    from .object_registration import ObjectRegistration
+    from .object_share import ObjectShare
+    from .object_shares import ObjectShares
+    from .object_shares_result import ObjectSharesResult
+    from .object_stage_creation import ObjectStageCreation
+    from .object_stats import ObjectStats
+    from .object_stats_list import ObjectStatsList
+    from .object_user_metadata import ObjectUserMetadata
+    from .pagination import Pagination
+    from .part_upload import PartUpload
+    from .part_upload_completion import PartUploadCompletion
+    from .part_upload_creation import PartUploadCreation
+    from .part_url import PartUrl
+    from .part_url_headers import PartUrlHeaders
+    from .part_url_list import PartUrlList
+    from .part_url_request import PartUrlRequest
+    from .path_list import PathList
+    from .presign_multipart_upload import PresignMultipartUpload
+    from .publish_creation import PublishCreation
+    from .publish_creation_metadata import PublishCreationMetadata
+    from .ref import Ref
+    from .ref_list import RefList
+    from .refs_dump import RefsDump
+    from .refs_restore import RefsRestore
+    from .repository import Repository
+    from .repository_creation import RepositoryCreation
+    from .repository_dump_status import RepositoryDumpStatus
+    from .repository_list import RepositoryList
+    from .repository_metadata import RepositoryMetadata
+    from .repository_metadata_keys import RepositoryMetadataKeys
+    from .repository_metadata_set import RepositoryMetadataSet
+    from .repository_metadata_set_metadata import RepositoryMetadataSetMetadata
+    from .repository_restore_status import RepositoryRestoreStatus
+    from .reset_creation import ResetCreation
+    from .reset_type import ResetType
+    from .revert_creation import RevertCreation
+    from .scan_refusal import ScanRefusal
+    from .sent_upload_part import SentUploadPart
+    from .setup import Setup
+    from .setup_state import SetupState
+    from .staging_location import StagingLocation
+    from .staging_metadata import StagingMetadata
+    from .stash_creation import StashCreation
+    from .stats_event import StatsEvent
+    from .stats_events_list import StatsEventsList
+    from .storage_config import StorageConfig
+    from .storage_uri import StorageURI
+    from .tag_creation import TagCreation
+    from .task import Task
+    from .task_info import TaskInfo
+    from .ui_config import UIConfig
+    from .underlying_object_properties import UnderlyingObjectProperties
+    from .update_object_user_metadata import UpdateObjectUserMetadata
+    from .upload_part_copy_from import UploadPartCopyFrom
+    from .upload_part_from import UploadPartFrom
+    from .upload_to import UploadTo
+    from .upload_url import UploadUrl
+    from .upload_url_headers import UploadUrlHeaders
+    from .upload_url_list import UploadUrlList
+    from .upload_url_request import UploadUrlRequest
+    from .user import User
+    from .version_config import VersionConfig
+    from .workspace import Workspace
+    from .workspace_commit import WorkspaceCommit
+    from .workspace_commit_metadata import WorkspaceCommitMetadata
+    from .workspace_creation import WorkspaceCreation
+    from .workspace_layer import WorkspaceLayer
+    from .workspace_list import WorkspaceList
+    from .workspace_object import WorkspaceObject
+    from .workspace_pop import WorkspacePop
+    from .workspace_renewal import WorkspaceRenewal
+    from .workspace_revert import WorkspaceRevert
+    from .workspace_scan import WorkspaceScan
+    from .written_part import WrittenPart
+
+_MODULES = {
+    "AbortPresignMultipartUpload": "abort_presign_multipart_upload",
+    "AccessKeyCredentials": "access_key_credentials",
+    "AuthCapabilities": "auth_capabilities",
+    "AuthenticationToken": "authentication_token",
+    "BranchCreation": "branch_creation",
+    "BranchProtectionRule": "branch_protection_rule",
+    "BranchProtectionRuleDeletion": "branch_protection_rule_deletion",
+    "CapabilitiesConfig": "capabilities_config",
+    "CherryPickCreation": "cherry_pick_creation",
+    "CommPrefsInput": "comm_prefs_input",
+    "Commit": "commit",
+    "CommitCreation": "commit_creation",
+    "CommitCreationMetadata": "commit_creation_metadata",
+    "CommitList": "commit_list",
+    "CommitMetadata": "commit_metadata",
+    "CommitOverrides": "commit_overrides",
+    "CommitOverridesMetadata": "commit_overrides_metadata",
+    "CommitPolicy": "commit_policy",
+    "CommitRecordCreation": "commit_record_creation",
+    "CommitRecordCreationMetadata": "commit_record_creation_metadata",
+    "CompletePresignMultipartUpload": "complete_presign_multipart_upload",
+    "CompletedPartUpload": "completed_part_upload",
+    "Config": "config",
+    "Conflict": "conflict",
+    "CopyPartSource": "copy_part_source",
+    "Credentials": "credentials",
+    "CredentialsList": "credentials_list",
+    "CredentialsWithSecret": "credentials_with_secret",
+    "CurrentUser": "current_user",
+    "CustomViewer": "custom_viewer",
+    "Diff": "diff",
+    "DiffList": "diff_list",
+    "DiffObjectStat": "diff_object_stat",
+    "DiffRefsType": "diff_refs_type",
+    "Error": "error",
+    "FindMergeBaseResult": "find_merge_base_result",
+    "ImportCreation": "import_creation",
+    "ImportCreationResponse": "import_creation_response",
+    "ImportLocation": "import_location",
+    "ImportStatus": "import_status",
+    "ImportType": "import_type",
+    "IngestPage": "ingest_page",
+    "IngestRequest": "ingest_request",
+    "LoginConfig": "login_config",
+    "LoginInformation": "login_information",
+    "Merge": "merge",
+    "MergeMetadata": "merge_metadata",
+    "MergeResult": "merge_result",
+    "MergeRule": "merge_rule",
+    "MergeSide": "merge_side",
+    "ObjectBatch": "object_batch",
+    "ObjectBatchResult": "object_batch_result",
+    "ObjectCopyCreation": "object_copy_creation",
+    "ObjectError": "object_error",
+    "ObjectErrorList": "object_error_list",
+    "ObjectRegistration": "object_registration",
+    "ObjectShare": "object_share",
+    "ObjectShares": "object_shares",
+    "ObjectSharesResult": "object_shares_result",
+    "ObjectStageCreation": "object_stage_creation",
+    "ObjectStats": "object_stats",
+    "ObjectStatsList": "object_stats_list",
+    "ObjectUserMetadata": "object_user_metadata",
+    "Pagination": "pagination",
+    "PartUpload": "part_upload",
+    "PartUploadCompletion": "part_upload_completion",
+    "PartUploadCreation": "part_upload_creation",
+    "PartUrl": "part_url",
+    "PartUrlHeaders": "part_url_headers",
+    "PartUrlList": "part_url_list",
+    "PartUrlRequest": "part_url_request",
+    "PathList": "path_list",
+    "PresignMultipartUpload": "presign_multipart_upload",
+    "PublishCreation": "publish_creation",
+    "PublishCreationMetadata": "publish_creation_metadata",
+    "Ref": "ref",
+    "RefList": "ref_list",
+    "RefsDump": "refs_dump",
+    "RefsRestore": "refs_restore",
+    "Repository": "repository",
+    "RepositoryCreation": "repository_creation",
+    "RepositoryDumpStatus": "repository_dump_status",
+    "RepositoryList": "repository_list",
+    "RepositoryMetadata": "repository_metadata",
+    "RepositoryMetadataKeys": "repository_metadata_keys",
+    "RepositoryMetadataSet": "repository_metadata_set",
+    "RepositoryMetadataSetMetadata": "repository_metadata_set_metadata",
+    "RepositoryRestoreStatus": "repository_restore_status",
+    "ResetCreation": "reset_creation",
+    "ResetType": "reset_type",
+    "RevertCreation": "revert_creation",
+    "ScanRefusal": "scan_refusal",
+    "SentUploadPart": "sent_upload_part",
+    "Setup": "setup",
+    "SetupState": "setup_state",
+    "StagingLocation": "staging_location",
+    "StagingMetadata": "staging_metadata",
+    "StashCreation": "stash_creation",
+    "StatsEvent": "stats_event",
+    "StatsEventsList": "stats_events_list",
+    "StorageConfig": "storage_config",
+    "StorageURI": "storage_uri",
+    "TagCreation": "tag_creation",
+    "Task": "task",
+    "TaskInfo": "task_info",
+    "UIConfig": "ui_config",
+    "UnderlyingObjectProperties": "underlying_object_properties",
+    "UpdateObjectUserMetadata": "update_object_user_metadata",
+    "UploadPartCopyFrom": "upload_part_copy_from",
+    "UploadPartFrom": "upload_part_from",
+    "UploadTo": "upload_to",
+    "UploadUrl": "upload_url",
+    "UploadUrlHeaders": "upload_url_headers",
+    "UploadUrlList": "upload_url_list",
+    "UploadUrlRequest": "upload_url_request",
+    "User": "user",
+    "VersionConfig": "version_config",
+    "Workspace": "workspace",
+    "WorkspaceCommit": "workspace_commit",
+    "WorkspaceCommitMetadata": "workspace_commit_metadata",
+    "WorkspaceCreation": "workspace_creation",
+    "WorkspaceLayer": "workspace_layer",
+    "WorkspaceList": "workspace_list",
+    "WorkspaceObject": "workspace_object",
+    "WorkspacePop": "workspace_pop",
+    "WorkspaceRenewal": "workspace_renewal",
+    "WorkspaceRevert": "workspace_revert",
+    "WorkspaceScan": "workspace_scan",
+    "WrittenPart": "written_part",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is used."""
+    from importlib import import_module
+
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
+    return value
+
 
 __all__ = (
     "AbortPresignMultipartUpload",

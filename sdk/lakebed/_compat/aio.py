@@ -24,6 +24,7 @@ P = ParamSpec("P")
 
 Owner = tuple[int, asyncio.AbstractEventLoop]
 Lock = asyncio.Lock
+Job = Callable[[], Awaitable[T]]
 
 
 class Closable(Protocol):

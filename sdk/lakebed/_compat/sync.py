@@ -26,6 +26,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 Lock = threading.Lock
+Job = Callable[[], T]
 
 
 class Closable(Protocol):

@@ -1,14 +1,18 @@
 # generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
 from http import HTTPStatus
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-import httpx
-
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.error import Error
 from ...types import UNSET, Response, Unset
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs(

@@ -1,16 +1,20 @@
 # generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
-
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.error import Error
 from ...models.import_creation import ImportCreation
 from ...models.import_creation_response import ImportCreationResponse
 from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs(

@@ -1,15 +1,19 @@
 # generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
 from http import HTTPStatus
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-import httpx
-
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.branch_protection_rule_deletion import BranchProtectionRuleDeletion
 from ...models.error import Error
 from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs(

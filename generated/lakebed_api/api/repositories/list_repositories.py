@@ -1,14 +1,18 @@
 # generated from openapi.yaml by `make generate` - do not edit
-from http import HTTPStatus
-from typing import Any
+from __future__ import annotations
 
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.error import Error
 from ...models.repository_list import RepositoryList
 from ...types import UNSET, Response, Unset
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs(

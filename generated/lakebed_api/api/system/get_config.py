@@ -1,14 +1,18 @@
 # generated from openapi.yaml by `make generate` - do not edit
-from http import HTTPStatus
-from typing import Any
+from __future__ import annotations
 
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.config import Config
 from ...models.error import Error
 from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs() -> dict[str, Any]:

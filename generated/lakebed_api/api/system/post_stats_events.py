@@ -1,14 +1,18 @@
 # generated from openapi.yaml by `make generate` - do not edit
-from http import HTTPStatus
-from typing import Any, cast
+from __future__ import annotations
 
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
 
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.error import Error
 from ...models.stats_events_list import StatsEventsList
 from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs(

@@ -1,15 +1,19 @@
 # generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
-
 from ... import errors
-from ...client import AuthenticatedClient, Client
 from ...models.error import Error
 from ...models.workspace_scan import WorkspaceScan
 from ...types import UNSET, Response, Unset
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
 
 
 def _get_kwargs(

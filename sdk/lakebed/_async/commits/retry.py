@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
+from typing import TYPE_CHECKING
 
 from lakebed._async.commits import recover
 from lakebed._async.http.target import Target
@@ -29,6 +28,9 @@ from lakebed.errors import (
     ThrottledError,
 )
 from lakebed.model import Commit, CommitAttempt
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 log = logging.getLogger("lakebed.workspace")
 
@@ -59,6 +61,8 @@ class Advance:
 
     async def run(self) -> Commit:
         """Commit. Raises what the server refuses with, and CommitStateUnknownError when the outcome stays unknown."""
+        from tenacity import AsyncRetrying, retry_if_exception  # 20 ms, which reading commands do not need
+
         attempts = AsyncRetrying(
             sleep=self._sleep,
             stop=lambda state: (state.seconds_since_start or 0.0) >= self._retry_for,

@@ -14,10 +14,9 @@ from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from tenacity import AsyncRetrying, retry_if_exception
-
+from lakebed._async.http.attempts import repeated
 from lakebed._async.http.sent_body import LengthChanged, SentBody
-from lakebed._compat.aio import Clients, sleep
+from lakebed._compat.aio import Clients
 from lakebed._compat.aio_http import Response, new_client
 from lakebed._http import retry
 from lakebed._http.exchange import USER_AGENT, BadAddressError, HttpError, NotConnectedError, Options, Request
@@ -96,22 +95,7 @@ class Outside:
         subject: Call[None],
         more: Mapping[str, str],
     ) -> str:
-        policy = self._policy
-        attempts = AsyncRetrying(
-            sleep=self._sleep,
-            stop=lambda state: retry.is_over(policy, state),
-            wait=lambda state: retry.pause(policy, state),
-            retry=retry_if_exception(retry.wants_more),
-            reraise=True,
-        )
-        try:
-            tag: str = await attempts(self._once, target, body, digest, subject, more)
-            return tag
-        except retry.Failed as failure:
-            raise failure.error from failure.__cause__
-
-    async def _sleep(self, seconds: float) -> None:
-        await sleep(seconds)
+        return await repeated(self._policy, partial(self._once, target, body, digest, subject, more))
 
     async def _once(
         self,

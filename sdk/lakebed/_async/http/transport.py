@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from tenacity import AsyncRetrying, retry_if_exception
-
+from lakebed._async.http.attempts import repeated
 from lakebed._async.http.object_store import Outside
 from lakebed._async.http.sent_body import LengthChanged, SentBody
-from lakebed._compat.aio import Clients, run_in_thread, sleep
+from lakebed._compat.aio import Clients, run_in_thread
 from lakebed._compat.aio_http import Response, new_client
 from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
@@ -111,7 +110,7 @@ class Transport:
     @asynccontextmanager
     async def stream(self, call: Call[T]) -> AsyncIterator[tuple[T, AsyncIterator[bytes]]]:
         """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
-        response = await self._retrying(call, None, self._open)
+        response = await repeated(self.policy, partial(self._open, call, None))
         try:
             head = calls.read(call, Answer(response.status, response.headers))
             yield head, self._bytes(call, response)
@@ -130,29 +129,7 @@ class Transport:
         await self._clients.close()
 
     async def _answer(self, call: Call[Any], body: Body | None) -> Answer:
-        answer: Answer = await self._retrying(call, body, self._once)
-        return answer
-
-    async def _retrying(self, call: Call[Any], body: Body | None, attempt_once: Any) -> Any:
-        policy = self.policy
-
-        def goes_on(error: BaseException) -> bool:
-            return retry.wants_more(error) and (body is None or body.replayable)
-
-        attempts = AsyncRetrying(
-            sleep=self._sleep,
-            stop=lambda state: retry.is_over(policy, state),
-            wait=lambda state: retry.pause(policy, state),
-            retry=retry_if_exception(goes_on),
-            reraise=True,
-        )
-        try:
-            return await attempts(attempt_once, call, body)
-        except retry.Failed as failure:
-            raise failure.error from failure.__cause__
-
-    async def _sleep(self, seconds: float) -> None:
-        await sleep(seconds)
+        return await repeated(self.policy, partial(self._once, call, body), _may_repeat(body))
 
     async def _once(self, call: Call[Any], body: Body | None) -> Answer:
         response = await self._send(call, body, stream=False)
@@ -210,6 +187,12 @@ class Transport:
                 yield chunk
         except HttpError as cause:
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
+
+
+def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
+    if body is None:
+        return retry.wants_more
+    return lambda error: retry.wants_more(error) and body.replayable
 
 
 def _of_source(call: Call[Any], error: Exception) -> Exception:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-
-from tenacity import RetryCallState, Retrying, retry_if_exception
+from typing import TYPE_CHECKING
 
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import workspaces
@@ -31,6 +30,9 @@ from lakebed.errors import (
     ThrottledError,
 )
 from lakebed.model import Commit, CommitAttempt
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 log = logging.getLogger("lakebed.workspace")
 
@@ -61,6 +63,8 @@ class Advance:
 
     def run(self) -> Commit:
         """Commit. Raises what the server refuses with, and CommitStateUnknownError when the outcome stays unknown."""
+        from tenacity import Retrying, retry_if_exception  # 20 ms, which reading commands do not need
+
         attempts = Retrying(
             sleep=self._sleep,
             stop=lambda state: (state.seconds_since_start or 0.0) >= self._retry_for,

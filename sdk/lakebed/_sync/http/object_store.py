@@ -16,12 +16,11 @@ from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from tenacity import Retrying, retry_if_exception
-
-from lakebed._compat.sync import Clients, sleep
+from lakebed._compat.sync import Clients
 from lakebed._compat.sync_http import Response, new_client
 from lakebed._http import retry
 from lakebed._http.exchange import USER_AGENT, BadAddressError, HttpError, NotConnectedError, Options, Request
+from lakebed._sync.http.attempts import repeated
 from lakebed._sync.http.sent_body import LengthChanged, SentBody
 from lakebed._values.signed import PartUrl
 from lakebed._values.upload_source import Meter
@@ -98,22 +97,7 @@ class Outside:
         subject: Call[None],
         more: Mapping[str, str],
     ) -> str:
-        policy = self._policy
-        attempts = Retrying(
-            sleep=self._sleep,
-            stop=lambda state: retry.is_over(policy, state),
-            wait=lambda state: retry.pause(policy, state),
-            retry=retry_if_exception(retry.wants_more),
-            reraise=True,
-        )
-        try:
-            tag: str = attempts(self._once, target, body, digest, subject, more)
-            return tag
-        except retry.Failed as failure:
-            raise failure.error from failure.__cause__
-
-    def _sleep(self, seconds: float) -> None:
-        sleep(seconds)
+        return repeated(self._policy, partial(self._once, target, body, digest, subject, more))
 
     def _once(
         self,

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from tenacity import Retrying, retry_if_exception
-
-from lakebed._compat.sync import Clients, run_in_thread, sleep
+from lakebed._compat.sync import Clients, run_in_thread
 from lakebed._compat.sync_http import Response, new_client
 from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
 from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with_query
 from lakebed._settings import config
 from lakebed._settings.config import Settings
+from lakebed._sync.http.attempts import repeated
 from lakebed._sync.http.object_store import Outside
 from lakebed._sync.http.sent_body import LengthChanged, SentBody
 from lakebed._values.signed import Addresses
@@ -113,7 +112,7 @@ class Transport:
     @contextmanager
     def stream(self, call: Call[T]) -> Iterator[tuple[T, Iterator[bytes]]]:
         """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
-        response = self._retrying(call, None, self._open)
+        response = repeated(self.policy, partial(self._open, call, None))
         try:
             head = calls.read(call, Answer(response.status, response.headers))
             yield head, self._bytes(call, response)
@@ -132,29 +131,7 @@ class Transport:
         self._clients.close()
 
     def _answer(self, call: Call[Any], body: Body | None) -> Answer:
-        answer: Answer = self._retrying(call, body, self._once)
-        return answer
-
-    def _retrying(self, call: Call[Any], body: Body | None, attempt_once: Any) -> Any:
-        policy = self.policy
-
-        def goes_on(error: BaseException) -> bool:
-            return retry.wants_more(error) and (body is None or body.replayable)
-
-        attempts = Retrying(
-            sleep=self._sleep,
-            stop=lambda state: retry.is_over(policy, state),
-            wait=lambda state: retry.pause(policy, state),
-            retry=retry_if_exception(goes_on),
-            reraise=True,
-        )
-        try:
-            return attempts(attempt_once, call, body)
-        except retry.Failed as failure:
-            raise failure.error from failure.__cause__
-
-    def _sleep(self, seconds: float) -> None:
-        sleep(seconds)
+        return repeated(self.policy, partial(self._once, call, body), _may_repeat(body))
 
     def _once(self, call: Call[Any], body: Body | None) -> Answer:
         response = self._send(call, body, stream=False)
@@ -212,6 +189,12 @@ class Transport:
                 yield chunk
         except HttpError as cause:
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
+
+
+def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
+    if body is None:
+        return retry.wants_more
+    return lambda error: retry.wants_more(error) and body.replayable
 
 
 def _of_source(call: Call[Any], error: Exception) -> Exception:
