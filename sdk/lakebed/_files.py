@@ -6,11 +6,16 @@ Plain blocking classes over four callbacks; the async door runs them in threads.
 from __future__ import annotations
 
 import io
+import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
+from uuid import uuid4
 
+from lakebed._process.disk_full import is_full
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
@@ -21,6 +26,26 @@ ReadAt = Callable[[int, int, str], bytes]
 """(start, length, expected checksum) -> exactly that many bytes."""
 
 Store = Callable[[IO[bytes]], ObjectInfo]
+
+
+@contextmanager
+def appearing(final: Path) -> Iterator[IO[bytes]]:
+    """A new file that gets the name `final` when the block ends without an error. OSErrors name `final`."""
+    partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
+    try:
+        file = partial.open("x+b", buffering=0)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(final)) from None
+    try:
+        with file:
+            yield file
+        os.replace(partial, final)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink()
+        if is_full(error):
+            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not name its file
+        raise
 
 
 class RangeRaw(io.RawIOBase):

@@ -161,17 +161,16 @@ def test_a_clone_that_was_broken_off_goes_on(
     run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory, source = tmp_path / "wd", f"{main.repository.id}/main/data"
-    fetch = download.fetch
+    copy_object = download.copy_object
 
-    def stop(ref: Any, info: Any, *more: Any) -> Any:
+    def stop(shared: Any, info: Any, target: Path) -> bool:
         if info.path == "data/sub/b.txt":
-            time.sleep(0.2)
             raise KeyboardInterrupt
-        return fetch(ref, info, *more)
+        return copy_object(shared, info, target)
 
-    monkeypatch.setattr(download, "fetch", stop)
+    monkeypatch.setattr(download, "copy_object", stop)
     run("local", "clone", source, str(directory), code=130)
-    monkeypatch.setattr(download, "fetch", fetch)
+    monkeypatch.setattr(download, "copy_object", copy_object)
     for verb in (("status",), ("pull",), ("commit", "-m", "x")):
         assert "was not finished" in run("local", verb[0], str(directory), *verb[1:], code=2).err
     main.put("data/a.txt", b"newer")

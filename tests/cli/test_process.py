@@ -17,7 +17,7 @@ from pathlib import Path
 import lakebed
 import pytest
 from lakebed._bulk import progress_bar as progress
-from lakebed.cli import addons, main
+from lakebed.cli import main
 
 from tests.cli.conftest import Run
 from tests.cli.support import Command
@@ -278,7 +278,7 @@ def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.
         def load(self) -> None:
             raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")
 
-    monkeypatch.setattr(addons, "entry_points", lambda group: [Broken()])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Broken()])
     for verb in ("serve", "fsck", "keys"):
         error = run(verb, "--port", "1", code=1).err
         assert error == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import AsyncIterator
 from functools import partial
@@ -12,16 +13,22 @@ from typing import Any
 from lakebed._async.http.pagination import Listing
 from lakebed._async.objects.download import save
 from lakebed._async.objects.interfaces import ObjectReader
+from lakebed._async.objects.shared_directory import shared_directory
 from lakebed._bulk.batches import BATCH_FILES, JOBS
 from lakebed._bulk.failures import Finished, failure, of_one_file, partial_failure
 from lakebed._bulk.hash_cache import Known, Memory, is_md5, journal_for, md5_of
 from lakebed._bulk.local_tree import Stamp, folder, inside
 from lakebed._bulk.progress import Report, Tally
 from lakebed._compat.aio import gather, run_in_thread
+from lakebed._direct.copy import copy_object
+from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._gateway.operations import objects
 from lakebed._values.signed import Elsewhere
 from lakebed.errors import InvalidRequestError, ObjectFailure
 from lakebed.model import ObjectInfo, TransferResult
+
+_GROUP = 50
+"""Files that one thread copies before it takes others."""
 
 _FEW_FAILURES = 100
 """Files that may fail. After more, something is wrong with all of them."""
@@ -38,6 +45,7 @@ class Fetch:
         self._tally = tally
         self._jobs = jobs
         self._report = finished
+        self._lock = threading.Lock()
         self.failures: list[ObjectFailure] = []
         self.files = 0
         self.bytes = 0
@@ -56,19 +64,53 @@ class Fetch:
 
     async def _batch(self, batch: list[ObjectInfo], prefix: str, target: Path) -> None:
         done: list[Known] = []
-        jobs = [partial(self._one, info, info.path.removeprefix(prefix), target, done) for info in batch]
         try:
+            left = await self._copy(batch, prefix, target, done)
+            jobs = [partial(self._one, info, info.path.removeprefix(prefix), target, done) for info in left]
             await gather(jobs, limit=self._jobs, stop=self._tally.stop)
         finally:
             if self._memory is not None:
                 await run_in_thread(self._memory.remember, done)
 
+    async def _copy(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> list[ObjectInfo]:
+        """Copy objects whose files are on this machine. Returns the others."""
+        shared = None if self._ref._reads_proxied() else await shared_directory(self._ref._target)
+        if not shared:
+            return batch
+        groups = [batch[start : start + _GROUP] for start in range(0, len(batch), _GROUP)]
+        jobs = [partial(run_in_thread, self._copy_group, shared, group, prefix, target, done) for group in groups]
+        return [info for left in await gather(jobs, limit=self._jobs, stop=self._tally.stop) for info in left]
+
+    def _copy_group(
+        self, shared: SharedDirectory, group: list[ObjectInfo], prefix: str, target: Path, done: list[Known]
+    ) -> list[ObjectInfo]:
+        left = []
+        for info in group:
+            name = info.path.removeprefix(prefix)
+            try:
+                local = inside(target, name)
+                if self._skipped(info, name, local):
+                    continue
+                local.parent.mkdir(parents=True, exist_ok=True)
+                started = time.time_ns()
+                if not copy_object(shared, info, local):
+                    left.append(info)
+                    continue
+                self._tally.moved(info.size)
+                if self._memory is not None:
+                    done.append(describe(name, local, info.checksum, started))
+            except Exception as error:
+                if not of_one_file(error):
+                    raise
+                self._fail(info.path, error)
+            else:
+                self._succeed(info.path, info)
+        return left
+
     async def _one(self, info: ObjectInfo, name: str, target: Path, done: list[Known]) -> None:
         try:
             local = inside(target, name)
-            if await run_in_thread(self._is_there, info, name, local):
-                self._tally.skip(info.size)
-                self.files += 1
+            if await run_in_thread(self._skipped, info, name, local):
                 return
             await run_in_thread(local.parent.mkdir, parents=True, exist_ok=True)
             started = time.time_ns()
@@ -80,11 +122,24 @@ class Fetch:
                 raise
             self._fail(info.path, error)
             return
-        self.files += 1
-        self.bytes += got.size
+        self._succeed(info.path, got)
+
+    def _succeed(self, path: str, got: ObjectInfo) -> None:
+        with self._lock:
+            self.files += 1
+            self.bytes += got.size
         self._tally.done(1)
         if self._report is not None:
-            self._report(info.path, got)
+            self._report(path, got)
+
+    def _skipped(self, info: ObjectInfo, name: str, local: Path) -> bool:
+        """Whether an earlier run has downloaded the file, which is then counted."""
+        if not self._is_there(info, name, local):
+            return False
+        self._tally.skip(info.size)
+        with self._lock:
+            self.files += 1
+        return True
 
     def _fail(self, path: str, error: Exception) -> None:
         self.failures.append(failure(path, error))

@@ -10,17 +10,16 @@ import logging
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from uuid import uuid4
 
 from lakebed._async.http.object_store import Expired, Unreachable
 from lakebed._async.http.target import Target
 from lakebed._compat.aio import run_in_thread, sleep
+from lakebed._files import appearing
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
-from lakebed._process.disk_full import is_full
 from lakebed._values.upload_source import CHUNK, Meter
 from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
@@ -192,25 +191,8 @@ async def save(
     final = Path(target)
     if await run_in_thread(final.is_dir):  # said before the bytes travel
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
-    partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
-    try:
-        with _begun(partial, final) as file:
-            info = await _write(source, file, progress)
-        os.replace(partial, final)
-    except BaseException as error:
-        with suppress(OSError):
-            partial.unlink()
-        if is_full(error):
-            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
-        raise
-    return info
-
-
-def _begun(partial: Path, final: Path) -> IO[bytes]:
-    try:
-        return partial.open("xb")
-    except OSError as error:  # told of the name that was given, not of ours
-        raise OSError(error.errno, error.strerror, str(final)) from None
+    with appearing(final) as file:
+        return await _write(source, file, progress)
 
 
 async def _write(source: Download, file: Any, progress: Callable[[int], None] | None) -> ObjectInfo:

@@ -12,15 +12,14 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from uuid import uuid4
 
 from lakebed._compat.sync import run_in_thread, sleep
+from lakebed._files import appearing
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
-from lakebed._process.disk_full import is_full
 from lakebed._sync.http.object_store import Expired, Unreachable
 from lakebed._sync.http.target import Target
 from lakebed._values.upload_source import CHUNK, Meter
@@ -194,25 +193,8 @@ def save(
     final = Path(target)
     if run_in_thread(final.is_dir):  # said before the bytes travel
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
-    partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
-    try:
-        with _begun(partial, final) as file:
-            info = _write(source, file, progress)
-        os.replace(partial, final)
-    except BaseException as error:
-        with suppress(OSError):
-            partial.unlink()
-        if is_full(error):
-            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
-        raise
-    return info
-
-
-def _begun(partial: Path, final: Path) -> IO[bytes]:
-    try:
-        return partial.open("xb")
-    except OSError as error:  # told of the name that was given, not of ours
-        raise OSError(error.errno, error.strerror, str(final)) from None
+    with appearing(final) as file:
+        return _write(source, file, progress)
 
 
 def _write(source: Download, file: Any, progress: Callable[[int], None] | None) -> ObjectInfo:

@@ -1,0 +1,144 @@
+"""A folder of a server on this machine is copied from the server's directory, and from nowhere else."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import lakebed
+import pytest
+from lakebed._direct import copy
+from lakebed._direct.shared_directory import SharedDirectory
+from lakebed._integration.sync import shared_directory
+
+from tests.support.server import RunningServer, running_server
+
+MIB = 1 << 20
+CONTENTS = {"d/small": b"small", "d/empty": b"", "d/e/large": bytes(range(256)) * (3 * MIB // 256)}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with running_server(tmp_path_factory) as started:
+        yield started
+
+
+@pytest.fixture
+def main(server: RunningServer) -> Iterator[lakebed.Branch]:
+    name = f"repo-{secrets.token_hex(8)}"
+    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        branch = lake.repository(name).create(f"local://{name}").branch("main")
+        branch.put_many(CONTENTS)
+        yield branch
+
+
+@pytest.fixture
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of objects that were copied."""
+    names: list[str] = []
+    real = copy.copy_object
+
+    def note(directory: SharedDirectory, info: lakebed.ObjectInfo, target: Path) -> bool:
+        is_here = real(directory, info, target)
+        names.extend([info.path] * is_here)
+        return is_here
+
+    monkeypatch.setattr("lakebed._sync.bulk.download.copy_object", note)
+    return names
+
+
+def files(top: Path) -> dict[str, bytes]:
+    return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+
+
+def file_of(main: lakebed.Branch, path: str) -> Path:
+    found = shared_directory(main).find(main.stat(path).physical_address, main.stat(path).size)
+    assert found is not None
+    return Path(found)
+
+
+EXPECTED = {name.removeprefix("d/"): content for name, content in CONTENTS.items()}
+
+
+def test_all_files_are_copied(main: lakebed.Branch, copied: list[str], tmp_path: Path) -> None:
+    result = main.download_tree("d", tmp_path)
+    assert files(tmp_path) == EXPECTED
+    assert sorted(copied) == sorted(CONTENTS)
+    assert (result.files, result.bytes) == (3, sum(map(len, CONTENTS.values())))
+
+
+def test_the_data_path_proxied_copies_nothing(
+    main: lakebed.Branch, copied: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEBED_DATA_PATH", "proxied")
+    main.download_tree("d", tmp_path)
+    assert files(tmp_path) == EXPECTED
+    assert copied == []
+
+
+@pytest.mark.parametrize("path", ["d/small", "d/e/large"])
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "plain"])
+def test_a_symbolic_link_is_not_followed(
+    main: lakebed.Branch, copied: list[str], tmp_path: Path, path: str, kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server refuses the link, too: the download fails for this file, and no byte of the link's target arrives."""
+    if not kernel:
+        monkeypatch.setattr(copy, "_cloned", lambda *_: False)
+        monkeypatch.setattr(copy, "_copied_by_kernel", lambda *_: False)
+    file, outside = file_of(main, path), tmp_path / "outside"
+    outside.write_bytes(b"!" * file.stat().st_size)
+    file.unlink()
+    file.symlink_to(outside)
+    target = tmp_path / "target"
+    with pytest.raises(lakebed.errors.LakebedError):
+        main.download_tree("d", target)
+    assert path not in copied
+    assert path.removeprefix("d/") not in files(target)
+
+
+@pytest.mark.parametrize("path", ["d/small", "d/e/large"])
+def test_a_damaged_file_is_not_copied(main: lakebed.Branch, copied: list[str], tmp_path: Path, path: str) -> None:
+    file = file_of(main, path)
+    damaged = bytes([file.read_bytes()[0] ^ 1]) + file.read_bytes()[1:]
+    file.chmod(0o600)
+    file.write_bytes(damaged)
+    target = tmp_path / "target"
+    with pytest.raises(lakebed.errors.PartialFailureError) as caught:
+        main.download_tree("d", target)
+    assert [one.path for one in caught.value.failures] == [path]
+    assert "damaged" in caught.value.failures[0].message
+    assert files(target) == {name: data for name, data in EXPECTED.items() if f"d/{name}" != path}
+
+
+def test_a_file_that_is_gone_is_asked_of_the_server(main: lakebed.Branch, copied: list[str], tmp_path: Path) -> None:
+    file_of(main, "d/small").unlink()
+    with pytest.raises(lakebed.errors.LakebedError):
+        main.download_tree("d", tmp_path)
+    assert "d/small" not in copied
+
+
+def test_an_interrupted_download_leaves_no_part(
+    main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(copy, "_copied", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        main.download_tree("d", tmp_path)
+    assert files(tmp_path) == {}
+    monkeypatch.undo()
+    main.download_tree("d", tmp_path)
+    assert files(tmp_path) == EXPECTED
+
+
+@pytest.mark.parametrize("way", [copy._cloned, copy._copied_by_kernel])
+def test_each_way_of_the_kernel_copies_or_declines(way: Callable[..., bool], tmp_path: Path) -> None:
+    content = os.urandom(3 * MIB)
+    (tmp_path / "a").write_bytes(content)
+    with (tmp_path / "a").open("rb") as source, (tmp_path / "b").open("wb") as target:
+        size = () if way is copy._cloned else (len(content),)
+        done = way(source.fileno(), target.fileno(), *size)
+    assert (tmp_path / "b").read_bytes() == (content if done else b"")
