@@ -11,6 +11,7 @@ from typing import Any
 import lakebed
 import pytest
 from lakebed._bulk.working_directory import opened
+from lakebed._direct import copy
 from lakebed._sync.bulk import download
 from lakebed._sync.checkout import verbs as working
 
@@ -161,7 +162,7 @@ def test_a_clone_that_was_broken_off_goes_on(
     run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory, source = tmp_path / "wd", f"{main.repository.id}/main/data"
-    copy_object = download.copy_object
+    copy_object = copy.copy_object
 
     def stop(shared: Any, info: Any, target: Path) -> bool:
         if info.path == "data/sub/b.txt":
