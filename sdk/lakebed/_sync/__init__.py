@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/__init__.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The verbs of the SDK. `lakebed._sync` is made from `lakebed._async` by tools/unasync_sdk.py.
+"""The methods of the SDK. tools/unasync_sdk.py generates `lakebed._sync` from `lakebed._async`.
 
-These files never import asyncio or threading: what cannot be translated stands in `lakebed._compat`.
+These files never import asyncio or threading. Code that the generator cannot translate is in `lakebed._compat`.
 """

@@ -1,4 +1,4 @@
-"""The branch handle: a ref that can be written to and committed."""
+"""The branch handle: a ref that users write to and commit."""
 
 from __future__ import annotations
 
@@ -46,9 +46,13 @@ class Branch(Background):
     # its life
 
     async def create(self, source: str | Ref = "main", exist_ok: bool = False, hidden: bool = False) -> Self:
-        """Create the branch at a ref; copies nothing. Returns itself. With `exist_ok`, an existing branch is accepted.
+        """Create the branch at a ref, without copying data. Returns itself.
 
-        Raises AlreadyExistsError and NotFoundError (no such source).
+        With `exist_ok`, the call accepts a branch that exists already. `hidden` keeps the branch out of listings.
+
+            dev = repo.branch("dev").create("main")
+
+        Raises AlreadyExistsError, and NotFoundError when there is no such source.
         """
         origin = id_of(source)
         call = refs.create_branch(self.repository.id, self.id, origin, hidden=hidden, repeatable=exist_ok)
@@ -61,11 +65,13 @@ class Branch(Background):
         return self
 
     async def drop(self, force: bool = False) -> None:
-        """Delete the branch with its uncommitted changes; commits stay. The default branch is refused."""
+        """Delete the branch and its uncommitted changes. Its commits stay. The server refuses to delete the default
+        branch.
+        """
         await self._transport.call(refs.delete_branch(self.repository.id, self.id, force=force))
 
     async def info(self) -> RefInfo:
-        """The commit that the branch stands at."""
+        """Return the name of the branch and the commit that it points at."""
         return await self._transport.call(refs.get_branch(self.repository.id, self.id))
 
     # writing
@@ -81,13 +87,17 @@ class Branch(Background):
         if_match: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> ObjectInfo:
-        """Write an object from bytes, a pathlib.Path, a binary file or an iterable of bytes. Memory stays bounded.
+        """Write an object from bytes, a pathlib.Path, a binary file or an iterable of bytes.
 
-        `if_absent` refuses to replace an object; `if_match` replaces only one with this checksum. An upload that
-        breaks off leaves nothing, and is repeated when the data can be read again.
+        The data is streamed, so memory stays bounded. `if_absent` refuses to replace an object. `if_match` replaces
+        only an object with this checksum. An upload that breaks off stores nothing. The SDK repeats it when it can read
+        the data again.
 
-        Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError; with a
-        condition also OutcomeUnknownError, when the answer was lost.
+            main.put("raw/a.csv", b"id,name")
+            main.put("raw/b.csv", Path("b.csv"))
+
+        Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError. A write with a
+        condition also raises OutcomeUnknownError when the answer was lost.
         """
         return await upload.upload(
             self._target,
@@ -107,7 +117,7 @@ class Branch(Background):
         delete: Iterable[str] = (),
         progress: Callable[[int], None] | None = None,
     ) -> list[ObjectInfo]:
-        """Write several objects, and delete others, all or nothing: readers see everything or nothing of it.
+        """Write several objects and delete others, all or nothing: a reader sees all of the changes or none of them.
 
         At most 10,000 paths. Raises CorruptTransferError and InvalidRequestError.
         """
@@ -115,10 +125,10 @@ class Branch(Background):
         return await self._write_many([(path, content, None) for path, content in pairs], delete, progress)
 
     async def staged_address(self, path: str, sign: bool = False) -> StagedAddress:
-        """An address in the repository's namespace at which another tool writes an object, for `link` to show it.
+        """Return an address in the repository's namespace where another tool writes an object. `link` then shows it.
 
-        It is to be linked within 24 hours, at this path of this branch. `sign` gives a signed one, to be written by a
-        plain PUT. Raises InvalidRequestError where the store does not sign.
+        Call `link` within 24 hours, with this path and this branch. With `sign` the answer has a signed URL, which
+        takes one plain PUT. Raises InvalidRequestError when the store cannot sign.
         """
         call = physical_addresses.address(self.repository.id, self.id, _checks.check_path(path), sign=sign)
         return await self._transport.call(call)
@@ -134,11 +144,11 @@ class Branch(Background):
         allow_empty: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Commit:
-        """Write several objects, and delete others, as one commit of their own, in one request.
+        """Write several objects and delete others as one commit, in one request.
 
-        What is uncommitted on the branch stays so. Of racing publishers each gets a commit; the last one of a path
-        stands. At most 10,000 paths: more go through a workspace. A lost answer is settled by a key that the server
-        remembers: the commit is made once.
+        The commit leaves other uncommitted changes of the branch uncommitted. When several publishers race, each of
+        them gets a commit. If they write the same path, the last commit wins. At most 10,000 paths: use a workspace for
+        more. When the answer is lost, the SDK asks again with a key that the server remembers, so there is one commit.
 
         Raises DirtyBranchError (with the paths that are uncommitted on the branch), NothingToCommitError,
         CorruptTransferError, InvalidRequestError and CommitStateUnknownError.
@@ -168,7 +178,7 @@ class Branch(Background):
     # committing
 
     def uncommitted(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
-        """What has changed since the last commit."""
+        """Return the changes of the branch since its last commit."""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
             self._target,
@@ -186,9 +196,10 @@ class Branch(Background):
         return self.uncommitted(limit=html.ROWS + 1)
 
     async def reset(self, path: str | None = None, *, prefix: str | None = None) -> None:
-        """Drop uncommitted changes: of one object, of all whose path begins with `prefix`, or all of them.
+        """Drop uncommitted changes: of one object, of all paths that begin with `prefix`, or of the whole branch.
 
-        Raises InvalidRequestError for both at once or an empty prefix, OutcomeUnknownError on a lost answer.
+        Raises InvalidRequestError when both `path` and `prefix` are given or the prefix is empty, and
+        OutcomeUnknownError when the answer was lost.
         """
         if prefix is not None and (path is not None or not prefix):
             raise InvalidRequestError("reset takes a path or a prefix that is not empty; without either it resets all")
@@ -204,13 +215,17 @@ class Branch(Background):
         date: datetime | int | None = None,
         key: str | None = None,
     ) -> Commit:
-        """Commit everything uncommitted on the branch, whoever wrote it.
+        """Commit all uncommitted changes of the branch, also those of other users.
 
-        Lost races are tried again. When the answer is lost, or a proxy does not wait for it, the server goes on with it
-        as a task: it is committed once. With a `key`, any text of your own, the same call again, even by another
-        process a day later, gives the same commit. ConflictError: the key was another call's.
+        The SDK repeats a commit that lost a race. When the answer is lost, or a proxy does not wait for it, the server
+        continues the commit as a task, so there is one commit. `key` is any text: a second call with the same key, even
+        by another process a day later, returns the same commit.
 
-        Raises NothingToCommitError (another commit may have taken the changes along) and CommitStateUnknownError.
+            main.put("raw/a.csv", b"id,name")
+            main.commit("Add the first file")
+
+        Raises NothingToCommitError (another commit may already contain the changes), ConflictError when the key was
+        used for another call, and CommitStateUnknownError.
         """
         asked = commits_commit.commit_asked(
             message,
@@ -231,13 +246,15 @@ class Branch(Background):
         allow_empty: bool = False,
         key: str | None = None,
     ) -> Commit:
-        """Take back what a commit changed, as a new commit. Of a merge, say to which `parent` (from 1).
+        """Undo the changes of one commit, as a new commit.
 
-        When the answer is lost it is sent again, with a key that lands once. With a `key` of your own the same call
-        again, within seven days, gives the same commit. ConflictError: the key was another call's.
+        `parent` selects the parent to compare with when the commit is a merge: 1 is the first. When the answer is lost,
+        the SDK sends the request again with a key, so the server reverts once. With a `key` of your own, the same call
+        within seven days returns the same commit.
 
-        Raises MergeConflictError (a path was changed again since; the branch is as it was), DirtyBranchError (it has
-        uncommitted changes), NothingToCommitError (nothing of it is left) and CommitStateUnknownError.
+        Raises MergeConflictError (a path was changed again since then, and the branch is as it was), DirtyBranchError
+        (the branch has uncommitted changes), NothingToCommitError (nothing is left to undo), ConflictError when the key
+        was used for another call, and CommitStateUnknownError.
         """
         return await commits_revert.revert(
             self._target,
@@ -258,11 +275,15 @@ class Branch(Background):
         metadata: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Commit:
-        """Apply what a commit changed, as a new commit with its message and metadata. Of a merge, say which `parent`.
+        """Apply the changes of one commit to this branch, as a new commit with its message and metadata.
 
-        It is sent again, and `key` counts, as with `revert`; the same call is one of the same commit.
+        `parent` selects the parent to compare with when the commit is a merge: 1 is the first. The SDK repeats the
+        request as `revert` does, and `key` means the same: it belongs to a call with the same commit.
 
-        Raises MergeConflictError, DirtyBranchError, NothingToCommitError (it changed nothing), CommitStateUnknownError.
+            main.cherry_pick("dev~2")
+
+        Raises MergeConflictError, DirtyBranchError, NothingToCommitError (the commit changed nothing) and
+        CommitStateUnknownError.
         """
         return await commits_revert.cherry_pick(
             self._target,
@@ -274,25 +295,26 @@ class Branch(Background):
         )
 
     async def hard_reset(self, ref: str | Ref | Commit, force: bool = False) -> None:
-        """Point the branch at another commit. Those that it leads to no longer can still be read by their ids.
+        """Point the branch at another commit. Commits that the branch no longer reaches stay readable by their ids.
 
-        Raises DirtyBranchError (it has uncommitted changes), NotFoundError, OutcomeUnknownError on a lost answer.
-        `force` acts on a read-only repository as well.
+        `force` also acts on a read-only repository. Raises DirtyBranchError (the branch has uncommitted changes),
+        NotFoundError, and OutcomeUnknownError when the answer was lost.
         """
         await self._transport.call(cherry_picks.hard_reset(self.repository.id, self.id, id_of(ref), force=force))
 
     async def write_symlinks(self, location: str = "") -> str:
-        """Write, for each directory, a file that lists where the data of its objects lie, for Hive and its like.
+        """Write, for each directory, a file that lists the addresses of its objects, for Hive and similar tools.
 
-        Gives the address that they lie below. Only `location` and what is below it, when that is given.
+        `location` limits this to one directory and everything below it. Returns the address of the folder that holds
+        the files.
         """
         checked = _checks.check_text(location, "location")
         return await self._transport.call(metadata_calls.symlinks(self.repository.id, self.id, checked))
 
     async def find_operation(self, operation_id: str, limit: int = recover.SEARCHED) -> Commit | None:
-        """The commit that an operation made, or None: settles a CommitStateUnknownError later.
+        """Return the commit that an operation made, or None. Use it after a CommitStateUnknownError.
 
-        Looks at the last `limit` commits by first parents.
+        Searches the last `limit` commits by first parents.
         """
         return await recover.find(self._target, operation_id, limit)
 
@@ -310,16 +332,21 @@ class Branch(Background):
         on_attempt: Callable[[CommitAttempt], None] | None = None,
         ref: str | Ref | None = None,
     ) -> Workspace:
-        """Prepare changes apart from everybody else, on the branch's present commit, and commit them as one.
+        """Prepare changes in isolation, on the present commit of the branch, and commit them as one.
 
-        Used with `with`, it commits at the end. After an exception it stays open with its changes, and the error says
-        how to go on with it or drop it. It is created when it is entered or first used, and closed by the server after
-        `expires_in` (seconds; a week) unless it is renewed. What is uncommitted on the branch is no part of it.
+        In a `with` block it commits at the end. After an exception it stays open with its changes, and the error says
+        how to continue with it or drop it. The server creates it when the block is entered or the workspace is first
+        used. The server closes it after `expires_in` (seconds, default one week) unless it is renewed. It does not
+        contain the uncommitted changes of the branch.
 
-        `on_conflict`: what to do when the branch has moved. `rebase` goes on unless the same paths changed, `abort`
-        refuses, `overwrite` lets the workspace win. `claims` are prefixes below which any concurrent change is a
-        conflict. `data_path` says how bytes travel, `retry_for` for how many seconds a commit is tried again;
-        `on_attempt` is told of each attempt that failed. `ref` is another one to start from.
+        `on_conflict` decides what happens when the branch has moved: `rebase` continues unless the same paths changed,
+        `abort` refuses, and with `overwrite` the workspace wins. `claims` are prefixes below which any concurrent
+        change is a conflict. `data_path` says which way object bytes take. `retry_for` is the time in seconds for which
+        the SDK repeats a commit. The SDK calls `on_attempt` for each attempt that failed. `ref` starts from another
+        ref.
+
+            with main.workspace("Load June") as ws:
+                ws.put("june/a.csv", data)
         """
         start = "" if ref is None else id_of(ref)
         options = WorkspaceOptions(
@@ -328,9 +355,11 @@ class Branch(Background):
         return Workspace(self.repository, f"{self.id}+{new_id()}", options, on_attempt=on_attempt)
 
     async def stash(self, message: str | None = None, expires_in: timedelta | int | None = None) -> Workspace:
-        """Move all uncommitted changes of the branch into a new workspace; the branch shows its last commit then.
+        """Move all uncommitted changes of the branch into a new workspace. Then the branch shows its last commit.
 
-        `workspace.pop()` brings them back. Raises NothingToCommitError, OutcomeUnknownError on a lost answer.
+        `workspace.pop()` brings the changes back. `expires_in` in seconds.
+
+        Raises NothingToCommitError, and OutcomeUnknownError when the answer was lost.
         """
         call = workspaces.stash(
             self.repository.id,
@@ -358,15 +387,18 @@ class Branch(Background):
         progress: Callable[[IngestReport], None] | None = None,
         on_change: Callable[[Change], None] | None = None,
     ) -> IngestReport:
-        """Make the folder `prefix` show the objects of a folder elsewhere (`s3://bucket/folder/`), without a copy.
+        """Make the folder `prefix` show the objects of another folder (`s3://bucket/folder/`), without a copy.
 
-        One commit of what was added, changed and removed since; none when nothing was. The server must allow the source
-        (`ingest.allow`). `include` and `exclude` are globs as in a .gitignore file; what they leave out is left alone.
-        Objects written less than `settle` seconds ago wait. Without `removals` nothing is removed, and an
-        empty source only with `allow_empty_source`. `on_conflict` as of a workspace: a commit of somebody else below
-        `prefix` meanwhile is a conflict. `dry_run` changes nothing, and tells `on_change` each difference.
+        Makes one commit of what was added, changed and removed since the last time, and no commit when nothing changed.
+        The server must allow the source (`ingest.allow`).
 
-        Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`), PermissionDeniedError.
+        `include` and `exclude` are globs as in a .gitignore file. Paths that they leave out stay as they are. `settle`
+        skips objects that were written less than this number of seconds ago. `removals=False` removes nothing. An empty
+        source is accepted only with `allow_empty_source`. `on_conflict` is as in `workspace`: a commit of another
+        client below `prefix` during the ingest is a conflict. `dry_run` changes nothing, and calls `on_change` for each
+        difference.
+
+        Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`) and PermissionDeniedError.
         """
         wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
         job = Ingest(self._target, wanted, progress)

@@ -1,4 +1,4 @@
-"""The objects of a ref: their content and what is known of them. The lower half of the ref handle."""
+"""Reading objects of a ref, their content and their properties. `Ref` inherits it."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _WRITES = frozenset(
         "write_feather",
     ]
 )
-"""What a branch can, and people try on tags and commits."""
+"""Methods of a branch that users also try on tags and commits."""
 
 
 class RefObjects(Shown):
-    """One state of a repository, as far as its objects go."""
+    """The objects of one state of a repository."""
 
     __module__ = "lakebed.aio"
     _read_only = True
@@ -78,14 +78,21 @@ class RefObjects(Shown):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     async def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """The content of an object, or a range of it. A whole object is checked against its checksum.
+        """Return the content of an object, or of a range of it (`start` and `length` in bytes).
+
+        The SDK compares a whole object with its checksum.
+
+            data = main.get("raw/a.csv")
 
         Raises ObjectNotFoundError, InvalidRequestError (a range behind the end) and CorruptTransferError.
         """
         return b"".join(await collect(aiter(self._download(path, start, length))))
 
     async def chunks(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
-        """The same, as chunks of whatever size they arrive in. Goes on by itself when the connection breaks."""
+        """Return the content as chunks, in the sizes in which they arrive.
+
+        Continues when the connection breaks. Raises what `get` raises.
+        """
         async for chunk in self._download(path, start, length):
             yield chunk
 
@@ -96,34 +103,37 @@ class RefObjects(Shown):
         *,
         progress: Callable[[int], None] | None = None,
     ) -> ObjectInfo:
-        """Write an object to a local path, where it appears only when complete, or into an open binary file.
+        """Write an object to a local path or into an open binary file. A path appears only when the file is complete.
 
-        `progress` is called with the number of bytes that just arrived. The answer tells what the headers said:
-        `metadata` and `physical_address` are empty in it. A target that is a directory, or lies in none,
-        is told before any byte travels. Raises ObjectNotFoundError and CorruptTransferError.
+        The SDK calls `progress` with the number of bytes that just arrived. The result contains what the headers of the
+        answer said: its `metadata` and `physical_address` are empty.
+
+        Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
+        missing, it raises before the transfer begins.
         """
         return await save(self._download(path, 0, None), target, progress)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
 
-        Raises ObjectNotFoundError; reading raises PreconditionFailedError when the object changed since.
+        Raises ObjectNotFoundError. A read raises PreconditionFailedError when the object has changed since it was
+        opened.
         """
         plain = _files.check_mode(mode, writable=False)
         return self._open_to_read(path, plain, encoding, newline)
 
     async def stat(self, path: str) -> ObjectInfo:
-        """Size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
+        """Return size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
         return await self._transport.call(objects.stat(self.repository.id, self.id, _checks.check_path(path)))
 
     async def storage_class(self, path: str) -> str | None:
-        """The storage class that the store keeps an object in; None where it has none. Raises ObjectNotFoundError."""
+        """Return the storage class of an object in the store, or None. Raises ObjectNotFoundError."""
         return await self._transport.call(
             physical_addresses.storage_class(self.repository.id, self.id, _checks.check_path(path))
         )
 
     async def exists(self, path: str) -> bool:
-        """Whether there is an object at exactly this path. Raises NotFoundError for a repository or ref that is not."""
+        """Return whether there is an object at exactly this path. Raises NotFoundError when the ref does not exist."""
         try:
             await self.stat(path)
         except ObjectNotFoundError:
@@ -133,7 +143,11 @@ class RefObjects(Shown):
     def list(
         self, prefix: str = "", delimiter: str = "", after: str = "", limit: int | None = None
     ) -> Listing[ObjectInfo | CommonPrefix]:
-        """Objects in the byte order of their paths. With a delimiter, `/` say, folders come as one CommonPrefix."""
+        """List objects in the byte order of their paths. With a delimiter, each folder is one CommonPrefix.
+
+        for entry in main.list("raw/", delimiter="/"):
+            print(entry.path)
+        """
         _checks.check_text(prefix + delimiter + after, "prefix, delimiter or after")
         return Listing(
             self._transport,
@@ -147,9 +161,10 @@ class RefObjects(Shown):
         )
 
     async def ranges(self) -> Sequence[RangeInfo]:
-        """The Parquet files that the committed entries are in, for engines that read them by themselves.
+        """Return the Parquet files that contain the committed entries, for engines that read them directly.
 
-        In order of path, the patches behind the ranges. What is uncommitted on a branch is in none of them.
+        The ranges come first, in the order of paths, then the patches. Uncommitted entries of a branch are in none of
+        them.
         """
         return await ranges.ranges_of(self._target)
 
@@ -170,11 +185,11 @@ class RefObjects(Shown):
         )
 
     def _reads_proxied(self) -> bool:
-        """Whether all bytes are to come through the server: the variable LAKEBED_DATA_PATH may say so."""
+        """Return whether all bytes must come through the server. The variable LAKEBED_DATA_PATH can demand it."""
         return wanted_path(None) == PROXIED
 
     async def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
-        """Exactly this range of the object that has this checksum."""
+        """Return exactly this range of the object that has this checksum."""
         return b"".join(await collect(aiter(self._download(path, start, length, checksum))))
 
     def _open_to_read(self, path: str, mode: str, encoding: str, newline: str | None) -> OpenFile:

@@ -47,9 +47,11 @@ class RepositoryBase(Shown):
     ) -> Self:
         """Create the repository, with one empty commit on its default branch. Returns itself.
 
-        With `exist_ok`, one that is there already will do, as long as it is over the same storage namespace. `bare`:
-        without a branch, for `restore_refs`. `read_only`: refuses changes. `sample_data`: with objects to begin with.
-        `allow_non_empty`: the namespace may hold other objects; Lakebed leaves them as they are.
+        With `exist_ok` the call accepts an existing repository over the same storage namespace. `bare` creates no
+        branch, for `restore_refs`. `read_only` makes the server refuse changes. `sample_data` adds example objects.
+        `allow_non_empty` accepts a namespace that holds other objects, and Lakebed does not touch them.
+
+            repo = lake.repository("sales").create("local://sales", exist_ok=True)
 
         Raises AlreadyExistsError (the name or the namespace is taken, or the namespace is not empty) and
         InvalidRequestError.
@@ -87,11 +89,11 @@ class RepositoryBase(Shown):
             ) from error
 
     async def delete(self, force: bool = False) -> None:
-        """Delete the repository; the objects in its storage namespace stay. Raises NotFoundError."""
+        """Delete the repository. The objects in its storage namespace stay. Raises NotFoundError."""
         await self._transport.call(repositories.delete(self.id, force=force))
 
     async def exists(self) -> bool:
-        """Whether there is such a repository."""
+        """Return whether there is such a repository."""
         try:
             await self.info()
         except NotFoundError:
@@ -99,38 +101,39 @@ class RepositoryBase(Shown):
         return True
 
     async def info(self) -> RepositoryInfo:
-        """What the server knows about it. Raises NotFoundError."""
+        """Return the server's description of the repository. Raises NotFoundError."""
         return await trusted(self._transport, await self._transport.call(repositories.get(self.id)))
 
     async def metadata(self) -> dict[str, str]:
-        """Its metadata. Raises NotFoundError."""
+        """Return the metadata of the repository. Raises NotFoundError."""
         return await self._transport.call(repositories.get_metadata(self.id))
 
     async def set_metadata(self, values: Mapping[str, str]) -> None:
-        """Set some keys; the others stay. Raises NotFoundError."""
+        """Set some keys. The others stay. Raises NotFoundError."""
         checked = _checks.check_metadata(dict(values), "repository")
         await self._transport.call(repositories.set_metadata(self.id, checked))
 
     async def delete_metadata(self, keys: Iterable[str]) -> None:
-        """Remove some keys; unknown ones are ignored. Raises NotFoundError."""
+        """Remove some keys, and ignore unknown ones. Raises NotFoundError."""
         checked = [_checks.check_text(key, "metadata key") for key in keys]
         await self._transport.call(repositories.delete_metadata(self.id, checked))
 
     async def protection(self) -> ProtectionRules:
-        """The patterns of branches that take no direct changes: no writes, resets and commits, but merges."""
+        """Return the patterns of protected branches. They accept merges, but no writes, resets or commits."""
         return await self._transport.call(protection.get(self.id))
 
     async def set_protection(self, patterns: Iterable[str], *, replaces: ProtectionRules | None = None) -> None:
-        """Replace these patterns: `*`, `?`, `[ab]` and `[!ab]` mean several names. They hold at once.
+        """Replace these patterns. `*`, `?`, `[ab]` and `[!ab]` match several names. They take effect immediately.
 
-        With `replaces`, only if the rules are still those. Raises PreconditionFailedError, InvalidRequestError.
+        With `replaces` the server sets them only when the present rules are still those. Raises PreconditionFailedError
+        and InvalidRequestError.
         """
         checked = [_checks.check_text(pattern, "pattern") for pattern in patterns]
         etag = None if replaces is None else replaces.etag
         await self._transport.call(protection.put(self.id, checked, etag=etag))
 
     def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
-        """Branches in the order of their names; `hidden` includes those created hidden."""
+        """List the branches in the order of their names. `hidden` includes branches that were created hidden."""
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -141,7 +144,7 @@ class RepositoryBase(Shown):
         )
 
     def tags(self, prefix: str = "", limit: int | None = None) -> Listing[RefInfo]:
-        """Tags in the order of their names."""
+        """List the tags in the order of their names."""
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -152,7 +155,10 @@ class RepositoryBase(Shown):
         )
 
     def workspaces(self, state: str = "open", branch: str = "", limit: int | None = None) -> Listing[WorkspaceInfo]:
-        """Workspaces in the order of their ids: open ones, or in another state, or `all`; of a branch or of any."""
+        """List the workspaces in the order of their ids, of one branch or of all.
+
+        `state` is `open`, the state of a closed workspace, or `all`.
+        """
         _checks.check_text(state + branch, "state or branch")
         return Listing(
             self._transport,
@@ -163,25 +169,27 @@ class RepositoryBase(Shown):
         )
 
     async def commit(self, id: str) -> Commit:
-        """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
+        """Return a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
         return await self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
 
     async def metadata_file(self, kind: Literal["range", "meta_range"], id: str) -> bytes:
-        """A Parquet file that the history is made of, by its id, for who cannot reach the store. Raises NotFoundError.
+        """Return a Parquet file of the history by its id, for clients that cannot reach the store.
 
-        `ref.ranges()` has the ids of ranges, a commit that of its metarange.
+        `ref.ranges()` returns the ids of ranges, and a commit has the id of its metarange. Raises NotFoundError.
         """
         return await self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
     async def metadata_place(self, kind: Literal["range", "meta_range"], id: str) -> str:
-        """Where such a file lies, from the storage namespace on. Raises NotFoundError."""
+        """Return the path of such a file inside the storage namespace. Raises NotFoundError."""
         return await self._transport.call(metadata.place(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
     async def add_commit(self, commit: Commit) -> None:
-        """Store a commit exactly as it is, as when history is carried over from elsewhere. No branch moves.
+        """Store a commit exactly as given, for example when history moves from another repository. Moves no branch.
 
-        Its id must be that of its content; its parents and its listing must be there. One that is stored already is the
-        same, by its id. Raises NotFoundError and InvalidRequestError.
+        Its id must be the hash of its content. The repository must contain its parents and its metarange. A commit that
+        is stored already is accepted, because its id is the same.
+
+        Raises NotFoundError and InvalidRequestError.
         """
         with suppress(AlreadyExistsError):
             await self._transport.call(commits.record(self.id, commit))

@@ -12,7 +12,7 @@ from lakebed.model import RefInfo
 
 
 class Tag(Ref):
-    """A handle to one tag; everything that a ref can do, and its life."""
+    """A handle to one tag. It reads like any ref, and creates and drops the tag."""
 
     __module__ = "lakebed.aio"
 
@@ -24,7 +24,7 @@ class Tag(Ref):
     async def create(self, ref: str | Ref, exist_ok: bool = False) -> Self:
         """Create the tag at a ref. Returns itself.
 
-        With `exist_ok`, a tag that is there already will do, as long as it stands at the same commit.
+        With `exist_ok` the call accepts an existing tag that points at the same commit.
 
         Raises AlreadyExistsError, NotFoundError (no such ref) and InvalidRequestError.
         """
@@ -49,9 +49,9 @@ class Tag(Ref):
         return self
 
     async def drop(self, force: bool = False) -> None:
-        """Delete the tag; the commit stays. Raises NotFoundError."""
+        """Delete the tag. Its commit stays. Raises NotFoundError."""
         await self._transport.call(refs.delete_tag(self.repository.id, self.id, force=force))
 
     async def info(self) -> RefInfo:
-        """The commit that the tag stands at. Raises NotFoundError."""
+        """Return the name of the tag and the commit that it points at. Raises NotFoundError."""
         return await self._transport.call(refs.get_tag(self.repository.id, self.id))

@@ -1,4 +1,4 @@
-"""Handles to work that goes on without its client."""
+"""Handles to tasks: work that the server continues without the client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIRST_PAUSE, _PAUSE = 0.05, 2.0
 
 
 class _Background:
-    """What a server does in its own time, by its id."""
+    """A task of the server, by its id."""
 
     __module__ = "lakebed.aio"
 
@@ -32,11 +32,11 @@ class _Background:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
     async def status(self) -> TaskStatus:
-        """How far it is. Raises NotFoundError for one that is forgotten or never was."""
+        """Return the progress of the task. Raises NotFoundError when the server does not know the id (any more)."""
         return await self._target.transport.call(tasks.get(self._target.repository, self._target.ref, self.id, wait=0))
 
     async def _ended(self) -> TaskStatus:
-        """It when it is over and well. Raises what it failed with."""
+        """Wait for the end, and return the status. Raises the error of a failed task."""
         state = await ended(self._target, self.id)
         if state.error is not None:
             raise state.error
@@ -44,28 +44,29 @@ class _Background:
 
 
 class Task(_Background):
-    """A handle to a commit or a merge that a server does in its own time. It is remembered for seven days."""
+    """A handle to a commit or a merge that runs as a task. The server remembers it for seven days."""
 
     __module__ = "lakebed.aio"
 
     async def wait(self) -> Commit:
-        """Wait until it is over; gives its commit. Raises what it failed with, and NotFoundError."""
+        """Wait for the end, and return the commit. Raises the error of a failed task, and NotFoundError."""
         return made(self._target, await ended(self._target, self.id))
 
 
 class Import(Task):
-    """A handle to an import into a branch. It is remembered for seven days."""
+    """A handle to an import into a branch. The server remembers it for seven days."""
 
     __module__ = "lakebed.aio"
 
     async def status(self) -> TaskStatus:
-        """How far it is; `objects` counts what it has looked at. Raises NotFoundError."""
+        """Return the progress. `objects` counts the objects that the import has examined. Raises NotFoundError."""
         return await self._target.transport.call(imports.status(self._target.repository, self._target.ref, self.id))
 
     async def wait(self, progress: Callable[[TaskStatus], None] | None = None) -> Commit:
-        """Wait until it is over; gives the commit, or the head where nothing differed. `progress` is told now and then.
+        """Wait for the end. Returns the commit, or the head of the branch when nothing differed.
 
-        Raises what it failed with, and NotFoundError.
+        The SDK calls `progress` with the status after each request, first every 0.05 seconds and later every 2.
+        Raises the error of a failed import, and NotFoundError.
         """
         pause = _FIRST_PAUSE
         while True:
@@ -78,26 +79,26 @@ class Import(Task):
             pause = min(2 * pause, _PAUSE)
 
     async def cancel(self) -> None:
-        """Give it up: it commits nothing any more. Raises ConflictError when it is over, OutcomeUnknownError."""
+        """Cancel the import, so that it commits nothing. Raises ConflictError when it is over, and OutcomeUnknownError."""
         await self._target.transport.call(imports.cancel(self._target.repository, self._target.ref, self.id))
 
 
 class Dump(_Background):
-    """A handle to a dump of commits, branches and tags. It is remembered for seven days."""
+    """A handle to a dump of commits, branches and tags. The server remembers it for seven days."""
 
     __module__ = "lakebed.aio"
 
     async def wait(self) -> RefsDump:
-        """Wait until it is over; gives what `restore_refs` takes. Raises what it failed with, and NotFoundError."""
+        """Wait for the end. Returns what `restore_refs` takes. Raises the error of a failed dump, and NotFoundError."""
         await self._ended()
         return await self._target.transport.call(metadata.dumped(self.repository.id, self.id))
 
 
 class Restore(_Background):
-    """A handle to a restore from such a dump. It is remembered for seven days."""
+    """A handle to a restore from a dump. The server remembers it for seven days."""
 
     __module__ = "lakebed.aio"
 
     async def wait(self) -> None:
-        """Wait until it is over. Raises what it failed with, and NotFoundError."""
+        """Wait for the end. Raises the error of a failed restore, and NotFoundError."""
         await self._ended()

@@ -1,7 +1,7 @@
-"""The workspace handle: work on a branch that nobody else sees, committed as one.
+"""The workspace handle: isolated work on a branch, committed as one.
 
-A workspace is a ref and can be read like one. Bytes go to the store once, then the objects are registered; a commit
-moves no data.
+A workspace is a ref, so all reading methods work. The bytes go to the store once, then the objects are registered. A
+commit moves no data.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ log = logging.getLogger("lakebed.workspace")
 
 
 class Workspace(Staging):
-    """Work on a branch that nobody else sees, committed as one or not at all. `branch.workspace()` makes one.
+    """Isolated work on a branch, committed as a whole or not at all. `branch.workspace()` makes one.
 
-    It reads as the branch's commit with the workspace's own changes on top, under the ref `main+<id>`. A handle can be
-    pickled, without credentials: where it is unpickled, they are taken from the environment or the configuration file.
-    A workspace that was committed, popped or dropped, or has expired, raises WorkspaceClosedError.
+    It shows the commit of the branch with the workspace's own changes on top, under the ref `main+<id>`. A handle can
+    be pickled, without credentials: the process that unpickles it takes its own from the environment or the
+    configuration file. The methods raise WorkspaceClosedError after the workspace was committed, popped or dropped, or
+    has expired.
     """
 
     __module__ = "lakebed.aio"
@@ -70,29 +71,30 @@ class Workspace(Staging):
     # its life
 
     async def create(self) -> Self:
-        """Create it now rather than at first use. Returns itself. Creating it again changes nothing."""
+        """Create the workspace now, before its first use. Returns itself. A second call changes nothing."""
         await self._open()
         return self
 
     async def info(self) -> WorkspaceInfo:
-        """What the server knows about it: state, base, expiry, prefix. Works on closed ones as well."""
+        """Return the server's description: state, base, expiry, prefix. Works on a closed workspace too."""
         await self._open()
         info = await self._plain.call(workspaces.get(self.repository.id, self.id))
         return await trusted(self._plain, info, self.options.data_path)
 
     async def renew(self, expires_in: timedelta | int) -> WorkspaceInfo:
-        """Let it live for so long from now on (seconds, at least 60)."""
+        """Let the workspace live for this time from now on (seconds, at least 60)."""
         call = workspaces.renew(self.repository.id, self.id, seconds_of(expires_in) or 0)
         return await self._transport.call(call)
 
     async def drop(self) -> None:
-        """Close it without committing. Its changes are gone; dropping it twice is no error."""
+        """Close the workspace and delete its changes, without a commit. A second call is no error."""
         await self._transport.call(workspaces.drop(self.repository.id, self.id))
 
     async def pop(self, branch: str | Ref | None = None) -> None:
-        """Make its changes uncommitted changes of its branch, or of another one, on top of what is there; closes it.
+        """Make the changes uncommitted changes of its branch, or of another branch, and close the workspace.
 
-        Raises NothingToCommitError, OutcomeUnknownError on a lost answer.
+        They replace what is uncommitted at the same paths. Raises NothingToCommitError, and OutcomeUnknownError when
+        the answer was lost.
         """
         name = "" if branch is None else _checks.check_name(branch.id if isinstance(branch, Ref) else branch, "branch")
         await self._transport.call(workspaces.pop(self.repository.id, self.id, name))
@@ -106,11 +108,11 @@ class Workspace(Staging):
         jobs: int = JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
-        """Upload what is in a directory, below a prefix that is taken as a folder. Memory stays bounded.
+        """Upload all files of a directory below a prefix, taken as a folder. Memory stays bounded.
 
-        What is done is noted in a journal, in `~/.cache/lakebed` or where `journal` says, until all of it is: when the
-        process is killed, the same call for the same workspace goes on where it stopped. `progress` is told of bytes,
-        files and time left, ten times in a second at most. Links to directories are not followed.
+        A journal, in `~/.cache/lakebed` or at `journal`, records the progress: after the process is killed, the same
+        call for the same workspace continues where it stopped. `jobs` is the number of parallel uploads. The SDK calls
+        `progress` with bytes, files and time left, at most ten times a second. It does not follow links to directories.
 
         Raises PartialFailureError, after trying all, when files could not be read, and InvalidRequestError.
         """
@@ -118,14 +120,14 @@ class Workspace(Staging):
             return await bulk_upload.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
 
     async def revert(self, *globs: str) -> None:
-        """Take back all changes, or those that globs in .gitignore style choose; it stays open.
+        """Undo all changes, or the changes of paths that match globs in .gitignore style. The workspace stays open.
 
-        Raises InvalidRequestError for a glob that matches nothing, OutcomeUnknownError on a lost answer.
+        Raises InvalidRequestError for a glob that matches nothing, and OutcomeUnknownError when the answer was lost.
         """
         await self._transport.call(workspaces.revert(self.repository.id, self.id, checked_globs(globs)))
 
     def changes(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
-        """What it changes, against the commit that it stands on. (`diff` compares with another ref.)"""
+        """List the workspace's changes against its base commit. (`diff` compares with another ref.)"""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
             self._target,
@@ -147,7 +149,7 @@ class Workspace(Staging):
     def add(self, *globs: str) -> Selection:
         """Choose a part of the changes by globs in .gitignore style: `ws.add("**/*.parquet").commit("tables only")`.
 
-        The rest stays in the workspace, which goes on from that commit.
+        The rest stays in the workspace, whose base is then the new commit.
         """
         return Selection(self, checked_globs(globs))
 
@@ -164,15 +166,17 @@ class Workspace(Staging):
         idempotency_key: str | None = None,
         relocate: bool = False,
     ) -> Commit:
-        """Commit all changes as one commit on top of whatever the branch stands at, and close the workspace.
+        """Commit all changes as one commit on top of the branch's present commit, and close the workspace.
 
-        `replace_prefix` makes the workspace's content all that is left under some prefixes, and a concurrent change
-        under them a conflict. `scan` looks for what other tools wrote first: by default when `path()` was asked for.
-        `relocate` takes over entries that differ in their address only, as `share` makes them.
+        `replace_prefix` names prefixes: below them only the workspace's content remains, and a concurrent change is a
+        conflict. `scan` first registers what other tools wrote. By default it does so when `path()` was called.
+        `relocate` also commits entries of which only the address differs, as `share` makes them.
 
-        Lost races are tried again, and a lost answer is asked for again under the same key, for `retry_for` seconds.
-        Whatever is raised, what was staged stays. Raises ConcurrentCommitError and DirtyBranchError (with the paths),
-        NothingToCommitError, WorkspaceClosedError and CommitStateUnknownError.
+        For `retry_for` seconds the SDK repeats a commit that lost a race, and asks again under the same key when an
+        answer was lost. When it raises, the staged changes stay.
+
+        Raises ConcurrentCommitError and DirtyBranchError (with the paths), NothingToCommitError, WorkspaceClosedError
+        and CommitStateUnknownError.
         """
         return await self._commit(
             (), message, metadata, on_conflict, replace_prefix, allow_empty, date, scan, idempotency_key, relocate
@@ -227,7 +231,7 @@ class Workspace(Staging):
         return commit
 
     async def _finish(self) -> None:
-        """At the end of a `with` block: commit, unless that was done or there is nothing to commit."""
+        """At the end of a `with` block: commit, unless the block did so or nothing changed."""
         if self._done is not None:
             return
         info = await self.info()
@@ -246,13 +250,13 @@ class Workspace(Staging):
             await self.drop()
 
     def _advise(self, error: BaseException) -> None:
-        """Say what became of the work, once."""
+        """Add to the error what became of the changes, one time."""
         if self._made and not isinstance(error, WorkspaceClosedError) and self._done is None:
             recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
 
 
 class Selection:
-    """A part of a workspace's changes, to be committed alone."""
+    """A part of a workspace's changes, to be committed separately."""
 
     __module__ = "lakebed.aio"
 
@@ -273,9 +277,9 @@ class Selection:
         scan: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Commit:
-        """Commit this part as `Workspace.commit` does; the rest stays, on top of the new commit.
+        """Commit this part as `Workspace.commit` does. The rest stays, on top of the new commit.
 
-        Raises what that raises, and InvalidRequestError for a glob that matches nothing.
+        Raises what `Workspace.commit` raises, and InvalidRequestError for a glob that matches nothing.
         """
         return await self.workspace._commit(
             self.globs, message, metadata, on_conflict, (), False, date, scan, idempotency_key
@@ -294,7 +298,7 @@ def _say_refused(found: ScanResult) -> None:
 
 
 def _restore(handle: Any, repository: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:
-    """A handle in another process: credentials are this process's own."""
+    """Unpickle a handle. It uses the credentials of this process."""
     repository_id, found_id, options, is_made, given_out = made
     home = repository(recall(*where), repository_id)
     again: Workspace = handle(home, found_id, options, is_made=is_made)

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/handles/background.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Work of a branch that continues in the background: one call begins it, another follows it, from any process."""
+"""Work of a branch that the server continues in the background. One call starts it, and any process can follow it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lakebed.errors import InvalidRequestError
 
 
 class Background(Writable):
-    """A branch that others work on."""
+    """The methods of a branch that start a task on the server and return its handle."""
 
     __module__ = "lakebed"
 
@@ -30,9 +30,12 @@ class Background(Writable):
         date: datetime | int | None = None,
         key: str | None = None,
     ) -> Task:
-        """Begin what `commit` does, and return. With a `key`, beginning it again finds the first one, for seven days.
+        """Start what `commit` does, and return without waiting.
 
-        What is staged while it waits for its turn may be in it. Raises ConflictError (the key was another call's).
+        `key` is any text. A second call with the same key within seven days returns the first task. The commit may
+        include changes that are staged while the task waits for its turn.
+
+        Raises ConflictError when the key was used for another call.
         """
         asked = commit.commit_asked(
             message,
@@ -56,7 +59,7 @@ class Background(Writable):
         resolve: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Task:
-        """Begin to merge `source` into this branch, as its `merge_into` does; `key` as of `start_commit`."""
+        """Start to merge `source` into this branch, as `merge_into` does, and return. `key` as in `start_commit`."""
         asked = commit.merge_asked(
             message=message,
             strategy=strategy,
@@ -72,12 +75,13 @@ class Background(Writable):
     def start_import(
         self, sources: Mapping[str, str], message: str, *, metadata: Mapping[str, str] | None = None
     ) -> Import:
-        """Begin to show objects that lie elsewhere, without a copy, as one commit: `{"s3://b/orders/": "orders/"}`.
+        """Start an import: one commit shows objects of another place on this branch, without a copy.
 
-        Each source that ends in a slash is a folder, and replaces what the branch has below its destination; others are
-        single objects. The server must allow them (`ingest.allow`). For what changes again and again use `ingest`.
+        `sources` maps each source to a destination: `{"s3://b/orders/": "orders/"}`. A source that ends in a slash is a
+        folder, and replaces everything below its destination on the branch. Any other source is a single object. The
+        server must allow the sources (`ingest.allow`). For a source that changes again and again use `ingest`.
 
-        Raises PermissionDeniedError, InvalidRequestError, and OutcomeUnknownError on a lost answer.
+        Raises PermissionDeniedError, InvalidRequestError, and OutcomeUnknownError when the answer was lost.
         """
         if not sources:
             raise InvalidRequestError("an import needs a source at least")
@@ -89,5 +93,5 @@ class Background(Writable):
         return Import(self.repository, self._transport.call(call), self.id)
 
     def import_task(self, id: str) -> Import:
-        """A handle to an import that was begun, by its id."""
+        """Return the handle to an import that was started before, by its id."""
         return Import(self.repository, id, self.id)

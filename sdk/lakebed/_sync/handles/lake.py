@@ -1,9 +1,6 @@
 # Generated from sdk/lakebed/_async/handles/lake.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The top handle: a lake is one server and one set of credentials.
-
-Making handles costs nothing and asks nobody.
-"""
+"""The top handle: a lake is one server and one set of credentials. Making a handle sends no request."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, U
 
 
 class Lake(Door):
-    """One Lakebed server. Safe to share between threads, and to pickle: connections are made anew elsewhere."""
+    """One Lakebed server. Threads can share it. It can be pickled: another process opens its own connections."""
 
     __module__ = "lakebed"
 
@@ -38,7 +35,7 @@ class Lake(Door):
 
     @classmethod
     def _over(cls, transport: Transport) -> Self:
-        """A handle to a connection that is there."""
+        """Return a handle that uses an existing connection."""
         lake = cls.__new__(cls)
         lake._transport = transport
         return lake
@@ -53,12 +50,13 @@ class Lake(Door):
 
     @property
     def settings(self) -> Settings:
-        """What this connection was made with, and where each value came from. The secret is not shown."""
+        """The settings of this connection, and where each value came from. The secret is not shown."""
         return self._transport.settings
 
     def as_default(self) -> AbstractContextManager[Self]:
-        """Let `lakebed://` mean this lake inside a `with` block, in this thread or task: for pandas and everything else
-        that knows fsspec. Threads that are started inside begin without it.
+        """Make `lakebed://` mean this lake inside a `with` block, for pandas and every other user of fsspec.
+
+        It holds in this thread or task. Threads that are started inside the block begin without it.
         """
         return default_lake.binding(self.settings, self)
 
@@ -67,30 +65,31 @@ class Lake(Door):
         self._transport.close()
 
     def healthy(self) -> bool:
-        """Whether the server answers, asked once. Never raises; needs no valid credentials."""
+        """Return whether the server answers. Asks it one time. Never raises, and needs no valid credentials."""
         return self._transport.probe(system.health())
 
     def version(self) -> str:
-        """The API level of the server, such as `1.60.0`. Raises AuthenticationError."""
+        """Return the API level of the server, such as `1.60.0`. Raises AuthenticationError."""
         return self._transport.call(system.version())
 
     def info(self) -> ServerInfo:
-        """What the server tells of itself: its API level, where storage namespaces may lie, what it can.
+        """Return the server's description: its API level, its allowed storage namespaces and its features.
 
         Raises AuthenticationError.
         """
         return self._transport.call(system.info())
 
     def is_set_up(self) -> bool:
-        """Whether the server has an administrator; a Lakebed server sees to it before it answers. Needs no valid
-        credentials.
+        """Return whether the server has an administrator. Needs no valid credentials.
+
+        A Lakebed server creates the administrator before it answers requests.
         """
         return self._transport.call(system.is_set_up())
 
     def session_token(self) -> SessionToken:
-        """A token that stands for this connection's access key until it expires, for a tool that is to have no key.
+        """Return a token that works like this connection's access key until it expires.
 
-        It can do what the key can. Raises AuthenticationError.
+        Give it to a tool that must not get the key. It has all permissions of the key. Raises AuthenticationError.
         """
         settings = self.settings
         return self._transport.call(keys.login(settings.access_key_id, settings.secret_access_key))
@@ -98,17 +97,18 @@ class Lake(Door):
     def end_session_tokens(self) -> None:
         """End all tokens of this user, on every server within a second. Access keys stay.
 
-        Raises OutcomeUnknownError on a lost answer: ask again.
+        Raises OutcomeUnknownError when the answer was lost: call it again.
         """
         self._transport.call(keys.logout_everywhere())
 
     def request(
         self, method: str, path: str, params: Mapping[str, str | Sequence[str]] | None = None, body: Any = None
     ) -> Answer:
-        """Send one request of the REST API as it is, for what no verb is for; gives the answer, held in memory.
+        """Send one request of the REST API that no method covers. Returns the answer, held in memory.
 
-        `path` is what follows `/api/v1`, its parts percent-encoded; `body` is sent as JSON. Only GET and HEAD are
-        repeated. Raises InvalidRequestError, the error that the answer stands for, and OutcomeUnknownError when it is
+        `path` is the part after `/api/v1`, percent-encoded. The SDK sends `body` as JSON. It repeats only GET and HEAD.
+
+        Raises InvalidRequestError, the error that the answer describes, and OutcomeUnknownError when the answer was
         lost.
         """
         sent = dict(params or {})
@@ -116,11 +116,11 @@ class Lake(Door):
         return self._transport.call(system.plain(method, path, sent, body))
 
     def user(self) -> User:
-        """The user that the credentials belong to. Raises AuthenticationError."""
+        """Return the user that the credentials belong to. Raises AuthenticationError."""
         return self._transport.call(system.user())
 
     def access_keys(self) -> list[AccessKey]:
-        """The caller's access keys, without their secrets."""
+        """Return the caller's access keys, without their secrets."""
         user = (self.user()).id
         return Listing(
             self._transport,
@@ -130,26 +130,25 @@ class Lake(Door):
         ).all()
 
     def access_key(self, id: str) -> AccessKey:
-        """One of the caller's access keys, without its secret. Raises NotFoundError."""
+        """Return one of the caller's access keys, without its secret. Raises NotFoundError."""
         return self._transport.call(keys.get((self.user()).id, _checks.check_name(id, "access key id")))
 
     def create_access_key(self) -> AccessKey:
-        """Make the caller another access key. Its secret is told here and never again.
+        """Create another access key for the caller. Only this answer contains its secret.
 
-        Raises OutcomeUnknownError on a lost answer: look at `access_keys`, and drop what nobody has the secret of.
+        Raises OutcomeUnknownError when the answer was lost: read `access_keys`, and drop the key whose secret was lost.
         """
         return self._transport.call(keys.create((self.user()).id))
 
     def drop_access_key(self, id: str) -> None:
         """Remove one of the caller's access keys and end its tokens, on every server within a second.
 
-        The key of this connection is refused (InvalidRequestError), and the last one (ConflictError). Raises
-        NotFoundError.
+        Raises InvalidRequestError for the key of this connection, ConflictError for the last key, and NotFoundError.
         """
         self._transport.call(keys.delete((self.user()).id, _checks.check_name(id, "access key id")))
 
     def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:
-        """Repositories in the order of their names. `search` keeps those with this text anywhere in the name."""
+        """List the repositories in the order of their names. `search` keeps names that contain this text."""
         _checks.check_text(prefix + search, "prefix or search text")
         return Listing(
             self._transport,
@@ -160,11 +159,11 @@ class Lake(Door):
         )
 
     def repository(self, id: str) -> Repository:
-        """A handle to a repository, whether or not it exists."""
+        """Return a handle to a repository, whether or not it exists."""
         return Repository(self._transport, id)
 
     def parse(self, uri: str) -> values_uri.Location:
-        """The parts of `lakebed://repository/ref/path`. Raises InvalidRequestError."""
+        """Split `lakebed://repository/ref/path` into its parts. Raises InvalidRequestError."""
         return values_uri.parse_uri(uri)
 
 
@@ -176,14 +175,16 @@ def connect(
     timeout: float = 60.0,
     retries: int = 5,
 ) -> Lake:
-    """Give a handle to a lake; nothing is sent yet.
+    """Return a handle to a lake. Sends no request.
 
-    What is not passed is taken from `LAKEBED_ENDPOINT`, `LAKEBED_ACCESS_KEY_ID`, `LAKEBED_SECRET_ACCESS_KEY`, then
-    from ~/.lakebed.yaml (or the file that `LAKEBED_CONFIG_FILE` names), then from what other clients read: `LAKECTL_*`,
-    `LAKEFS_HOST`, `LAKEFS_USERNAME` and `LAKEFS_PASSWORD`, ~/.lakectl.yaml. `timeout` is in seconds for each wait;
-    `retries` says how often a safe request is repeated.
+    The SDK looks up what is not passed in this order: `LAKEBED_ENDPOINT`, `LAKEBED_ACCESS_KEY_ID` and
+    `LAKEBED_SECRET_ACCESS_KEY`, then ~/.lakebed.yaml (or the file in `LAKEBED_CONFIG_FILE`), then the settings of other
+    clients: `LAKECTL_*`, `LAKEFS_HOST`, `LAKEFS_USERNAME` and `LAKEFS_PASSWORD`, and ~/.lakectl.yaml. `timeout` is in
+    seconds for each wait. `retries` is the number of times that the SDK repeats a safe request.
 
-    Warns (ConfigurationWarning) of names that look misspelled. Raises ConfigurationError, which names what is missing
-    or where a wrong value came from.
+        lake = lakebed.connect("http://localhost:8000", "key id", "secret")
+
+    Warns (ConfigurationWarning) of names that seem misspelled. Raises ConfigurationError, which names the missing
+    setting or the place of a wrong value.
     """
     return Lake(config.resolve(endpoint, access_key_id, secret_access_key, timeout=timeout, retries=retries))

@@ -1,8 +1,8 @@
 # Generated from sdk/lakebed/_async/handles/ref.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The ref handle: reading, at a branch, a tag, a commit or any expression that leads to one.
+"""The ref handle: reads the state at a branch, a tag, a commit or any other ref expression.
 
-Nothing here changes anything but `merge_into`, which changes its destination.
+Only `merge_into` changes something: its destination.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Ref(RefObjects):
-    """A handle to one state of a repository, readable. A branch is read with its uncommitted changes, `main@` without.
+    """A handle to one state of a repository, for reading. A branch shows its uncommitted changes, and `main@` does not.
 
     Any method raises NotFoundError when the repository or the ref does not exist.
     """
@@ -49,11 +49,14 @@ class Ref(RefObjects):
         jobs: int = JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
-        """Download everything under a prefix, taken as a folder, to a directory. Files of the same names are replaced.
+        """Download every object below a prefix, taken as a folder, into a directory. Replaces files of the same names.
 
-        Each file appears when it is complete. When the process is killed, the same call goes on where it stopped, by a
-        journal in `~/.cache/lakebed` or where `journal` says. Raises PartialFailureError, after trying all, when some
-        could not be downloaded, or have paths that cannot be files; InvalidRequestError for `jobs` below 1.
+        Each file appears when it is complete. A journal, in `~/.cache/lakebed` or at `journal`, records the progress:
+        after the process is killed, the same call continues where it stopped. `jobs` is the number of parallel
+        downloads.
+
+        Raises PartialFailureError, after trying all, when some objects failed or have paths that cannot be files.
+        Raises InvalidRequestError for `jobs` below 1.
         """
         with render_progress.following(f"download {prefix}", progress) as report:
             return bulk_download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
@@ -61,7 +64,7 @@ class Ref(RefObjects):
     # history
 
     def commit_info(self) -> Commit:
-        """The commit that this ref stands at."""
+        """Return the commit that this ref points at."""
         return self.repository.commit(self.id)
 
     def log(
@@ -75,7 +78,7 @@ class Ref(RefObjects):
         since: datetime | None = None,
         stop_at: str = "",
     ) -> Listing[Commit]:
-        """History, newest first. `paths` and `prefixes` keep the commits that changed one of them."""
+        """List the history, newest commit first. `paths` and `prefixes` keep the commits that changed one of them."""
         moment = None if since is None else _checks.aware(since)
         return Listing(
             self._transport,
@@ -105,10 +108,10 @@ class Ref(RefObjects):
         delimiter: str = "",
         limit: int | None = None,
     ) -> Diff:
-        """What `other` has changed, seen from here: what merging `other` into this ref would bring.
+        """List what `other` has changed, seen from this ref: what a merge of `other` into this ref would bring.
 
-        Counted from the common ancestor; with `two_dot`, the plain difference from this state to that one. To see
-        what this ref changed since an older one, use `changes_since`. `.table(path, key=...)` compares rows of a table.
+        The comparison begins at the common ancestor. `two_dot` compares the two states directly. To see what this ref
+        changed since an older one, use `changes_since`. `.table(path, key=...)` of the result compares rows of a table.
         """
         return _differences(self, self.id, id_of(other), two_dot, prefix, delimiter, limit)
 
@@ -121,11 +124,11 @@ class Ref(RefObjects):
         delimiter: str = "",
         limit: int | None = None,
     ) -> Diff:
-        """What this ref has changed since `other`: `main.changes_since("main~1")` is what the last commit did."""
+        """List what this ref has changed since `other`: `main.changes_since("main~1")` is what the last commit did."""
         return _differences(self, id_of(other), self.id, two_dot, prefix, delimiter, limit)
 
     def merge_base(self, other: str | Ref) -> str:
-        """The id of the nearest common ancestor. Raises InvalidRequestError when there is none."""
+        """Return the id of the nearest common ancestor. Raises InvalidRequestError when there is none."""
         return self._transport.call(commits.merge_base(self.repository.id, self.id, id_of(other)))
 
     def merge_into(
@@ -142,13 +145,15 @@ class Ref(RefObjects):
     ) -> MergeResult:
         """Merge this ref into a branch, as one merge commit.
 
-        `strategy` settles all conflicts: `source-wins` (or `theirs`) takes this side, `dest-wins` (or `ours`) the
-        branch's. `resolve` settles them path by path: globs as in a .gitignore file, each with `source` or `dest`; the
-        first that matches counts, and the strategy where none does. `squash` records no second parent. `key` as of
-        `branch.commit`.
+        `strategy` settles all conflicts: `source-wins` (or `theirs`) takes this side, `dest-wins` (or `ours`) the side
+        of the branch. `resolve` settles single paths: it maps globs as in a .gitignore file to `source` or `dest`. The
+        first glob that matches decides. Where no glob matches, `strategy` decides. `squash` records no second parent.
+        `key` as in `branch.commit`.
 
-        Raises MergeConflictError (with `.paths`; the branch is as it was), DirtyBranchError (the branch has
-        uncommitted changes), NothingToCommitError, CommitStateUnknownError.
+            dev.merge_into(main, "Add June")
+
+        Raises MergeConflictError (with `.paths`, and the branch is as it was), DirtyBranchError (the branch has
+        uncommitted changes), NothingToCommitError and CommitStateUnknownError.
         """
         asked = commits_commit.merge_asked(
             message=message,
@@ -190,18 +195,19 @@ class Ref(RefObjects):
         schema: Literal["same", "unify"] | pa.Schema = "same",
         progress: bool | Callable[[TransferProgress], None] | None = None,
     ) -> pa.Table:
-        """A Parquet file, or all of those under a directory, as an Arrow table. `""` is the whole ref.
+        """Read a Parquet file, or all Parquet files below a directory, as an Arrow table. `""` is the whole ref.
 
-        Columns of Hive-style directories (`day=2026-01-02/`) are restored. Only the columns asked for are fetched,
-        and `filters` (an Arrow expression, or pandas' list of tuples) skips row groups and directories.
+        The result contains the columns of Hive-style directories (`day=2026-01-02/`). Only the chosen `columns` are
+        fetched. `filters` (an Arrow expression, or pandas' list of tuples) skips row groups and directories.
 
-        All files must have the same columns and types. `schema="unify"` takes the columns of all of them, null where a
-        file has none; an Arrow schema says which columns of which types are wanted, and values are converted to it.
+        All files must have the same columns and types. `schema="unify"` takes the columns of all files, with null where
+        a file has none. With an Arrow schema the result has its columns and types, and values are converted.
 
-        `progress`: a bar (True), none (False), a callback; by default a bar after one second, on a terminal only.
+        `progress`: True shows a bar, False none, and a callback gets the progress. By default a bar appears after one
+        second, on a terminal only.
 
-        Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a file that
-        is damaged, and InvalidRequestError for an unknown column.
+        Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a damaged
+        file, and InvalidRequestError for an unknown column.
         """
         reading = read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_table", progress=progress
@@ -217,28 +223,33 @@ class Ref(RefObjects):
         schema: Literal["same", "unify"] | pa.Schema = "same",
         progress: bool | Callable[[TransferProgress], None] | None = None,
     ) -> pd.DataFrame:
-        """A Parquet file, or all of those under a directory, as a DataFrame; see `read_table`."""
+        """Read a Parquet file, or all Parquet files below a directory, as a DataFrame.
+
+            main.read_parquet("orders/", columns=["id", "total"])
+
+        The arguments and errors are those of `read_table`.
+        """
         reading = read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_parquet", progress=progress
         )
         return reading.to_pandas()
 
     def read_csv(self, path: str, **options: Any) -> pd.DataFrame:
-        """A CSV file as a DataFrame; `options` go to `pandas.read_csv`.
+        """Read a CSV file as a DataFrame. `options` go to `pandas.read_csv`.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
         return read.read_csv(self, path, options)
 
     def read_json(self, path: str, **options: Any) -> pd.DataFrame:
-        """A JSON file as a DataFrame; `.jsonl` and `.ndjson` have a record in each line. `options` as of pandas.
+        """Read a JSON file as a DataFrame. `.jsonl` and `.ndjson` have one record in each line. `options` go to pandas.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
         return read.read_json(self, path, options)
 
     def read_feather(self, path: str, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """A Feather file (Arrow IPC) as a DataFrame; only the columns asked for are fetched.
+        """Read a Feather file (Arrow IPC) as a DataFrame. Only the chosen `columns` are fetched.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
@@ -247,7 +258,7 @@ class Ref(RefObjects):
     # what the verbs above share
 
     def _pending(self) -> Listing[Any] | None:
-        """What is not committed yet, where there can be something."""
+        """Return the uncommitted changes, for refs that can have some."""
         return None
 
     def _look(self) -> str:
@@ -275,7 +286,7 @@ class _Shown:
 
 
 def id_of(ref: str | Ref | Commit) -> str:
-    """The expression of a ref that is given by itself, by its handle or as a commit."""
+    """Return the ref expression of a text, a handle or a commit."""
     return _checks.check_name(ref.id if isinstance(ref, Ref | Commit) else ref, "ref")
 
 

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/handles/repository.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The repository handle: the way to branches, tags, refs, workspaces and tasks."""
+"""The repository handle. It makes the handles to branches, tags, refs, workspaces and tasks."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from lakebed.model import CommitAttempt, RefsDump
 
 
 class Repository(RepositoryBase):
-    """A handle to one repository. Making it asks nothing; its methods do."""
+    """A handle to one repository. Making the handle sends no request, its methods do."""
 
     __module__ = "lakebed"
 
     def branch(self, name: str) -> Branch:
-        """A handle to a branch, whether or not it exists."""
+        """Return a handle to a branch, whether or not it exists."""
         return Branch(self, name)
 
     def tag(self, name: str) -> Tag:
-        """A handle to a tag, whether or not it exists."""
+        """Return a handle to a tag, whether or not it exists."""
         return Tag(self, name)
 
     def ref(self, expression: str) -> Ref:
-        """A handle to what a ref expression means: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
+        """Return a handle to a ref expression: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
         return Ref(self, expression)
 
     def workspace(
@@ -50,46 +50,52 @@ class Repository(RepositoryBase):
         retry_for: float = RETRY_FOR,
         on_attempt: Callable[[CommitAttempt], None] | None = None,
     ) -> Workspace:
-        """Go on with a workspace, by its id or its name `main+<id>`. The options are those of `branch.workspace`.
+        """Continue with an existing workspace, by its id or its name `main+<id>`. The options are as in
+        `branch.workspace`.
 
-        Raises NotFoundError. A closed one is given as well: its `info()` says what became of it.
+        Returns a closed workspace as well: its `info()` says why it is closed. Raises NotFoundError.
         """
         info = self._transport.call(workspaces.get(self.id, _checks.check_name(id, "workspace id")))
         options = WorkspaceOptions(info.message, on_conflict, None, info.claims, data_path, retry_for)
         return Workspace(self, info.name, options, info=info, on_attempt=on_attempt)
 
     def dump_refs(self) -> RefsDump:
-        """Write commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
+        """Write commits, branches and tags to the storage namespace. `restore_refs` reads them from a copy of it."""
         return (self.start_dump()).wait()
 
     def start_dump(self) -> Dump:
-        """Begin to do so, and do not wait. `dump_task` goes on with it, by its id."""
+        """Start a dump and return without waiting. `dump_task` finds it again by its id."""
         return self.dump_task(self._transport.call(metadata.submit_dump(self.id)))
 
     def dump_task(self, id: str) -> Dump:
-        """A handle to a dump that was begun, by its id."""
+        """Return the handle to a dump that was started before, by its id."""
         return Dump(self, id)
 
     def restore_refs(self, refs: RefsDump) -> None:
-        """Read a dump into this repository, which has no branches. Raises InvalidRequestError when it has, or when its
-        storage namespace has no such dump; OutcomeUnknownError on a lost answer.
+        """Read a dump into this repository, which must have no branches.
+
+        Raises InvalidRequestError when it has branches, or when its storage namespace does not contain the dump. Raises
+        OutcomeUnknownError when the answer was lost.
         """
         (self.start_restore(refs)).wait()
 
     def start_restore(self, refs: RefsDump) -> Restore:
-        """Begin to do so, and do not wait. `restore_task` goes on with it, by its id. Raises OutcomeUnknownError."""
+        """Start a restore and return without waiting. `restore_task` finds it again by its id.
+
+        Raises OutcomeUnknownError when the answer was lost.
+        """
         return self.restore_task(self._transport.call(metadata.submit_restore(self.id, refs)))
 
     def restore_task(self, id: str) -> Restore:
-        """A handle to a restore that was begun, by its id."""
+        """Return the handle to a restore that was started before, by its id."""
         return Restore(self, id)
 
     def task(self, id: str) -> Task:
-        """A handle to a task of this repository, by its id: of `branch.start_commit` or `branch.start_merge`."""
+        """Return the handle to a task of `branch.start_commit` or `branch.start_merge`, by its id."""
         return Task(self, id)
 
     def graph(self, limit: int = 50) -> Graph:
-        """The newest commits of all branches and tags, drawn: a text that `print` shows, with `.svg` as a picture.
+        """Draw the newest commits of all branches and tags. `print` shows it as text, and `.svg` is a picture.
 
         Notebooks show the picture. Raises NotFoundError.
         """

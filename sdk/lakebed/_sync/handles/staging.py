@@ -1,6 +1,9 @@
 # Generated from sdk/lakebed/_async/handles/staging.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Writing into a workspace: bytes go to the store once, then the objects are registered. Nothing else sees them."""
+"""Writing into a workspace. The bytes go to the store first, then the SDK registers the objects with the server.
+
+Readers of the branch see none of it before the commit.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,14 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.repository_base import Repository
 
 _GROUP = 5000
-"""Objects in one registration; the server takes 10,000."""
+"""Objects in one registration. The server takes 10,000."""
 
 _WINDOW = 1000
-"""Objects of `put_many` that are written and kept in mind together."""
+"""Objects of `put_many` that the SDK writes and keeps in memory together."""
 
 
 class Staging(Writable):
-    """What a workspace is while it is written to."""
+    """The methods of a workspace that write."""
 
     __module__ = "lakebed"
 
@@ -69,16 +72,16 @@ class Staging(Writable):
             self._target = self._target.over(Opening(self._plain, self._open))
         self._sink: sinks.Sink | None = None
         self._way: str | None = None
-        self._given_out = False  # whether other tools were told where to write
+        self._given_out = False  # whether `path` was called: other tools may write
         self._done: Commit | None = None
 
     def path(self, path: str = "") -> str:
-        """Where another tool can write this path: a file path on a shared directory, or `s3://bucket/...`.
+        """Return where another tool can write this path: a file path in a shared directory, or `s3://bucket/...`.
 
-        `commit` then looks for what was written; `scan` does so earlier. After a commit of a part, ask again.
+        Then `commit` scans for what the tool wrote, and `scan` does so earlier. After a partial commit, call it again.
 
-        Raises UnsupportedOperationError when the store cannot be reached from here but through the server, and
-        InvalidRequestError for a path that no file can have.
+        Raises UnsupportedOperationError when this machine reaches the store only through the server. Raises
+        InvalidRequestError for a path that cannot be a file path.
         """
         _checks.check_text(path, "path")
         info = self._place()
@@ -110,9 +113,9 @@ class Staging(Writable):
     ) -> ObjectInfo:
         """Write an object from bytes, a pathlib.Path, a binary file or an iterable of bytes, and register it.
 
-        The bytes go to the store without passing through the server, where there is a way. With `if_absent` (nothing
-        may be there) or `if_match` (only this checksum is replaced) they go through it, since the check and the write
-        must be one.
+        Where possible the bytes go to the store without passing through the server. With `if_absent` (nothing may be at
+        the path) or `if_match` (only this checksum is replaced) they go through the server, because the check and the
+        write must be one step.
 
         Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError.
         """
@@ -141,19 +144,24 @@ class Staging(Writable):
         delete: Iterable[str] = (),
         progress: Callable[[int], None] | None = None,
     ) -> list[ObjectInfo]:
-        """Write any number of objects, and delete others: several at once, registered in groups.
+        """Write any number of objects, in parallel, and delete others. The SDK registers them in groups.
 
-        Up to 5,000 appear together; of more, groups do. `items` is read as it is needed, so memory stays bounded.
+        Up to 5,000 changes appear together. More appear group by group. The SDK reads `items` as it needs them, so
+        memory stays bounded.
+
         Raises CorruptTransferError and InvalidRequestError.
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         return self._write_many(((path, data, None) for path, data in pairs), delete, progress)
 
     def register(self, objects: Sequence[ObjectInfo], deletes: Sequence[str] = ()) -> None:
-        """Register objects that lie below the prefix already, and deletions. Up to 5,000 appear together.
+        """Register objects that are stored below the workspace's prefix already, and deletions. Up to 5,000 appear
+        together.
 
-        `path`, `physical_address`, `checksum` (the hex MD5), `size` and `mtime` count. The server compares them with
-        what is there. Raises InvalidRequestError and CorruptTransferError.
+        Set `path`, `physical_address`, `checksum` (the hex MD5), `size` (bytes) and `mtime`. The server compares them
+        with the stored objects.
+
+        Raises InvalidRequestError and CorruptTransferError.
         """
         left = list(deletes)
         rows: list[tuple[Sequence[ObjectInfo], Sequence[str]]]
@@ -165,22 +173,25 @@ class Staging(Writable):
             self._transport.call(workspaces.register(self.repository.id, self.id, group, gone))
 
     def push_layer(self, file: str | os.PathLike[str]) -> int:
-        """Register the rows of a local Parquet file, any number, as one; gives the number.
+        """Register all rows of a local Parquet file together, any number. Returns the number of rows.
 
-        Columns: `path`, `physical_address`, `checksum` (strings), `size_bytes` (int64), and where wanted `mtime`,
-        `content_type`, `metadata`, `deleted` (a row that deletes). Sorted by path. In a file of its own, rows may name
-        objects elsewhere that the server may ingest, with `etag:` and the ETag as their checksum.
+        Columns: `path`, `physical_address` and `checksum` (strings), `size_bytes` (int64). Optional columns: `mtime`,
+        `content_type`, `metadata` and `deleted` (the row deletes its path). Rows are sorted by path. A file may contain
+        rows of objects in other places that the server may ingest. Their checksum is `etag:` and the ETag, and such a
+        file contains no other rows.
 
-        Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for what may not be ingested.
+        Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for an object that the server may
+        not ingest.
         """
         self._open()
         body = upload.ObjectBody(run_in_thread(source_of, Path(file)), None, hashed=False)
         return self._plain.call(workspaces.push_layer(self.repository.id, self.id), body)
 
     def share(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
-        """For each `(path, same_as)` let `path` name the data of `same_as`; gives the paths that were left.
+        """For each `(path, same_as)` make `path` use the data of `same_as`. Returns the paths that were left as they
+        are.
 
-        Only where both show the same checksum and size; all else of the entry stays. Commit with `relocate=True`.
+        Acts only where both have the same checksum and size, and changes only the address. Commit with `relocate=True`.
         """
         left: list[str] = []
         for group in sinks.windows(pairs, _GROUP):
@@ -201,7 +212,7 @@ class Staging(Writable):
         return IntoWorkspace(self, message, tally)
 
     def _open(self) -> None:
-        """Create it if that was not done. Doing it twice, here or elsewhere, is the same as once."""
+        """Create the workspace when that was not done. A second creation, here or in another process, changes nothing."""
         if self._made:
             return
         options = self.options
@@ -220,7 +231,7 @@ class Staging(Writable):
         self._target = self._target.over(self._plain)
 
     def _place(self) -> WorkspaceInfo:
-        """What the server said, without asking again; the prefix in it changes with commits of a part only."""
+        """Return the description from the server, cached. Its prefix changes only with partial commits."""
         self._open()
         if self._info is None:
             self._info = self._plain.call(workspaces.get(self.repository.id, self.id))

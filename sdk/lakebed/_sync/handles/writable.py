@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/handles/writable.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""What can be written to: a branch or a workspace. Verbs that are the same on both, over the few that are not."""
+"""What users can write to: a branch or a workspace. It has the methods that are the same on both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DELETED_AT_ONCE = 1000
 
 
 class Writable(Ref):
-    """A ref that can be written to."""
+    """A ref that users can write to."""
 
     __module__ = "lakebed"
     _read_only = False
@@ -45,13 +45,16 @@ class Writable(Ref):
     def _write_many(
         self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
     ) -> list[ObjectInfo]:
-        """Write and delete objects: paths, data and content types."""
+        """Write and delete objects. `items` are paths, data and content types."""
         raise NotImplementedError
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
-        """Open an object as a file, to read (`rb`, `r`) or to write (`wb`, `w`; `xb`, `x` refuse to replace).
+        """Open an object as a file, to read (`rb`, `r`) or to write (`wb`, `w`; `xb` and `x` refuse to replace).
 
-        What is written appears when the file is closed cleanly: an exception in the `with` block discards it.
+        A written object appears when the file is closed. An exception in the `with` block discards it.
+
+            with main.open("notes.txt", "w") as file:
+                file.write("checked")
 
         Raises ObjectNotFoundError and ObjectExistsError.
         """
@@ -77,10 +80,10 @@ class Writable(Ref):
         return open_file(lambda: _files.open_writer(plain, path, store, exists, refuse, encoding, newline))
 
     def delete(self, path: str, *, if_match: str | None = None) -> None:
-        """Delete an object. One that is not there is no error.
+        """Delete an object. A missing object is no error.
 
-        `if_match` is a checksum: delete only what has it. Raises PreconditionFailedError when something else is
-        there, or nothing; OutcomeUnknownError when the answer to a conditional delete was lost.
+        `if_match` is a checksum: delete only an object that has it. Then it raises PreconditionFailedError when there
+        is another object or none, and OutcomeUnknownError when the answer was lost.
         """
         self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
 
@@ -94,10 +97,11 @@ class Writable(Ref):
         content_type: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> ObjectInfo:
-        """Show an object that lies elsewhere, without a copy: `s3://bucket/key`, below what the server's setting
-        `ingest.allow` names. `ingest` does so for whole folders.
+        """Show an object of another place, without a copy: `s3://bucket/key`. `ingest` does so for whole folders.
 
-        Raises InvalidRequestError when it is not there, or not of this size; PermissionDeniedError.
+        The server's setting `ingest.allow` must allow the address. `checksum` and `size` (bytes) describe the object.
+
+        Raises InvalidRequestError when the object is missing or has another size, and PermissionDeniedError.
         """
         _checks.check_path(path)
         described = _checks.check_metadata(dict(metadata or {}), "object")
@@ -120,9 +124,9 @@ class Writable(Ref):
         self._transport.call(physical_addresses.replace_metadata(self.repository.id, self.id, path, checked))
 
     def delete_many(self, paths: Iterable[str]) -> int:
-        """Delete objects, in groups of 1,000; missing ones are no error. Returns how many were asked for.
+        """Delete objects, in groups of 1,000. Missing objects are no error. Returns the number of given paths.
 
-        Raises PartialFailureError, after trying all, when some could not be deleted.
+        Raises PartialFailureError, after trying all, when some objects could not be deleted.
         """
         wanted = [_checks.check_path(path) for path in paths]
         failures: list[ObjectFailure] = []
@@ -144,7 +148,7 @@ class Writable(Ref):
         return len(wanted)
 
     def copy(self, src: str, dst: str, src_ref: str | Ref | None = None) -> ObjectInfo:
-        """Copy an object, from here or from another ref, inside the server. Raises ObjectNotFoundError."""
+        """Copy an object, from this ref or from another one, inside the server. Raises ObjectNotFoundError."""
         origin = src_ref.id if isinstance(src_ref, Ref) else src_ref or self.id
         source, target = _checks.check_path(src), _checks.check_path(dst)
         call = objects.copy(self.repository.id, self.id, target, _checks.check_name(origin, "ref"), source)
@@ -168,20 +172,23 @@ class Writable(Ref):
     ) -> list[ObjectInfo]:
         """Write a table as Parquet: one file when the path ends in `.parquet`, else a directory of new files.
 
-        `data` is a DataFrame, an Arrow table or RecordBatchReader, anything with `__arrow_c_stream__` (Polars, DuckDB),
-        or an iterator of those; a stream is never held as a whole. `partition_by` makes Hive-style directories; a value
-        that is null or has `/` is refused, unless `partition_values` is `hive`, which spells those as Hive does.
+        `data` is a DataFrame, an Arrow table or RecordBatchReader, any object with `__arrow_c_stream__` (Polars,
+        DuckDB), or an iterator of these. The SDK never holds a whole stream. `partition_by` makes Hive-style
+        directories. It refuses a partition value that is null or contains `/`, unless `partition_values` is `hive`,
+        which spells such values as Hive does.
 
-        All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
-        everything under it, `overwrite_partitions` everything under the partitions that the data have, `error` refuses
-        when there is something. A single file is replaced, unless `mode` is `error`. On a branch the change is
-        uncommitted; with a `message` it is a commit of its own, without what else is uncommitted there.
+            main.write_parquet("orders/", frame, partition_by="day")
 
-        Data that are added must have the columns and types of what is there; `schema="unify"` lets columns be more or
-        fewer, never of another type. `progress` as of `read_table`.
+        All files appear together, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
+        everything below it, `overwrite_partitions` replaces the partitions that the data has, and `error` refuses when
+        the directory has something. A single file is replaced, unless `mode` is `error`. On a branch the change is
+        uncommitted. With a `message` it is a commit of its own, without other uncommitted changes.
 
-        Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError; with a `message` also
-        ConcurrentCommitError and DirtyBranchError. Then nothing was written.
+        Added data must have the columns and types of the existing table. With `schema="unify"` columns may be missing
+        or new, but never of another type. `progress` as in `read_table`.
+
+        Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError. With a `message` it also raises
+        ConcurrentCommitError and DirtyBranchError. After an error nothing was written.
         """
         return write.write_parquet(
             self,
@@ -198,16 +205,16 @@ class Writable(Ref):
         )
 
     def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
-        """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`.
+        """Write a table as one CSV file, a DataFrame without its index. `options` go to `DataFrame.to_csv`.
 
-        Raises InvalidRequestError (data that is not a table) and PermissionDeniedError.
+        Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
         """
         return write.write_csv(self, path, data, options)
 
     def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
-        """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
+        """Write a table as one JSON file: an array of records, or in `.jsonl` and `.ndjson` one line for each record.
 
-        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that is not a table),
+        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (the data is not a table) and
         PermissionDeniedError.
         """
         return write.write_json(self, path, data, options)
@@ -217,10 +224,10 @@ class Writable(Ref):
     ) -> ObjectInfo:
         """Write a table as one Feather file (Arrow IPC), batch by batch.
 
-        Raises InvalidRequestError (data that is not a table) and PermissionDeniedError.
+        Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
         """
         return write.write_feather(self, path, data, compression)
 
     def _shipment(self, message: str | None, tally: Tally) -> Shipment:
-        """How a table's files get here."""
+        """Return the upload of a table's files into this ref."""
         raise NotImplementedError
