@@ -1,7 +1,7 @@
-"""What is refused before anything is sent: paths and names that cannot be meant, or that HTTP would change.
+"""Refuses invalid paths and names before a request is sent, and names that HTTP would change.
 
-A pure module over `errors`. The server has its own, stricter rules for names; these are only the ones that must not
-reach the wire: httpx folds `.` and `..` in a URL, so `refs/../objects` would become another operation.
+Pure. The server has its own, stricter rules for names. These rules are only for names that must not reach the wire:
+httpx resolves `.` and `..` in a URL, so `refs/../objects` would become another operation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _encodable(text: str, what: str) -> bytes:
 
 
 def check_path(path: str) -> str:
-    """An object path: 1 to 1,024 bytes of UTF-8, otherwise anything."""
+    """Check an object path: 1 to 1,024 bytes of UTF-8."""
     raw = _encodable(path, "the object path")
     if not raw:
         raise InvalidRequestError("the object path is empty", kind="invalid_path")
@@ -42,7 +42,7 @@ def check_path(path: str) -> str:
 
 
 def check_name(name: str, what: str) -> str:
-    """A name or ref expression that stands as one segment of a URL."""
+    """Check a name or ref expression that becomes one segment of a URL."""
     _encodable(name, f"the {what}")
     if name in ("", ".", ".."):
         raise InvalidRequestError(f"{name!r} cannot be a {what}", kind="invalid_name")
@@ -50,13 +50,13 @@ def check_name(name: str, what: str) -> str:
 
 
 def check_text(text: str, what: str) -> str:
-    """Free text that goes into a query or a body."""
+    """Check free text for a query or a body."""
     _encodable(text, f"the {what}")
     return text
 
 
 def check_metadata(metadata: dict[str, str] | None, what: str) -> dict[str, str]:
-    """User metadata: text to text."""
+    """Check user metadata: it maps text to text."""
     checked = dict(metadata or {})
     for key, value in checked.items():
         _encodable(key, f"a {what} metadata key")
@@ -65,7 +65,7 @@ def check_metadata(metadata: dict[str, str] | None, what: str) -> dict[str, str]
 
 
 def check_request(method: str, path: str, params: Mapping[str, str | Sequence[str]], body: Any) -> None:
-    """A request that is put together by hand: it stays below the API, and can be encoded."""
+    """Check a hand-made request: it must stay below the API, and be encodable."""
     if method not in _METHODS:
         raise InvalidRequestError(f"{method!r} is not one of {', '.join(_METHODS)}")
     _encodable(path, "the path of the request")
@@ -83,10 +83,10 @@ def check_request(method: str, path: str, params: Mapping[str, str | Sequence[st
 
 
 def aware(moment: datetime) -> datetime:
-    """A time with its zone: one without is taken as local time, as `datetime` itself does."""
+    """Return a time with its zone. A time without a zone is local time, as in `datetime` itself."""
     return moment.astimezone(UTC)
 
 
 def unix_seconds(moment: datetime | int | float) -> int:
-    """Whole Unix seconds."""
+    """Return whole Unix seconds."""
     return int(aware(moment).timestamp()) if isinstance(moment, datetime) else int(moment)

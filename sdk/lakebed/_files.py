@@ -1,6 +1,6 @@
-"""Objects as Python files: seekable reading over ranges, and writing that is visible only when closed cleanly.
+"""Objects as Python files: seekable reading by ranges, and writing that becomes visible when the file is closed.
 
-Plain blocking classes over four callbacks; the async door runs them in threads. Nothing here knows HTTP.
+Plain blocking classes over four callbacks. The async API runs them in threads. This module does not know HTTP.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ class RangeRaw(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Where the next read begins."""
+        """Return where the next read begins."""
         return self._position
 
     def size(self) -> int:
-        """The length of the object; pyarrow asks for it."""
+        """Return the length of the object. pyarrow calls it."""
         return self._size
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move. Behind the end is allowed, as in files; before the beginning is not."""
+        """Move. A position after the end is allowed, as in files. A position before the beginning is not."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
         if base + offset < 0:
             raise ValueError(f"negative seek position {base + offset}")
@@ -94,11 +94,11 @@ class RangeRaw(io.RawIOBase):
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, in one request; the inherited method copies them twice."""
+        """Read at most `size` bytes, in one request. The inherited method copies them twice."""
         return self._take(self._size if size < 0 else size)
 
     def readall(self) -> bytes:
-        """The rest, in one request; the inherited way would make one for every 8 KiB."""
+        """Read the rest, in one request. The inherited method would send one for every 8 KiB."""
         return self._take(self._size)
 
     def _take(self, wanted: int) -> bytes:
@@ -115,7 +115,7 @@ class RangeRaw(io.RawIOBase):
 def open_reader(
     mode: str, stat: Callable[[], ObjectInfo], read_at: ReadAt, encoding: str, newline: str | None
 ) -> IO[Any]:
-    """Open for reading; asks for the object's size, so a missing object is noticed here."""
+    """Open for reading. Asks for the object's size, so it raises here when the object is missing."""
     info = stat()
     return _reader(mode, RangeRaw(info.path, info.size, info.checksum, read_at), encoding, newline)
 
@@ -130,8 +130,9 @@ def _reader(mode: str, raw: RangeRaw, encoding: str, newline: str | None, positi
 
 
 class ObjectReader(io.BufferedReader):
-    """An object opened to read bytes. Pickled, it opens the same content at the same place; only in the sync door, as
-    the async one reads through an event loop.
+    """An object that is open for reading bytes. A pickled reader opens the same content at the same position.
+
+    Only readers of the sync API can be pickled: those of the async API read through an event loop.
     """
 
     raw: RangeRaw
@@ -158,9 +159,9 @@ class TextObjectReader(io.TextIOWrapper):
 
 
 class ObjectWriter(io.BufferedIOBase):
-    """Collects what is written, in memory or in a temporary file, and stores it when closed cleanly.
+    """Collects the written bytes, in memory or in a temporary file, and stores them when it is closed.
 
-    Leaving a `with` block by an exception, or forgetting to close, stores nothing.
+    It stores nothing when a `with` block ends by an exception, or when the caller does not close it.
     """
 
     def __init__(self, name: str, store: Store) -> None:
@@ -183,15 +184,15 @@ class ObjectWriter(io.BufferedIOBase):
         return self._spool.write(data)
 
     def tell(self) -> int:
-        """How much has been written."""
+        """Return how many bytes were written."""
         return self._spool.tell()
 
     def discard(self) -> None:
-        """Forget everything: closing will store nothing."""
+        """Drop everything: `close` will store nothing."""
         self._discarded = True
 
     def close(self) -> None:
-        """Store what was written. Raises what storing raises; the file is closed in any case."""
+        """Store the written bytes. Raises the error of the store call. The file is closed in any case."""
         if self.closed:
             return
         try:
@@ -224,7 +225,7 @@ class TextObjectWriter(io.TextIOWrapper):
         self._writer = writer
 
     def discard(self) -> None:
-        """Forget everything: closing will store nothing."""
+        """Drop everything: `close` will store nothing."""
         self._writer.discard()
 
     def __exit__(
@@ -248,7 +249,7 @@ def open_writer(
     encoding: str,
     newline: str | None,
 ) -> IO[Any]:
-    """Open for writing. `x` modes look first, so that a taken path is noticed before the work and not after it."""
+    """Open for writing. `x` modes first check the path, so that they fail before the data is written."""
     if "x" in mode and exists():
         raise refuse()
     writer = ObjectWriter(name, store)
@@ -256,7 +257,7 @@ def open_writer(
 
 
 def check_mode(mode: str, *, writable: bool) -> str:
-    """`r` and `rt` are text, `rb` bytes; `w` and `x` likewise on a branch. Returns the mode without its `t`."""
+    """Return the mode without `t`. `r` and `rt` are text, `rb` bytes. On a branch `w` and `x` are allowed too."""
     plain = mode.replace("t", "")
     if plain in ("r", "rb") or (writable and plain in ("w", "wb", "x", "xb")):
         return plain

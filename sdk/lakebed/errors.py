@@ -1,8 +1,8 @@
 """Every error of the SDK: one shallow tree under `LakebedError`, grouped by what a handler does next.
 
-`kind` is the server's word for what went wrong (`x-error-kinds` in openapi.yaml) or one of ours; it never changes its
-meaning, and messages are for people only. Every class survives pickle, so that Spark and process pools show the true
-error. docs/errors.md has the same tree, held by a test.
+`kind` is the server's word for the cause (`x-error-kinds` in openapi.yaml) or a word of the SDK. It never changes its
+meaning. Messages are only for people. Every class survives pickle, so Spark and process pools show the original error.
+docs/errors.md has the same tree, and a test compares them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LakebedError(Exception):
-    """The root. `except LakebedError` catches all that this package raises on purpose."""
+    """The root. `except LakebedError` catches everything that this package raises on purpose."""
 
     default_kind: ClassVar[str] = "unexpected"
 
@@ -57,7 +57,7 @@ class LakebedError(Exception):
         self._reason = reason
 
     def __str__(self) -> str:
-        # The builtin parents (OSError, KeyError) would each print something else.
+        # The builtin parents (OSError, KeyError) would each print a different text.
         return self.message
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -65,14 +65,14 @@ class LakebedError(Exception):
 
 
 def _restore(cls: type[LakebedError], message: str, state: dict[str, object]) -> LakebedError:
-    """Rebuild an error from its message and its attributes, whatever a subclass adds to them."""
+    """Rebuild an error from its message and its attributes, whatever attributes a subclass adds."""
     error = cls(message)
     error.__dict__.update(state)
     return error
 
 
 class NotFoundError(LakebedError, LookupError):
-    """Something named does not exist; `kind` says what: a repository, branch, tag, commit, ref or object."""
+    """Something with this name does not exist. `kind` says what: a repository, branch, tag, commit, ref or object."""
 
     default_kind = "ref_not_found"
 
@@ -97,27 +97,31 @@ class AlreadyExistsError(LakebedError):
 
 
 class ObjectExistsError(AlreadyExistsError, FileExistsError):
-    """An object is at this path already, and the write was asked not to replace it."""
+    """The path has an object already, and the caller asked not to replace it."""
 
     default_kind = "object_exists"
     errno = _errno.EEXIST
 
 
 class InvalidRequestError(LakebedError, ValueError):
-    """The request cannot be meant: a malformed name or path, a limit, an impossible combination."""
+    """The request is invalid: a malformed name or path, a limit, an impossible combination."""
 
     default_kind = "invalid_request"
 
 
 class ReadOnlyRefError(InvalidRequestError, AttributeError):
-    """A tag, a commit or another ref expression was asked to be written to: only branches and workspaces can be."""
+    """The caller tried to write to a tag, a commit or another ref expression. Only branches and workspaces accept
+    writes.
+    """
 
     default_kind = "read_only_ref"
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaDifference:
-    """One column that `path` has otherwise than expected. Types are Arrow's names; None: there is no such column."""
+    """A column of `path` that differs from the expected one. Types are Arrow's names. None means that there is no such
+    column.
+    """
 
     path: str
     column: str
@@ -133,9 +137,9 @@ class SchemaDifference:
 
 
 class SchemaMismatchError(InvalidRequestError):
-    """Files of a table, or data and the table that they are added to, have different columns or types.
+    """Files of a table, or new data and the table, have different columns or types.
 
-    Nothing was written. `differences` says which; `schema="unify"` accepts more and fewer columns, never other types.
+    Nothing was written. `differences` lists them. `schema="unify"` accepts missing and new columns, never other types.
     """
 
     default_kind = "schema_mismatch"
@@ -143,7 +147,7 @@ class SchemaMismatchError(InvalidRequestError):
 
 
 class TableFormatError(LakebedError, ValueError):
-    """An object is not a whole file of the format that it was read as: cut short, damaged, or something else."""
+    """An object is not a complete file of the expected format: it is cut short, damaged, or of another format."""
 
     default_kind = "table_format"
 
@@ -156,7 +160,7 @@ class AuthenticationError(LakebedError, PermissionError):
 
 
 class PermissionDeniedError(LakebedError, PermissionError):
-    """The credentials are good, but this is not allowed: policy, protected branch or read-only repository."""
+    """The credentials are valid, but the action is not allowed: policy, protected branch or read-only repository."""
 
     default_kind = "permission_denied"
     errno = _errno.EACCES
@@ -183,18 +187,18 @@ class Conflict:
 
 
 class Conflicts(tuple[Conflict, ...]):
-    """Conflicts in the order of their paths: a tuple that is a table as well."""
+    """Conflicts in the order of their paths: a tuple that also converts to a table."""
 
     __slots__ = ()
 
     def to_arrow(self) -> pa.Table:
-        """Path, base, ours and theirs, as an Arrow table."""
+        """Return path, base, ours and theirs as an Arrow table."""
         from lakebed._render import rows
 
         return rows.to_arrow(self, Conflict.COLUMNS)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same, as a DataFrame."""
+        """Return the same as a DataFrame."""
         from lakebed._render import rows
 
         return rows.to_pandas(self, Conflict.COLUMNS)
@@ -206,7 +210,7 @@ class Conflicts(tuple[Conflict, ...]):
 
 
 class ConflictError(LakebedError):
-    """Two lines of work touched the same paths. `has_more` says that `conflicts` is only the beginning."""
+    """Two sides changed the same paths. When `has_more` is true, `conflicts` is only the beginning of the list."""
 
     default_kind = "conflict"
     conflicts: Conflicts = Conflicts()
@@ -231,22 +235,22 @@ class MergeConflictError(ConflictError):
 
 
 class ConcurrentCommitError(ConflictError):
-    """Another commit was first, and touched what this one relies on. Nothing was changed."""
+    """Another commit came first and changed paths that this commit depends on. Nothing was changed."""
 
     default_kind = "concurrent_commit"
 
 
 class DirtyBranchError(ConflictError):
-    """The branch has uncommitted changes that are in the way. Commit or reset them first.
+    """Uncommitted changes of the branch are in the way. Commit or reset them first.
 
-    `conflicts` lists them for the commit of a workspace; a merge is refused for any, and lists none.
+    For the commit of a workspace `conflicts` lists them. A merge is refused for any uncommitted change, and lists none.
     """
 
     default_kind = "dirty_branch"
 
 
 class WorkspaceClosedError(LakebedError):
-    """The workspace was committed, dropped, popped, or it expired. Create another one."""
+    """The workspace was committed, dropped or popped, or has expired. Create another one."""
 
     default_kind = "workspace_closed"
 
@@ -264,29 +268,31 @@ class PreconditionFailedError(LakebedError):
 
 
 class ThrottledError(LakebedError):
-    """The server is too busy, or too many races were lost in a row. Nothing was changed; try again later."""
+    """The server is too busy, or the request lost too many races. Nothing was changed. Try again later."""
 
     default_kind = "throttled"
     retry_after: float | None = None
 
 
 class ServerError(LakebedError):
-    """The server failed in a way that it did not foresee. `request_id` finds it in the server's log."""
+    """The server failed unexpectedly. `request_id` finds the failure in the server's log."""
 
     default_kind = "internal"
 
 
 class CorruptDataError(ServerError):
-    """A stored file is damaged or missing, and no data is given rather than wrong data. The message names the file:
-    whoever keeps the bucket restores it; `lakebed fsck` says which branches and tags need it.
+    """A stored file is damaged or missing, so the server returns no data. The message names the file.
+
+    Restore the file in the bucket. `lakebed fsck` lists the branches and tags that need it.
     """
 
     default_kind = "corrupt_data"
 
 
 class StoreFullError(ServerError, OSError):
-    """The store has no room for what was to be written, or takes no writes. Nothing is half-written; what was there can
-    be read. Make room, then do it again.
+    """The store has no room, or is read-only. Nothing is half-written, and existing data can be read.
+
+    Make room, then repeat the call.
     """
 
     default_kind = "store_full"
@@ -294,28 +300,30 @@ class StoreFullError(ServerError, OSError):
 
 
 class ServerUnavailableError(ServerError, ConnectionError):
-    """The server, or the store behind it, could not be reached. What was asked may be asked again."""
+    """The server, or the store behind it, could not be reached. The request may be repeated."""
 
     default_kind = "store_unavailable"
 
 
 class OutcomeUnknownError(LakebedError):
-    """The answer to a change was lost: it may have been made, or not, or may still be. Look before repeating it."""
+    """The answer to a change was lost: the change was made, or not, or is still in progress. Check before you repeat
+    it.
+    """
 
     default_kind = "outcome_unknown"
 
 
 class CommitStateUnknownError(OutcomeUnknownError):
-    """The answer to a commit or merge was lost, and reading the branch back did not show it.
+    """The answer to a commit or merge was lost, and the SDK did not find the commit on the branch.
 
-    `branch.find_operation(error.operation_id)` tells later whether it landed.
+    Call `branch.find_operation(error.operation_id)` later to find out whether the commit was made.
     """
 
     operation_id: str = ""
 
 
 class CorruptTransferError(LakebedError, OSError):
-    """The bytes that arrived are not the bytes that were sent: checksum or length differ."""
+    """The received bytes are not the sent bytes: checksum or length differ."""
 
     default_kind = "corrupt_transfer"
     errno = _errno.EIO
@@ -331,26 +339,26 @@ class ObjectFailure:
 
 
 class PartialFailureError(LakebedError):
-    """Some paths of a bulk operation failed; `failures` says which and why. The others are done."""
+    """Some paths of a bulk operation failed. `failures` says which and why. The others succeeded."""
 
     default_kind = "partial_failure"
     failures: tuple[ObjectFailure, ...] = ()
 
 
 class UnsupportedOperationError(LakebedError, NotImplementedError):
-    """This server, or this version of the SDK, does not do this."""
+    """This server, or this version of the SDK, does not support the operation."""
 
     default_kind = "not_implemented"
 
 
 class ConfigurationError(LakebedError, ValueError):
-    """A setting is missing or wrong. The message names the place that it came from."""
+    """A setting is missing or wrong. The message names its place."""
 
     default_kind = "configuration"
 
 
 class ProtocolError(LakebedError):
-    """The answer is not one that a Lakebed server gives: usually a wrong endpoint, or a proxy in between."""
+    """The answer does not come from a Lakebed server. Usually the endpoint is wrong, or a proxy answers."""
 
     default_kind = "protocol"
 

@@ -1,4 +1,4 @@
-"""The file system behind `lakebed://`, for who wants it by name; `fsspec.filesystem("lakebed")` is the same."""
+"""The file system of `lakebed://`, for imports by name. `fsspec.filesystem("lakebed")` returns the same."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ __all__ = ["LakebedFileSystem", "LakebedTransaction", "arrow_filesystem", "regis
 
 
 def arrow_filesystem(fs: LakebedFileSystem | None = None) -> PyFileSystem:
-    """A file system of pyarrow's, for one data set: the data set keeps to the files that it was made of.
+    """Return a file system of pyarrow for one data set. The data set keeps to the files that it has listed.
 
-    pyarrow opens the files of a data set by name whenever it is read. Over this file system it opens the objects that
-    it has listed, and a file takes one request less. Raises PreconditionFailedError when a file was replaced and the
-    old one can no longer be read. `fs` is `fsspec.filesystem("lakebed")` by default.
+    pyarrow opens the files of a data set by name at each read. This file system opens exactly the listed objects, with
+    one request less for each file. `fs` is `fsspec.filesystem("lakebed")` by default.
+
+    Raises PreconditionFailedError when a file was replaced and its old version can no longer be read.
     """
     from lakebed._fsspec import arrow
 

@@ -1,7 +1,7 @@
-"""The values that the SDK answers with: small, frozen, picklable, and none of them tied to a connection.
+"""The values that the SDK returns: small, frozen, picklable, and independent of a connection.
 
-The gateway makes them from the wire; nothing here knows the wire. `COLUMNS` of each row type says how `to_arrow` and
-`to_pandas` show it, in Arrow's type names.
+The gateway makes them from the wire format, which this module does not know. `COLUMNS` of each row type says how
+`to_arrow` and `to_pandas` show it, in Arrow's type names.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OPERATION_KEY = "lakebed.operation_id"
-"""The commit metadata key under which the SDK marks its own commits, to find one whose answer was lost."""
+"""The commit metadata key with which the SDK marks its own commits, to find a commit whose answer was lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """One page of a listing. `after` is where the next one begins; None when this is the last."""
+    """One page of a listing. `after` is where the next page begins. None on the last page."""
 
     items: tuple[T, ...]
     after: str | None
@@ -46,8 +46,8 @@ class User:
 class RepositoryInfo:
     """A repository as the server describes it.
 
-    `local_path` is the directory of its storage namespace, for clients on the server's machine; empty in listings, and
-    where the endpoint is another machine (unless LAKEBED_DATA_PATH is `direct`).
+    `local_path` is the directory of its storage namespace, for clients on the server's machine. It is empty in
+    listings, and where the endpoint is another machine (unless LAKEBED_DATA_PATH is `direct`).
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -68,7 +68,7 @@ class RepositoryInfo:
 
 @dataclass(frozen=True, slots=True)
 class RefInfo:
-    """A branch or a tag, and the commit it stands at."""
+    """A branch or a tag, and the commit that it points at."""
 
     COLUMNS: ClassVar[Columns] = (("id", "string"), ("commit_id", "string"))
 
@@ -78,7 +78,7 @@ class RefInfo:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit. `metadata` is the user's; the SDK's own mark is `operation_id`."""
+    """A commit. `metadata` is the user's metadata. `operation_id` is the SDK's own mark."""
 
     COLUMNS: ClassVar[Columns] = (
         ("id", "string"),
@@ -114,14 +114,14 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """A merge that was made."""
+    """The result of a merge."""
 
     commit_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProtectionRules:
-    """Patterns of branches that take no direct changes; `etag` tells them from what others set later."""
+    """Patterns of branches that accept no direct changes. `etag` identifies this version of the rules."""
 
     patterns: tuple[str, ...]
     etag: str = ""
@@ -129,7 +129,7 @@ class ProtectionRules:
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """An object. `checksum` is the hex MD5 of what was uploaded through a server."""
+    """An object. `checksum` is the hex MD5 of an object that was uploaded through a server. `size` in bytes."""
 
     COLUMNS: ClassVar[Columns] = (
         ("path", "string"),
@@ -161,7 +161,7 @@ class ObjectInfo:
 
 @dataclass(frozen=True, slots=True)
 class CommonPrefix:
-    """Several objects whose paths begin alike up to a delimiter: a folder, if one likes."""
+    """Several objects whose paths begin with the same text, up to a delimiter: a folder."""
 
     COLUMNS: ClassVar[Columns] = ObjectInfo.COLUMNS
 
@@ -169,7 +169,7 @@ class CommonPrefix:
 
     @property
     def is_prefix(self) -> bool:
-        """True: this stands for several objects."""
+        """True: this represents several objects."""
         return True
 
 
@@ -187,11 +187,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceInfo:
-    """A workspace as the server describes it. `state`: open, or what closed it: committed, reverted, popped, expired.
+    """A workspace as the server describes it. `state`: open, or why it is closed: committed, reverted, popped, expired.
 
-    `storage_prefix` is where other tools may write, ending in a slash, and `local_path` the same as a directory for
-    clients on the server's machine, or with the data path `direct`. `data_paths` are the ways for bytes that the server
-    offers, best first.
+    Other tools may write below `storage_prefix`, which ends in a slash. `local_path` is the same as a directory, for
+    clients on the server's machine or with the data path `direct`. `data_paths` are the ways for object bytes that the
+    server offers, best first.
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -234,7 +234,7 @@ class WorkspaceInfo:
 
 @dataclass(frozen=True, slots=True)
 class ScanRefusal:
-    """What a scan did not register though it lies where an object could: a link, for example."""
+    """A file that a scan did not register, for example a link."""
 
     path: str
     reason: str
@@ -242,9 +242,9 @@ class ScanRefusal:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What a scan did: objects registered (new or changed), vanished since the last scan, and as they were.
+    """The result of a scan: the numbers of registered (new or changed), vanished and unchanged objects.
 
-    `refused` counts what it did not take; `refusals` has the first 100 of them.
+    `refused` counts the files that the scan did not register. `refusals` has the first 100 of them.
     """
 
     registered: int
@@ -256,9 +256,10 @@ class ScanResult:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest found and did. `commit` is None when nothing differed, and when it was only to look.
+    """The result of an ingest. `commit` is None when nothing differed, and for a dry run.
 
-    Of `listed` objects `waiting` are too young and `ignored` left out by globs; `removed` paths are not among them.
+    `listed` counts the objects of the source. Of these, `waiting` are too young, and globs leave out `ignored`.
+    `removed` counts paths that are no longer in the source.
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -285,12 +286,14 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class RangeInfo:
-    """A Parquet file of a commit: a range of its entries in order of path, or a patch over ranges.
+    """A Parquet file of a commit: a range of its entries in the order of paths, or a patch over ranges.
 
-    `count` is in rows; `size` in raw bytes of the rows, not of the file. Of `level` 0 are ranges, which share no path;
-    a patch has a level from 1 on: its rows, deletions among them, replace those of lower levels. `local_path` is set
-    for who is on the machine that has the file. The newest patch, while it is small, stands in the metarange's file:
-    its address is that file's, and its `carrier` the metarange's id. All others have none.
+    `count` is in rows. `size` is in raw bytes of the rows, not of the file. Ranges have `level` 0 and share no path.
+    Patches have a level from 1 on, and their rows, including deletions, replace those of lower levels. `local_path` is
+    set for clients on the machine that has the file.
+
+    While the newest patch is small, the file of the metarange contains it. Then its address is the address of that
+    file, and its `carrier` is the id of the metarange. All other files have an empty `carrier`.
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -329,7 +332,7 @@ class RefsDump:
 
 @dataclass(frozen=True, slots=True)
 class UploadUrl:
-    """A signed address at which one object can be written until it expires. Whoever has it may write: keep it apart."""
+    """A signed address to write one object until it expires. Any holder can write: keep it secret."""
 
     path: str
     physical_address: str
@@ -341,7 +344,7 @@ class UploadUrl:
 
 @dataclass(frozen=True, slots=True)
 class AccessKey:
-    """An access key. `secret` is told once, when it is made; else it is empty."""
+    """An access key. `secret` is set only in the answer to its creation."""
 
     COLUMNS: ClassVar[Columns] = (("id", "string"), ("created", "time"))
 
@@ -352,9 +355,9 @@ class AccessKey:
 
 @dataclass(frozen=True, slots=True)
 class StagedAddress:
-    """Where the content of an object is to be written before `link` shows it. `url` is signed: keep it apart.
+    """The address to write the content of an object to, before `link` shows it. `url` is signed: keep it secret.
 
-    `url` and `expires` only where it was asked for, and the store signs.
+    `url` and `expires` are set only when the caller asked for a signed address.
     """
 
     path: str
@@ -365,9 +368,9 @@ class StagedAddress:
 
 @dataclass(frozen=True, slots=True)
 class TaskStatus:
-    """A task as it stands. One that is over has a commit or an error; a dump or a restore has neither when it is done.
+    """The status of a task. A finished task has a commit or an error. A finished dump or restore has neither.
 
-    `objects` counts what an import has looked at.
+    `objects` counts the objects that an import has examined.
     """
 
     COLUMNS: ClassVar[Columns] = (

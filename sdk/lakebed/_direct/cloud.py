@@ -1,7 +1,7 @@
-"""Writing objects with the caller's own credentials straight into a cloud store: the path `direct`. Blocking code.
+"""Writes objects directly into a cloud store, with the caller's own credentials: the data path `direct`. Blocking.
 
-Credentials come from where the cloud's own tools take them: `AWS_*`, `GOOGLE_*` and `AZURE_*` variables, or the
-machine's role. Nothing is ever replaced: an object whose key is taken goes to a key of its own.
+The credentials come from the places that the cloud's own tools use: the variables `AWS_*`, `GOOGLE_*` and `AZURE_*`, or
+the role of the machine. Lakebed never replaces an object: when a key is taken, the object gets another key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from lakebed._direct.directory import is_plain
 from lakebed.errors import ConfigurationError, CorruptTransferError, ServerUnavailableError
 
 WHOLE = 8 << 20
-"""Up to so many bytes go in one request; larger objects go in parts of this size (or more: a store takes 10,000)."""
+"""Bytes. An object up to this size goes in one request. A larger one goes in parts of this size, or larger parts,
+because a store takes at most 10,000.
+"""
 
 _PARTS_AT_ONCE = 4
 _MOST_PARTS = 9_000
@@ -28,17 +30,17 @@ Seen = Callable[[int], None]
 
 
 class Bucket:
-    """The part of a bucket below one prefix. Safe to use from many threads; not to be carried over a fork."""
+    """The part of a bucket below one prefix. Safe to use from many threads, but not after a fork."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._store = _open(prefix)
-        self._tags = None if prefix.startswith("s3://") else False  # None: not known yet whether it takes them
+        self._tags = None if prefix.startswith("s3://") else False  # None: unknown whether the store takes tags
 
     def write(
         self, path: str, chunks: Iterable[bytes], size: int | None, attributes: dict[str, str], seen: Seen
     ) -> tuple[str, str, int]:
-        """Write one object. Gives its key below the prefix, the MD5 of what was sent, and the size in bytes."""
+        """Write one object. Returns its key below the prefix, the MD5 of the sent bytes, and the size in bytes."""
         incoming = iter(chunks)
         held: list[bytes] = []
         total = 0
@@ -91,7 +93,9 @@ class Bucket:
         return key, whole.hexdigest(), counted
 
     def _is_same(self, key: str, digest: str) -> bool:
-        """Whether what is stored is what was sent: some stores tell an ETag that looks like an MD5 and is none."""
+        """Compare the stored bytes with the sent bytes. Some stores return an ETag that has the form of an MD5 and is
+        none.
+        """
         import obstore
 
         data = obstore.get(self._store, key).bytes()
@@ -110,7 +114,7 @@ class Bucket:
         return obstore.head(self._store, key)
 
     def _tagged(self, path: str, key: str, data: Any, **options: Any) -> str:
-        """Put with the parts of the path as tags, where the store and these credentials let it."""
+        """Put with the parts of the path as tags, if the store and the credentials allow it."""
         from lakebed_format.tags import path_tags
 
         tags = {} if self._tags is False else path_tags(path)
@@ -161,7 +165,7 @@ def _open(prefix: str) -> Any:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether the path can be a key as it stands: the server would look for others under another name."""
+    """Whether the path can be a key unchanged. For other paths the server would search under another key."""
     return is_plain(path) and _CHANGED.search(path) is None
 
 

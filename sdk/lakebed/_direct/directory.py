@@ -1,8 +1,9 @@
-"""Writing objects straight into the directory of a `local://` store that this machine shares: the path `direct`.
+"""Writes objects directly into the directory of a `local://` store that this machine shares: the data path `direct`.
 
-A batch of files is written under temporary names, synced, given its names, and synced again. So what has a name is
-whole, even after a power cut, and a scan by the server never sees half a file. Nothing is ever replaced: a commit may
-name what lies there. Blocks; runs in threads. Knows the layout of a namespace in docs/formats.md and nothing else.
+A batch of files is written under temporary names, synced, renamed to its final names, and synced again. So a file with
+a final name is complete, even after a power failure, and a scan by the server never reads half a file. Lakebed never
+replaces a file, because a commit may contain it. The functions block, so they run in threads. They know only the layout
+of a namespace (docs/formats.md).
 """
 
 from __future__ import annotations
@@ -25,22 +26,24 @@ from lakebed._process.disk_full import is_full
 from lakebed.errors import CorruptTransferError, StoreFullError
 
 FEW = 4
-"""Up to so many files are synced one by one: a sync of the whole file system would wait for the work of others too."""
+"""Up to this number of files are synced one by one. A sync of the whole file system would also wait for the writes of
+other processes.
+"""
 
 _FEW_FOLDERS = 16
-"""The same for folders, which are soon synced when the files in them are."""
+"""The same for folders. Their sync is fast after the sync of their files."""
 
 _TEMP = ".lakebed-tmp"
 _LONGEST_PATH = 900
 """Bytes of a path that is also its key. A key has at most 1,024 bytes, with the prefix of the workspace."""
 
 _ASIDE = "~"
-"""The folder below a prefix for objects whose path cannot be a file's there, or is taken."""
+"""The folder below a prefix for objects whose path cannot be a file path there, or is taken."""
 
 
 @dataclass(slots=True)
 class Written:
-    """One object on its way: in `temp` first, then at `key` below the prefix."""
+    """One written object: first in `temp`, then at `key` below the prefix."""
 
     path: str
     checksum: str
@@ -50,7 +53,7 @@ class Written:
 
 
 class Writing:
-    """A temporary file as it grows. Leaving it by an exception removes the file."""
+    """A temporary file that is being written. An exception in the `with` block removes it."""
 
     def __init__(self, path: str, temp: str) -> None:
         self._path = path
@@ -73,23 +76,23 @@ class Writing:
             self.remove()
 
     def close(self) -> None:
-        """Let go of the file, which stays. Doing it twice is no error."""
+        """Close the file and keep it. A second call is no error."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
 
     def remove(self) -> None:
-        """Let go of the file, and remove it."""
+        """Close and remove the file."""
         self.close()
         with suppress(OSError):
             os.unlink(self._temp)
 
     def fileno(self) -> int:
-        """Its descriptor."""
+        """Return the file descriptor."""
         return self._fd
 
     def feed(self, chunk: bytes | memoryview) -> None:
-        """Append. Raises OSError; StoreFullError where there is no room."""
+        """Append. Raises OSError, and StoreFullError when there is no room."""
         self._digest.update(chunk)
         view = memoryview(chunk)
         try:
@@ -101,7 +104,7 @@ class Writing:
         self._size += len(chunk)
 
     def written(self) -> Written:
-        """What it has become."""
+        """Return path, checksum, size and temporary name of the written file."""
         return Written(self._path, self._digest.hexdigest(), self._size, self._temp)
 
 
@@ -111,12 +114,12 @@ class Directory:
     def __init__(self, prefix: Path) -> None:
         self._prefix = os.fspath(prefix)
         self._temp = self._choose_temp(prefix)
-        self._fd = os.open(self._temp, os.O_RDONLY)  # errors of the disk since now are told to whoever syncs by it
+        self._fd = os.open(self._temp, os.O_RDONLY)  # a sync by it reports disk errors from now on
         self._made: set[str] = set()
 
     @staticmethod
     def _choose_temp(prefix: Path) -> str:
-        """The store's own place for temporary files, which the server cleans, else one below the prefix."""
+        """Return the store's folder for temporary files, which the server cleans, else a folder below the prefix."""
         prefix.mkdir(parents=True, exist_ok=True)
         shared = prefix.parent.parent / _TEMP
         if shared.is_dir() and os.access(shared, os.W_OK | os.X_OK):
@@ -126,17 +129,17 @@ class Directory:
         return os.fspath(own)
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Close the directory."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
 
     def begin(self, path: str) -> Writing:
-        """Begin to write one object under a temporary name: not visible, and not durable before `publish`."""
+        """Start to write one object under a temporary name. It is not visible and not durable before `publish`."""
         return Writing(path, f"{self._temp}/{secrets.token_hex(16)}")
 
     def write(self, path: str, chunks: Iterable[bytes], seen: Callable[[int], None]) -> Written:
-        """Write one object, all at once, as `begin` does."""
+        """Write one whole object under a temporary name, as `begin` does."""
         with self.begin(path) as writing:
             for chunk in chunks:
                 writing.feed(chunk)
@@ -144,9 +147,9 @@ class Directory:
         return writing.written()
 
     def adopt(self, path: str, file: Path, seen: Callable[[int], None]) -> Written | None:
-        """Take a file as it is, without a copy: it has a second name then. None where it is on another file system.
+        """Take an existing file without a copy, by a second name (a hard link). Returns None on another file system.
 
-        Whoever gives it must not write to it any more. Raises OSError.
+        The caller must not write to the file any more. Raises OSError.
         """
         temp = f"{self._temp}/{secrets.token_hex(16)}"
         try:
@@ -164,7 +167,7 @@ class Directory:
         return Written(path, digest.hexdigest(), size, temp)
 
     def publish(self, batch: list[Written]) -> None:
-        """Make a batch durable and give it its names: `key` says where. Raises OSError."""
+        """Make a batch durable and give the files their final names, in `key`. Raises OSError."""
         self.sync(batch)
         self.reveal(batch)
 
@@ -175,7 +178,9 @@ class Directory:
             _sync_each(paths)
 
     def reveal(self, batch: Iterable[Written]) -> None:
-        """The second half, of what is synced: give the names, durably. Those that have one keep it. Raises OSError."""
+        """The second half of `publish`, after `sync`: give the files their names, durably. A file that has a `key`
+        keeps it. Raises OSError.
+        """
         keys = []
         for one in batch:
             one.key = one.key or self._name(one)
@@ -185,7 +190,7 @@ class Directory:
             _sync_each(folders)
 
     def discard(self, batch: Iterable[Written]) -> None:
-        """Remove what was not published."""
+        """Remove files that were not published."""
         for one in batch:
             with suppress(OSError):
                 os.unlink(one.temp)
@@ -205,7 +210,7 @@ class Directory:
             os.makedirs(folder, exist_ok=True)
             self._made.add(folder)
         try:
-            os.link(temp, final)  # as a rename, but refuses to replace
+            os.link(temp, final)  # like a rename, but it refuses to replace
         except PermissionError:
             _claim(temp, final)  # a file system without links
             return
@@ -213,7 +218,7 @@ class Directory:
 
 
 def check_room(error: OSError, folder: str, path: str | None = None) -> None:
-    """Raises StoreFullError for a disk that says it is full, with the place and the object, which it leaves out."""
+    """Raise StoreFullError when the error says that the disk is full, with the place and the object."""
     if is_full(error):
         what = "objects" if path is None else repr(path)
         raise StoreFullError(
@@ -225,13 +230,13 @@ def check_room(error: OSError, folder: str, path: str | None = None) -> None:
 
 
 def is_plain(path: str) -> bool:
-    """Whether the store keeps an object of this path in a file of this path, below a prefix."""
+    """Whether the store keeps an object of this path in a file of the same path, below a prefix."""
     raw = path.encode()
     return len(raw) <= _LONGEST_PATH and keys.is_plain(raw)
 
 
 def _folders(prefix: str, keys: Iterable[str]) -> Iterator[str]:
-    """Every folder on the way to keys, the prefix, and what holds that."""
+    """Yield every folder above the keys, the prefix, and the parent of the prefix."""
     yield os.path.dirname(prefix.rstrip("/"))
     yield prefix
     for key in keys:
@@ -256,7 +261,7 @@ def _claim(temp: str, final: str) -> None:
 
 
 def _sync_file_system(fd: int) -> bool:
-    """Flush the file system that `fd` lies on. False where that does not exist, or would not tell of errors."""
+    """Flush the file system of `fd`. Returns False where `syncfs` is missing or does not report errors."""
     if _LIBC is None:
         return False
     if _LIBC.syncfs(fd) != 0:
@@ -265,12 +270,12 @@ def _sync_file_system(fd: int) -> bool:
     return True
 
 
-def _syncfs_tells() -> bool:
-    """Linux tells errors of writing back since 5.8; elsewhere files are synced one by one."""
+def _syncfs_reports_errors() -> bool:
+    """Linux reports write-back errors from `syncfs` since 5.8. Elsewhere files are synced one by one."""
     if sys.platform != "linux":
         return False
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     return found is not None and (int(found[1]), int(found[2])) >= (5, 8)
 
 
-_LIBC = ctypes.CDLL(None, use_errno=True) if _syncfs_tells() else None
+_LIBC = ctypes.CDLL(None, use_errno=True) if _syncfs_reports_errors() else None

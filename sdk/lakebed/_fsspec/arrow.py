@@ -1,8 +1,9 @@
-"""pyarrow's file system over this one: files are opened in one step, and a data set keeps to the files it was made of.
+"""pyarrow's file system over `LakebedFileSystem`. It opens a file in one step, and a data set keeps to its listed
+files.
 
-A data set of pyarrow lists a directory once, remembers the footers of its files, and opens the files by name whenever
-it is read. The footer of one file does not fit another (docs/decisions/0028), so this opens the objects that were
-listed.
+A data set of pyarrow lists a directory once, remembers the footers of its files, and opens the files by name at each
+read. The footer of one file does not fit another (docs/decisions/0028). So this file system opens exactly the objects
+that were listed.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from lakebed._fsspec.filesystem import LakebedFileSystem
 from lakebed._fsspec.paths import Row
 
 MOST: Final = 100_000
-"""Files of a listing that are remembered; the others are opened as they are then."""
+"""Files of a listing that are remembered. Other files are opened in their present version."""
 
 
 class Handler(pafs.FSSpecHandler):  # type: ignore[misc]
-    """What pyarrow calls. Each data set needs its own: the last listing counts."""
+    """The methods that pyarrow calls. Each data set needs its own handler, because the last listing counts."""
 
     def __init__(self, fs: LakebedFileSystem) -> None:
         super().__init__(fs)
@@ -56,5 +57,5 @@ class Handler(pafs.FSSpecHandler):  # type: ignore[misc]
 
 
 def arrow_filesystem(fs: LakebedFileSystem) -> pafs.PyFileSystem:
-    """A file system of pyarrow's over `fs`."""
+    """Return a file system of pyarrow over `fs`."""
     return pafs.PyFileSystem(Handler(fs))

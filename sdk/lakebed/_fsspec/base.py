@@ -1,7 +1,7 @@
-"""What an instance of the file system is, before it can do anything: its connection, its process, its handles.
+"""The base of a file system instance: its connection, its process and its handles.
 
-An instance survives a fork: connections, event loop and handles are made anew in the child, and the parent's are left
-alone.
+An instance survives a fork. The child makes new connections, a new event loop and new handles, and does not touch those
+of the parent.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from lakebed._fsspec.transaction import LakebedTransaction
 
 AT_ONCE = 16
-"""Objects of one call that are worked on at the same time."""
+"""Objects of one call that are processed in parallel."""
 
 _KEPT_WORKSPACES = 16
 """Workspace handles that an instance keeps."""
 
 _OF_OTHERS: list[aio.Lake] = []
-"""Connections of a parent process: closing them here would disturb it."""
+"""Connections of a parent process. Closing them here would disturb the parent."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=reset_lock)  # fsspec's own lock may have been held by another thread
@@ -65,13 +65,13 @@ class Workspaces:
 
 
 class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
-    """The part that is no verb."""
+    """What all methods of the file system need."""
 
     protocol = ("lakebed", "lakefs")
     _extra_tokenize_attributes = ("_connection_key",)
 
     def __init__(self, **options: Any) -> None:
-        if getattr(self, "_cached", False):  # fsspec gives an instance that is there
+        if getattr(self, "_cached", False):  # fsspec returns a cached instance
             return
         self._pid: int
         self.connection: Connection = connection_in_use()
@@ -113,7 +113,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return ("lakebed", self.connection.key)
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
-        """As fsspec's own; without the password, also without the secret key."""
+        """Return fsspec's dict. Without the password, also without the secret key."""
         found: dict[str, Any] = super().to_dict(include_password=include_password)
         if not include_password:
             found.pop("secret_access_key", None)
@@ -121,7 +121,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
 
     @property
     def fsid(self) -> str:
-        """The server."""
+        """The id of the server."""
         return f"lakebed-{self.connection.settings.endpoint}"
 
     @property
@@ -131,7 +131,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return self._loop
 
     def _here(self) -> None:
-        """Take up life in a forked child."""
+        """After a fork, replace what belongs to the parent process."""
         process = os.getpid()
         if self._pid == process:
             return
@@ -153,19 +153,19 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return known
 
     def _ref(self, place: Place) -> aio.Ref:
-        """What to read: inside a transaction its workspace, where that has taken the place of the branch."""
+        """Return the ref to read: inside a transaction its workspace, if the path is on its branch."""
         kind = ProxiedRef if self.connection.data_path == PROXIED else aio.Ref
         ref = kind(self._repository(place), self._seen(place).ref)
         behind = self._behind()
         return ref if behind is None else reading_after(ref, behind.flush)
 
     def _seen(self, place: Place) -> Place:
-        """Where a path is read. The workspace of a transaction may have to be flushed before: see `_behind`."""
+        """Return the place to read. The workspace of a transaction may need a flush first: see `_behind`."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         return place if transaction is None else transaction.seen(place)
 
     def _behind(self) -> LakebedTransaction | None:
-        """The transaction, if something was written in it that its workspace does not show yet."""
+        """Return the transaction if its workspace does not show all written files yet."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         return transaction if transaction is not None and transaction.is_behind else None
 
@@ -176,13 +176,13 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
 
 
 def _let_go(lake: aio.Lake, loop: Any, process: int) -> None:
-    """Close the connections of an instance that nobody has any more, on the loop that they belong to."""
+    """Close the connections of an instance that is no longer used, on their event loop."""
     if loop is not None and process == os.getpid() and loop.is_running():
         asyncio.run_coroutine_threadsafe(lake.close(), loop)
 
 
 def _harmless(options: dict[str, Any]) -> dict[str, Any]:
-    """What can be pickled, and is not in the connection."""
+    """Return the options that can be pickled and are not in the connection."""
     return {name: value for name, value in options.items() if name in ("asynchronous", "batch_size")}
 
 

@@ -1,6 +1,6 @@
-"""Verbs that run in the thread that calls them, by the client of `lakebed`, without a step to the event loop.
+"""Methods that run in the calling thread, over the sync client of `lakebed`, without the event loop.
 
-A file that cannot be opened is opened again by the coroutine, which explains why.
+When a file cannot be opened, the coroutine opens it again, and its error explains why.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Blocking(Writing):
-    """What is known of objects, their ranges, and writing whole ones."""
+    """Properties of objects, ranges of objects, and writing of whole objects."""
 
     def __init__(self, **options: Any) -> None:
         if getattr(self, "_cached", False):
@@ -30,10 +30,10 @@ class Blocking(Writing):
         super().__init__(**options)
         self._client = lakebed.Lake(self.connection.settings)  # after a fork it connects again by itself
         self._handles: dict[str, lakebed.Repository] = {}
-        """By id: each knows its directory, once the server was asked."""
+        """By id. Each handle remembers its directory after the first request."""
 
     def info(self, path: str, **kwargs: Any) -> Row:
-        """What is known of a file or directory. Raises ObjectNotFoundError."""
+        """Return the properties of a file or directory. Raises ObjectNotFoundError."""
         place = Place.of(self._strip_protocol(path))
         if not place.path:
             row: Row = self._wait(self._info, path, **kwargs)
@@ -66,11 +66,11 @@ class Blocking(Writing):
         return True
 
     def _first_here(self, place: Place) -> Row | None:
-        """A path without an ending is most likely a directory: then its first entry is asked for, and no object."""
+        """Check first for a directory when a path has no ending: list its first entry, and ask for no object."""
         if (known := self._frozen.get(place)) is not None:
             return file_row(place.name, known)
         items = self._handle(place).list(place.path, delimiter="/", limit=2).all()
-        first = items[0] if items else None  # an object of this very name comes before its directory
+        first = items[0] if items else None  # an object of this name is listed before its directory
         if isinstance(first, ObjectInfo) and first.path == place.path:
             return file_row(place.name, first)
         return folder_row(place.name) if any(one.path == place.folder for one in items) else None
@@ -79,7 +79,7 @@ class Blocking(Writing):
         return self._frozen.get(place) or self._handle(place).stat(place.path)
 
     def _handle(self, place: Place) -> lakebed.Ref:
-        """What to read a path by, when that shows what was written."""
+        """Return the ref to read a path from, if it shows everything that was written."""
         behind = self._behind()
         if behind is not None:
             self._wait(behind.flush)
@@ -93,7 +93,7 @@ class Blocking(Writing):
         return (ProxiedRef if self.connection.data_path == PROXIED else lakebed.Ref)(repository, seen.ref)
 
     def _open_now(self, path: str) -> Opened:
-        """What a reader needs: the row, a local file, or the last bytes of the object."""
+        """Return what a reader needs: the row, a local file, or the last bytes of the object."""
         place = object_place(path)
         with suppress(NotFoundError, InvalidRequestError):
             ref = self._handle(place)
@@ -107,7 +107,7 @@ class Blocking(Writing):
         return opened
 
     def _open_listed(self, path: str, row: Row) -> Opened:
-        """The object that was listed with this row. Raises PreconditionFailedError when another one is there now."""
+        """Open the object of a listed row. Raises PreconditionFailedError when the path has another object now."""
         place = object_place(path)
         shared = shared_directory(self._handle(place), self.connection.data_path)
         local = shared.find(row["physical_address"], row["size"])
@@ -119,17 +119,17 @@ class Blocking(Writing):
         return opened
 
     def _read_now(self, path: str, start: int, length: int, checksum: str) -> bytes:
-        """Exactly this range of the object that has this checksum."""
+        """Read exactly this range of the object that has this checksum."""
         place = object_place(path)
         return read_range(self._handle_now(place), place.path, start, length, checksum)
 
     def _read_buffer(self, path: str, start: int, length: int, checksum: str) -> pa.Buffer:
-        """The same, in memory of Arrow's own."""
+        """The same, into Arrow's own memory."""
         place = object_place(path)
         return read_buffer(self._handle_now(place), place.path, start, length, checksum)
 
     def _store_now(self, path: str, mode: str, options: dict[str, Any], content: bytes) -> ObjectInfo | None:
-        """Write a whole object to a branch. None where a workspace is written to, or where there is no such branch."""
+        """Write a whole object to a branch. Returns None for a workspace, or when there is no such branch."""
         place = writable_place(path)
         if self._intrans or mode != "wb" or "+" in place.ref:
             return None

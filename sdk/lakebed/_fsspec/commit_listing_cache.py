@@ -1,7 +1,7 @@
-"""What was listed at commits: the only thing that is remembered, since a commit never changes.
+"""A cache of listings of commits. It is the only cache, because only a commit never changes.
 
-Only a ref that is a whole commit id counts, and only after the server has said that it is one: a branch could have such
-a name. Bounded: what was not asked for longest is forgotten.
+It covers only refs that are a whole commit id, and only after the server has confirmed it: a branch could have such a
+name. It is bounded and drops the least recently used entries.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Frozen:
         return True
 
     def keep(self, place: Place, info: ObjectInfo) -> None:
-        """Remember an object of a commit."""
+        """Store an object of a commit."""
         with self._lock:
             self._known[place] = info
             while len(self._known) > MOST:
                 self._known.popitem(last=False)
 
     def get(self, place: Place) -> ObjectInfo | None:
-        """An object, if it was listed."""
+        """Return an object, if it was listed."""
         if len(place.ref) < 64:
             return None
         with self._lock:

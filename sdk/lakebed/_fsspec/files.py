@@ -1,7 +1,8 @@
 """Objects as open files.
 
-A reader keeps to the object that it opened: if that is replaced meanwhile, reading fails rather than mixing two. A
-writer stores when it is closed cleanly; leaving its `with` block by an exception, or forgetting it, stores nothing.
+A reader keeps to the object that it opened. If the object is replaced, reading fails and never mixes two contents. A
+writer stores the object when it is closed. After an exception in the `with` block, or without `close`, it stores
+nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
 BLOCK = 8 << 20
-"""What is collected before anything is sent: an object that is no larger goes as a whole, and can be sent again."""
+"""Bytes that a writer collects before it sends them. An object up to this size goes as a whole, and can be sent again.
+"""
 
 
 _POOLED = 64 << 10
 
 
 class Reader(AbstractBufferedFile):  # type: ignore[misc]
-    """An object opened to read. Ranges are fetched through one of fsspec's block caches, or from a local file."""
+    """An object that is open for reading. It fetches ranges through one of fsspec's block caches, or reads a local
+    file.
+    """
 
     def __init__(self, fs: Any, path: str, mode: str = "rb", *, opened: Any = None, **options: Any) -> None:
         self._fd: int | None = None
@@ -39,7 +43,7 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         options.pop("size", None)
         cache = options.pop("cache_type", None)
         self._fd = None if local is None else open_file(local, row["size"])
-        if cache is None:  # a local file needs none, and of a file with a footer parts are read, not its sequence
+        if cache is None:  # a local file needs no cache, and a file with a footer is not read in sequence
             cache = "none" if self._fd is not None or self._tail else "readahead"
         self._details = row
         super().__init__(fs, path, mode, size=row["size"], cache_type=cache, **options)
@@ -62,9 +66,9 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         return data + self._tail[: end - first] if end > first else data
 
     def read_buffer(self, length: int = -1) -> Any:
-        """As `read`, in memory of Arrow's pool, which uses it again: pyarrow calls this instead of `read`.
+        """As `read`, but into memory of Arrow's pool, which is reused. pyarrow calls this method instead of `read`.
 
-        New memory for every range costs a third of the time of reading.
+        New memory for every range takes a third of the time of reading.
         """
         import pyarrow as pa
 
@@ -83,7 +87,7 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         return buffer
 
     def close(self) -> None:
-        """Let go of the object."""
+        """Close the file."""
         super().close()
         fd, self._fd = getattr(self, "_fd", None), None
         if fd is not None:
@@ -91,14 +95,14 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
 
 
 def _reopened(fs: Any, path: str, block_size: int, position: int, cache_type: str, opened: Any) -> Any:
-    """The same object in another process, where it stood."""
+    """Open the same object at the same position in another process."""
     file = fs.open(path, block_size=block_size, cache_type=cache_type, opened=opened)
     file.seek(position)
     return file
 
 
 class Writer(AbstractBufferedFile):  # type: ignore[misc]
-    """An object opened to write. Memory is bounded by some blocks, whatever the size."""
+    """An object that is open for writing. It keeps some blocks in memory, whatever the size of the object."""
 
     def __init__(self, fs: Any, path: str, mode: str = "wb", *, block_size: Any = None, **options: Any) -> None:
         size = block_size if isinstance(block_size, int) else BLOCK
@@ -121,7 +125,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         )
 
     def write(self, data: Any) -> int:
-        """Append bytes; a full block is sent or written. Raises what that has failed with."""
+        """Append bytes. Sends or writes each full block. Raises the error of an earlier block."""
         if self.closed:
             raise ValueError("I/O operation on closed file.")
         self._same_process()
@@ -144,23 +148,23 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             self.fs._wait(self._upload.feed, self._held.take())
 
     def _on_disk(self) -> SpooledFile | None:
-        """The file itself, in a transaction whose directory is on this machine. Decided when it is first written to."""
+        """Return the local file, in a transaction whose directory is on this machine. Decided at the first write."""
         if not self._has_begun:
             self._spooled, self._has_begun = self._begin(), True
-            if self._spooled is not None:  # from now on it is asked directly
+            if self._spooled is not None:  # from now on the caller uses the buffer directly
                 buffer = self._spooled.buffer
                 self.write, self.tell = buffer.write, buffer.tell  # type: ignore[method-assign, assignment]
         return self._spooled
 
     def _off_disk(self) -> None:
-        """Write and tell by ourselves again, which refuse when the file is closed."""
+        """Restore the own `write` and `tell`, which refuse when the file is closed."""
         if self._spooled is not None:
             self.loc = self._spooled.buffer.tell()
             self._spooled = None  # with its buffer: the transaction keeps the files until it ends
             del self.write, self.tell
 
     def flush(self, force: bool = False) -> None:
-        """Nothing: an object appears when it is closed, not before."""
+        """Do nothing: an object appears when it is closed."""
 
     def discard(self) -> None:
         """Close without storing anything."""
@@ -178,7 +182,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             self.fs._wait(self._upload.discard)
 
     def close(self) -> None:
-        """Store what was written. Raises what storing raises; the file is closed in any case."""
+        """Store the written bytes. Raises the error of the store call. The file is closed in any case."""
         if self.closed:
             return
         self._same_process()
@@ -217,7 +221,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
 
 
 class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
-    """The same for `open_async`, on the event loop of its user."""
+    """An open file of `open_async`, on the event loop of its user."""
 
     def __init__(self, fs: Any, path: str, mode: str, *, opened: Any = None, **options: Any) -> None:
         row: Row = opened[0] if opened else {"size": 0, "checksum": ""}
@@ -246,10 +250,10 @@ class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
         return len(data)
 
     async def flush(self, force: bool = False) -> None:
-        """Nothing: an object appears when it is closed, not before."""
+        """Do nothing: an object appears when it is closed."""
 
     async def close(self) -> None:
-        """Store what was written, or let go of what was read."""
+        """Store what was written, or close the reader."""
         if self.closed:
             return
         self.closed = True
@@ -263,4 +267,4 @@ class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
         await self.close()
 
     def __del__(self) -> None:
-        """Nothing is stored that was not closed; the loop that could break it off may be gone."""
+        """A file that was not closed stores nothing. Its event loop may have ended, so there is nothing to cancel."""

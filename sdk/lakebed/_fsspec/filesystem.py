@@ -1,4 +1,4 @@
-"""The file system itself: the other verbs of fsspec that are not coroutines, over `_fsspec.blocking`."""
+"""The file system class: the remaining blocking methods of fsspec, over `_fsspec.blocking`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ _MODES = ("rb", "wb", "xb")
 
 
 class LakebedFileSystem(Blocking):
-    """`lakebed://repository/ref/path`, for everything that speaks fsspec.
+    """`lakebed://repository/ref/path`, for every library that supports fsspec.
 
-    Any ref can be read: a branch with its uncommitted changes, `main@` without, a tag, a commit, `main~2`, a workspace
-    `main+id`. Branches and workspaces can be written to; what is written to a branch is uncommitted until
-    `branch.commit()`, and `with fs.transaction:` makes one commit. Nothing is cached but in open files.
+    Any ref can be read: a branch with its uncommitted changes, `main@` without them, a tag, a commit, `main~2`, a
+    workspace `main+id`. Branches and workspaces can be written to. A write to a branch is uncommitted until
+    `branch.commit()`, and `with fs.transaction:` makes one commit. Only open files cache data.
 
     Options: `endpoint`, `access_key_id`, `secret_access_key`, `timeout` (seconds), `retries`, and `data_path`
-    (`direct`, `presigned` or `proxied`). What is not given comes from `with lake.as_default():`, else from the
-    environment and the configuration files, as for `lakebed.connect`. Errors are `LakebedError`s, and the builtin ones
-    too that users of fsspec expect: FileNotFoundError, FileExistsError, PermissionError.
+    (`direct`, `presigned` or `proxied`). Missing options come from `with lake.as_default():`, else from the environment
+    and the configuration files, as for `lakebed.connect`.
+
+    Errors are `LakebedError`s. They are also the builtin errors that users of fsspec expect: FileNotFoundError,
+    FileExistsError, PermissionError.
     """
 
     __module__ = "lakebed.fsspec"
@@ -57,8 +59,8 @@ class LakebedFileSystem(Blocking):
     def open(self, path: Any, mode: str = "rb", **kwargs: Any) -> Any:
         """Open an object: `rb`, `wb`, `xb` (refuses to replace), and the same for text. `ab` is refused.
 
-        What is written appears when the file is closed; leaving its `with` block by an exception stores nothing.
-        Raises ObjectNotFoundError, ObjectExistsError and InvalidRequestError.
+        A written object appears when the file is closed. An exception in the `with` block stores nothing. Raises
+        ObjectNotFoundError, ObjectExistsError and InvalidRequestError.
         """
         if "b" in mode or "r" in mode or kwargs.get("compression"):
             return super().open(path, mode, **kwargs)
@@ -88,7 +90,7 @@ class LakebedFileSystem(Blocking):
 
     modified = sync_wrapper(_modified)
     created = modified
-    """An entry is never changed, only replaced."""
+    """Return when the object was written. An entry is never changed, only replaced."""
 
     async def _ukey(self, path: str) -> str:
         return _digest(await self._info(path))
@@ -101,10 +103,10 @@ class LakebedFileSystem(Blocking):
     checksum = sync_wrapper(_checksum)
 
     async def _sign(self, path: str, expiration: int | None = None, **kwargs: Any) -> str:
-        """An address at which anybody can read the object for a while, by itself.
+        """Return an address from which anyone can read the object for a limited time, without credentials.
 
-        How long is the server's to say (`objects.presign_seconds`); `expiration` is taken as a wish. Raises
-        UnsupportedOperationError where the server or its store signs none.
+        The server decides the time (`objects.presign_seconds`), so `expiration` is only a wish. Raises
+        UnsupportedOperationError where the server or its store does not sign.
         """
         place = object_place(self._strip_protocol(path))
         try:
@@ -145,11 +147,11 @@ def _check_mode(mode: str, path: str) -> None:
 
 
 def _digest(row: Row) -> str:
-    """Of what a file holds. A directory is no more than its name."""
+    """A digest of a file's content. For a directory only of its name."""
     parts = (row["type"], row.get("checksum", row["name"]), row["size"])
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def register_lakefs() -> None:
-    """Let `lakefs://` mean Lakebed in this process, as existing programs spell it. Replaces what was registered."""
+    """Let `lakefs://` mean Lakebed in this process, for programs that use it. Replaces another registration."""
     fsspec.register_implementation("lakefs", LakebedFileSystem, clobber=True)

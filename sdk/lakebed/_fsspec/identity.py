@@ -1,7 +1,8 @@
-"""Which server an instance talks to, and the key under which fsspec keeps it.
+"""The server of a file system instance, and the key under which fsspec caches the instance.
 
 fsspec makes one instance for equal arguments. Two calls without arguments may still mean two servers, when the
-environment or the bound default changed in between; so the key holds what was found, as a hash: it is never shown.
+environment or the bound default changed in between. So the key is a hash of the resolved connection, and fsspec never
+shows it.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ _FSSPEC = (
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What an instance was made with: all that has to travel for it to be made again elsewhere."""
+    """The resolved options of an instance: everything that another process needs to make the same instance."""
 
     settings: Settings
     data_path: str | None = None
 
     @property
     def key(self) -> str:
-        """A hash that differs when anything does."""
+        """A hash that differs when any option differs."""
         one = self.settings
         parts = (one.endpoint, one.access_key_id, one.secret_access_key, one.timeout, one.retries, self.data_path)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -51,7 +52,7 @@ _RESOLVED: ContextVar[Connection | None] = ContextVar("lakebed_fsspec_connection
 
 @contextmanager
 def using(connection: Connection) -> Iterator[None]:
-    """Let an instance that is made in this block take this connection."""
+    """Let an instance that is made inside this block use this connection."""
     token = _RESOLVED.set(connection)
     try:
         yield
@@ -60,7 +61,7 @@ def using(connection: Connection) -> Iterator[None]:
 
 
 def connection_in_use() -> Connection:
-    """The connection of the instance that is being made."""
+    """Return the connection for the instance that is being made."""
     found = _RESOLVED.get()
     if found is None:
         raise ConfigurationError("make the file system by calling its class, or by fsspec.filesystem('lakebed')")
@@ -68,7 +69,9 @@ def connection_in_use() -> Connection:
 
 
 def resolve(options: Mapping[str, Any]) -> Connection:
-    """From storage options, else the bound default, else the environment and the files. Raises ConfigurationError."""
+    """Resolve from storage options, else the bound default, else the environment and the files. Raises
+    ConfigurationError.
+    """
     unknown = sorted(set(options) - {*_OURS, *_FSSPEC})
     if unknown:
         raise ConfigurationError(
@@ -85,7 +88,7 @@ def resolve(options: Mapping[str, Any]) -> Connection:
 
 
 class Keyed(type(AsyncFileSystem)):  # type: ignore[misc]
-    """The class of the class: finds the connection before fsspec looks for an instance that has it."""
+    """The metaclass. It resolves the connection before fsspec searches its cache of instances."""
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         if args:

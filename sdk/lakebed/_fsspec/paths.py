@@ -1,4 +1,4 @@
-"""`repository/ref/path` and what may be done there. Pure; over `errors`."""
+"""Paths of the form `repository/ref/path`, and which operations they allow. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from lakebed.errors import (
 from lakebed.model import ObjectInfo
 
 Row = dict[str, Any]
-"""What fsspec knows of a file or directory: `name`, `size`, `type`, and more of ours."""
+"""fsspec's description of a file or directory: `name`, `size`, `type`, and more keys of Lakebed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The parts of a path as fsspec has it, without the scheme. Later parts are empty when it ends before them."""
+    """The parts of a path in fsspec's form, without the scheme. Parts after the end of the path are empty."""
 
     repository: str = ""
     ref: str = ""
@@ -33,20 +33,20 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As fsspec has it."""
+        """The path in fsspec's form."""
         return "/".join(part for part in (self.repository, self.ref, self.path) if part)
 
     @property
     def folder(self) -> str:
-        """The prefix of everything below: `orders/`, or nothing for the whole ref."""
+        """The prefix of everything below the path: `orders/`, or empty for the whole ref."""
         return f"{self.path}/" if self.path else ""
 
     def at(self, path: str) -> str:
-        """The name of an object of the same ref."""
+        """Return the name of an object of the same ref."""
         return f"{self.repository}/{self.ref}/{path}"
 
     def below(self, ref: str) -> Place:
-        """The same path in another ref."""
+        """Return the same path in another ref."""
         return replace(self, ref=ref)
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Place:
 
 
 def object_place(name: str) -> Place:
-    """A place that can hold an object. Raises InvalidRequestError."""
+    """Return a place that can hold an object. Raises InvalidRequestError."""
     place = Place.of(name)
     if not place.path:
         raise InvalidRequestError(f"{place} is no object: write lakebed://repository/ref/path", kind="invalid_path")
@@ -62,7 +62,7 @@ def object_place(name: str) -> Place:
 
 
 def writable_place(name: str) -> Place:
-    """A place that can be written to, as far as its spelling tells. Raises InvalidRequestError."""
+    """Return a place that can be written to, judged by its form alone. Raises InvalidRequestError."""
     place = object_place(name)
     if place.ref.endswith(("@", "$")) or "~" in place.ref or "^" in place.ref:
         raise fixed(place)
@@ -70,7 +70,7 @@ def writable_place(name: str) -> Place:
 
 
 def fixed(place: Place) -> ReadOnlyRefError:
-    """What is said of writes to what never changes."""
+    """Return the error for a write to a ref that never changes."""
     return ReadOnlyRefError(
         f"{place} cannot be written: {place.ref!r} is a tag, a commit or another fixed state, and never changes; "
         "write to a branch (lakebed://repository/branch/path) or a workspace (branch+id), or make a branch of it: "
@@ -83,7 +83,7 @@ def fixed(place: Place) -> ReadOnlyRefError:
 
 
 def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundError:
-    """Nothing is there, in a form that every user of fsspec expects: a FileNotFoundError."""
+    """Return the FileNotFoundError for a missing path, as every user of fsspec expects it."""
     if isinstance(error, ObjectNotFoundError):
         return error
     text = f"{place}: there is no such object or directory" if error is None else error.message
@@ -100,7 +100,7 @@ def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundE
 
 
 def replaced(place: Place) -> PreconditionFailedError:
-    """What is said of a file that is no longer the one that a data set was made of."""
+    """Return the error for a file that was replaced after a data set listed it."""
     return PreconditionFailedError(
         f"{place} was replaced since this data set was made, which remembers the footers of its files: create the "
         "data set again to read the current files, or create it at a commit, which never changes",
@@ -112,7 +112,7 @@ def replaced(place: Place) -> PreconditionFailedError:
 
 
 def directory(place: Place, inside: str, error: ObjectNotFoundError) -> ObjectNotFoundError:
-    """A directory is there, and no object. `inside` is one of those in it."""
+    """Return the error for a directory where an object is expected. `inside` is one of its files."""
     return ObjectNotFoundError(
         f"{place}: this is a directory, and only objects have a content: name one of those in it, such as {inside!r}; "
         "ls() and find() show them",
@@ -127,7 +127,7 @@ def directory(place: Place, inside: str, error: ObjectNotFoundError) -> ObjectNo
 
 
 def file_row(name: str, info: ObjectInfo) -> Row:
-    """A file. An entry is never changed, only replaced: it was created when it was last modified."""
+    """Return the row of a file. An entry is never changed, only replaced, so its creation is its last modification."""
     return {
         "name": name,
         "size": info.size,
@@ -142,5 +142,5 @@ def file_row(name: str, info: ObjectInfo) -> Row:
 
 
 def folder_row(name: str) -> Row:
-    """A directory: there is no such thing but as the beginning of paths."""
+    """Return the row of a directory. A directory exists only as the beginning of paths."""
     return {"name": name, "size": 0, "type": "directory"}

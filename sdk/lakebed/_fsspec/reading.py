@@ -1,7 +1,7 @@
-"""Looking and reading: listings, globs, contents, downloads.
+"""Listing and reading: listings, globs, contents, downloads.
 
-Nothing of a branch is cached: it can change at any moment, by anybody. fsspec's own walks and checks take any failure
-of the server for "not there"; those here do not, since half a listing must not look like a whole one.
+Nothing of a branch is cached, because any client can change it at any moment. fsspec's own walks and checks treat every
+failure of the server as "not found". These methods do not, because half a listing must not pass for a whole one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, Obj
 from lakebed.model import ObjectInfo
 
 TAIL = 64 << 10
-"""What is fetched first of a file whose table of contents is at its end."""
+"""Bytes that are fetched first from a file whose index is at its end."""
 
 FOOTED = (".parquet", ".parq", ".pq", ".feather", ".arrow", ".orc")
 
@@ -33,12 +33,13 @@ Opened = tuple[Row, str | None, bytes]
 
 
 class Reading(Base):
-    """The verbs that change nothing."""
+    """The methods that change nothing."""
 
     async def _info(self, path: str, **kwargs: Any) -> Row:
         """Raises ObjectNotFoundError, and NotFoundError for a repository or ref that does not exist.
 
-        The latter is not a FileNotFoundError: pyarrow drops the message of those and reports only the path.
+        NotFoundError is not a FileNotFoundError: pyarrow drops the message of a FileNotFoundError and reports only the
+        path.
         """
         place = Place.of(self._strip_protocol(path))
         if place.path:
@@ -89,7 +90,7 @@ class Reading(Base):
         return rows if detail else [row["name"] for row in rows]
 
     async def _below(self, place: Place) -> list[Row]:
-        """What lies in a directory; a file is all that lies in itself."""
+        """Return what a directory contains. For a file, the file itself."""
         if not place.repository:
             return [folder_row(one.id) for one in await self._lake_here().repositories().all()]
         if not place.ref:
@@ -117,7 +118,7 @@ class Reading(Base):
     def walk(
         self, path: str, maxdepth: int | None = None, topdown: bool = True, on_error: Any = "omit", **kwargs: Any
     ) -> Iterator[Any]:
-        """As `os.walk`. What vanishes meanwhile is left out; that the server cannot be reached is raised."""
+        """As `os.walk`. Skips directories that vanish during the walk. Raises when the server cannot be reached."""
         walk: Iterator[Any] = AbstractFileSystem.walk(
             self, path, maxdepth=maxdepth, topdown=topdown, on_error=_refusing(on_error), **kwargs
         )
@@ -137,7 +138,7 @@ class Reading(Base):
         return found if detail else list(found)
 
     async def _all_below(self, place: Place, maxdepth: int | None, withdirs: bool, prefix: str) -> dict[str, Row]:
-        """Everything below a directory, in one listing; directories are made of the paths."""
+        """Return everything below a directory, from one listing. Directories come from the paths."""
         found: dict[str, Row] = {}
         base, delimiter = place.folder, "/" if maxdepth == 1 else ""
         try:
@@ -167,7 +168,7 @@ class Reading(Base):
         return {} if prefix or not place.path else await self._file_alone(place)
 
     async def _file_alone(self, place: Place) -> dict[str, Row]:
-        """A path that is a file is found by its own name."""
+        """A path of a file is listed under its own name."""
         try:
             return {place.name: file_row(place.name, await self._stat(place))}
         except ObjectNotFoundError:
@@ -194,7 +195,7 @@ class Reading(Base):
             raise await self._no_object(place, error) from None
 
     async def _no_object(self, place: Place, error: NotFoundError) -> ObjectNotFoundError:
-        """What to raise when there is no object to read: that it is a directory, if it is one."""
+        """Return the error for a path without an object. For a directory it says so."""
         if isinstance(error, ObjectNotFoundError):
             with suppress(LakebedError):
                 first = await self._ref(place).list(place.folder).first()
@@ -213,7 +214,7 @@ class Reading(Base):
         return await ref.get(place.path)
 
     async def _range(self, place: Place, start: int, end: int | None) -> bytes:
-        """As slices go: counted from the end when negative, cut at the end."""
+        """Read a range as slices do: a negative position counts from the end, and the end is cut off."""
         if start < 0 or (end is not None and end < 0):
             size = (await self._stat(place)).size
             start, end, _ = slice(start, end).indices(size)
@@ -225,20 +226,20 @@ class Reading(Base):
         except InvalidRequestError as error:
             if error.kind != "invalid_range":
                 raise
-            return b""  # behind the end
+            return b""  # after the end
 
     async def _tail(self, place: Place, length: int) -> tuple[Row, bytes]:
-        """What a file is, and its last bytes: all that is needed to begin with Parquet, in one request."""
+        """Return the row of a file and its last bytes, in one request: enough to open a Parquet file."""
         try:
             info, data = await read_tail(self._ref(place), place.path, length)
         except InvalidRequestError as error:
             if error.kind != "invalid_range":
                 raise
-            return file_row(place.name, await self._stat(place)), b""  # an empty one
+            return file_row(place.name, await self._stat(place)), b""  # an empty file
         return file_row(place.name, info), data
 
     async def _begin_reading(self, path: str) -> Opened:
-        """What a reader needs: the row, a local file, or the last bytes of the object."""
+        """Return what a reader needs: the row, a local file, or the last bytes of the object."""
         place = object_place(path)
         try:
             shared = await shared_directory(self._ref(place), self.connection.data_path)
@@ -263,7 +264,7 @@ class Reading(Base):
             return
         try:
             await self._fetch(place, outfile if outfile is not None else lpath, callback)
-        except (ObjectNotFoundError, IsADirectoryError):  # the latter: a file below it was fetched first, or before
+        except (ObjectNotFoundError, IsADirectoryError):  # IsADirectoryError: a file below it was fetched before
             if await self._type(place.name) != "directory":
                 raise
             os.makedirs(lpath, exist_ok=True)
@@ -283,7 +284,9 @@ class Reading(Base):
 
 
 def _refusing(on_error: Any) -> Callable[[Exception], None]:
-    """What a walk does about a directory that it cannot list: only one that is not there may be left out."""
+    """Return the handler for a directory that a walk cannot list. A missing directory is skipped, other errors are
+    raised.
+    """
 
     def refuse(error: Exception) -> None:
         if callable(on_error):

@@ -1,8 +1,7 @@
-"""`with fs.transaction:` is one workspace: everything that is written appears as one commit, or nothing does.
+"""`with fs.transaction:` is one workspace: all writes appear together as one commit, or none of them.
 
-Bytes go up while the block runs; nothing of it shows on the branch before its end, and the block itself sees what it
-wrote. When it fails, the workspace is kept, and the error says how to go on with it or drop it: nothing vanishes
-silently.
+The bytes are uploaded while the block runs. The branch shows none of it before the end, and the block itself sees its
+writes. When the block fails, the workspace stays, and the error says how to continue with it or drop it.
 """
 
 from __future__ import annotations
@@ -30,11 +29,13 @@ MESSAGE = "Write through fsspec"
 _LACKS = "What was written last is not in the workspace."
 
 _SPOOLING: weakref.WeakSet[LakebedTransaction] = weakref.WeakSet()
-"""Those whose files wait to be registered in this process."""
+"""Transactions whose files wait in this process to be registered."""
 
 
 class LakebedTransaction(Transaction):  # type: ignore[misc]
-    """Changes of one branch that become one commit. Set `message` inside; afterwards `commit` is what was made."""
+    """Changes of one branch that become one commit. Set `message` inside the block. Afterwards `commit` is the new
+    commit.
+    """
 
     def __init__(self, fs: Any, **_: Any) -> None:
         super().__init__(fs)
@@ -48,17 +49,17 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
 
     @property
     def workspace_name(self) -> str | None:
-        """The ref of its workspace, `branch+id`, or None while nothing was written."""
+        """The ref of the workspace, `branch+id`, or None when nothing was written."""
         return self._name or None
 
     def seen(self, place: Place) -> Place:
-        """Where a path is read: in the workspace, if it is of the branch that is written to."""
+        """Return the place to read a path from: the workspace, if the path is on the branch of the transaction."""
         if self._name and self._branch == Place(place.repository, place.ref):
             return place.below(self._name)
         return place
 
     async def workspace(self, place: Place) -> Workspace:
-        """The workspace to write a path into. Raises InvalidRequestError for a second branch."""
+        """Return the workspace to write a path into. Raises InvalidRequestError for a second branch."""
         branch = Place(place.repository, place.ref)
         if self._branch is not None and self._branch != branch:
             raise InvalidRequestError(
@@ -75,19 +76,21 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
                 await workspaces.add(made)
                 self._branch, self._name = branch, made.id
         if self._branch != branch:
-            return await self.workspace(place)  # another one was made meanwhile: refused
+            return await self.workspace(place)  # another thread made one for another branch: refuse
         found: Workspace = await self.fs._workspaces.get(repository, self._name)
         return found
 
     def spool_now(self, place: Place) -> Spool | None:
-        """Where files of a branch are written straight to the disk, if that is known."""
+        """Return the spool for direct writes to the disk, if it is known already."""
         spool = self._spool
         if spool is None or spool.process != os.getpid() or self._branch != Place(place.repository, place.ref):
             return None
         return spool
 
     async def spool(self, place: Place) -> Spool | None:
-        """The same; None where the disk cannot be reached, or in a forked child. Raises as `workspace` does."""
+        """The same, but opens it. None where the disk cannot be reached, or in a forked child. Raises as `workspace`
+        does.
+        """
         workspace = await self.workspace(place)
         async with self._making:
             if self._spool is None and self._can_spool:
@@ -99,12 +102,12 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
 
     @property
     def is_behind(self) -> bool:
-        """Whether something was written that its workspace does not show yet."""
+        """Whether the workspace does not show all written files yet."""
         spool = self._spool
         return spool is not None and spool.is_behind and spool.process == os.getpid()
 
     async def flush(self) -> None:
-        """Let the workspace show what was written. Raises what registering it raises."""
+        """Register all closed files, so that the workspace shows them. Raises the error of the registration."""
         if self.is_behind and self._spool is not None:
             await self._spool.flush()
 
@@ -122,13 +125,13 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
                 self._advise(error)
 
     def complete(self, commit: bool = True) -> None:
-        """Commit, or leave the workspace as it is. Raises what the commit raises, and tells what is kept."""
+        """Commit, or leave the workspace as it is. Raises the error of the commit, with a note on what is kept."""
         fs, waiting = self.fs, [file for file in self.files if not file.closed]
         self.files.clear()
         try:
             for file in waiting:
                 file.discard()
-            self._flush_all()  # also when nothing is committed: the workspace is kept, with all that was written
+            self._flush_all()  # also without a commit: the workspace keeps everything that was written
             if not commit:
                 return
             if waiting:
@@ -176,11 +179,11 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
 
 
 def _flush_before_fork() -> None:
-    """A child sees what was written before it; what waits in the memory of its parent it could not register."""
+    """Register all closed files before a fork. The child cannot register files in the memory of its parent."""
     for transaction in list(_SPOOLING):
         if not transaction.is_behind or asyncio._get_running_loop() is transaction.fs.loop:
             continue
-        with suppress(LakebedError, OSError):  # raised again at the commit
+        with suppress(LakebedError, OSError):  # the commit raises it again
             transaction.fs._wait(transaction.flush)
 
 

@@ -1,8 +1,9 @@
-"""Files of a transaction on their way into a directory that this machine shares with the server: the path `direct`.
+"""Files of a transaction on their way into a directory that this machine shares with the server: the data path
+`direct`.
 
-What is written goes straight to a temporary file. A closed one waits, with a few hundred others, to be registered in
-one request; meanwhile large ones are synced in a thread. Nothing is registered that is not durable. Whoever reads in
-the transaction flushes first.
+The writer writes directly to a temporary file. Closed files wait, up to a few hundred, to be registered in one request.
+During that time a thread syncs the large ones. A file is registered only when it is durable. A reader in the
+transaction flushes first.
 """
 
 from __future__ import annotations
@@ -30,13 +31,16 @@ MOST = 500
 """Files that wait to be registered."""
 
 _LARGE = 1 << 20
-"""A file of this size is synced by itself when it is closed; smaller ones are when they are registered, together."""
+"""Bytes. A file of this size is synced separately when it is closed. Smaller files are synced together when they are
+registered.
+"""
 
 _BLOCK = 256 << 10
-"""What is collected before it is written and hashed: stays in the cache of a processor between the two."""
+"""Bytes that are collected before they are written and hashed. Between the two they stay in the cache of a processor.
+"""
 
 _SYNCING = 2
-"""Threads."""
+"""Threads that sync."""
 
 
 @dataclass(slots=True)
@@ -49,7 +53,7 @@ class _Closed:
 
 
 class Spool:
-    """The files of one transaction. Safe to use from many threads; `flush` is for the event loop."""
+    """The files of one transaction. Safe to use from many threads. `flush` is for the event loop."""
 
     def __init__(self, workspace: Workspace, folder: Path, prefix: str) -> None:
         self.process = os.getpid()
@@ -67,7 +71,7 @@ class Spool:
 
     @classmethod
     async def open(cls, workspace: Workspace) -> Spool | None:
-        """One for a workspace, if its directory is the way that bytes take from here."""
+        """Return a spool for a workspace, if this machine writes directly into its directory."""
         if not isinstance(await sink_of(workspace), LocalSink):
             return None
         info = await place_of(workspace)
@@ -80,11 +84,11 @@ class Spool:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a file is closed that the workspace does not show yet."""
+        """Whether the workspace does not show a closed file yet."""
         return self._unflushed > 0
 
     def add(self, item: Outgoing, written: Written) -> ObjectInfo:
-        """Take a closed file. Gives what it will be registered as, but for the address. Raises InvalidRequestError."""
+        """Take a closed file. Returns its registration, still without the address. Raises InvalidRequestError."""
         closed = _Closed(item.stored("", written.checksum, written.size), written)
         with self._lock:
             if not self._is_over:
@@ -113,9 +117,10 @@ class Spool:
         return spooled.finish()
 
     async def flush(self) -> None:
-        """Register every file that is closed. Raises what that raises; the files wait on then.
+        """Register every closed file. Raises the error of the registration, and the files wait again.
 
-        An OSError of the disk is raised ever after: a second sync would succeed, and say nothing of what was lost.
+        After an OSError of the disk every call raises it: a second sync would succeed, and say nothing about the lost
+        data.
         """
         async with self._flushing:
             if self._failure is not None:
@@ -136,7 +141,7 @@ class Spool:
                 self._unflushed -= len(batch)
 
     def _publish(self, batch: Sequence[_Closed]) -> list[ObjectInfo]:
-        """Make files durable and give them their names. Of those with one path only the last counts."""
+        """Make files durable and give them their names. Of several files with one path only the last one counts."""
         wait([one.synced for one in batch if one.synced is not None])
         last = {one.row.path: one for one in batch}
         kept = list(last.values())
@@ -149,7 +154,7 @@ class Spool:
         return [replace(one.row, physical_address=self._prefix + one.written.key) for one in kept]
 
     def close(self) -> None:
-        """The transaction is over: remove what could not be registered, and let go of everything."""
+        """End the spool: remove files that were not registered, and close everything."""
         with self._lock:
             self._is_over = True
             left, self._waiting = self._waiting, []
@@ -158,10 +163,10 @@ class Spool:
 
 
 class SpooledFile:
-    """A file of a transaction while it is written, through `buffer`: full blocks go to the disk at once.
+    """A file of a transaction that is being written, through `buffer`. Each full block goes directly to the disk.
 
-    `buffer.write` and `buffer.tell` run no line of Python until a block is full: pyarrow calls them some hundred times
-    for each file, from threads for which every step into Python costs more than the bytes do.
+    `buffer.write` and `buffer.tell` run no Python code until a block is full. pyarrow calls them some hundred times for
+    each file, from threads where each step into Python takes longer than writing the bytes.
     """
 
     def __init__(self, spool: Spool, item: Outgoing) -> None:
@@ -172,7 +177,7 @@ class SpooledFile:
         self.buffer = io.BufferedWriter(self._blocks, _BLOCK)
 
     def finish(self) -> ObjectInfo:
-        """Close the file: it waits to be registered. Raises OSError, also of an earlier write."""
+        """Close the file. Then it waits to be registered. Raises OSError, also of an earlier write."""
         try:
             self.buffer.flush()
             self._blocks.check()
@@ -190,7 +195,7 @@ class SpooledFile:
 
 
 class _Blocks(io.FileIO):
-    """What the buffer writes its blocks to. Positions are the file's own."""
+    """The raw file below the buffer. Positions are those of the file."""
 
     def __init__(self, writing: Writing) -> None:
         super().__init__(writing.fileno(), "wb", closefd=False)
@@ -200,7 +205,9 @@ class _Blocks(io.FileIO):
         self._failure: BaseException | None = None
 
     def write(self, block: Any) -> int:
-        """Write a block. Raises OSError, and the same again: what follows a gap must not be taken for the whole."""
+        """Write a block. Raises OSError, and raises it again for later blocks: a file with a gap must not pass for a
+        whole one.
+        """
         size = len(block)
         if self.is_over:  # what was in the buffer of a file that is discarded
             return size
@@ -215,6 +222,6 @@ class _Blocks(io.FileIO):
         return size
 
     def check(self) -> None:
-        """Raise what a write has raised, if one has."""
+        """Raise the error of an earlier write, if any."""
         if self._failure is not None:
             raise self._failure

@@ -1,7 +1,7 @@
-"""One object on its way up while it is still being written: blocks go in, a request carries them.
+"""Uploads one object while it is still being written: the caller adds blocks, and one request sends them.
 
-Lives on the event loop. At most `_WAITING` blocks are kept, so a writer that is faster than the network waits. Nothing
-is there before `finish`; what is not finished leaves nothing.
+Runs on the event loop. It keeps at most `_WAITING` blocks, so a writer that is faster than the network waits. The
+object does not exist before `finish`. An unfinished upload stores nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Send = Callable[[Any], Awaitable[ObjectInfo]]
 
 
 class Held:
-    """Bytes that are collected until they are worth a call. Larger pieces are kept as they are, and copied once."""
+    """Collected bytes, until there are enough for a call. Larger pieces are kept as they are, and copied once."""
 
     __slots__ = ("_last", "_parts", "size")
 
@@ -40,20 +40,20 @@ class Held:
         self._parts.append(piece)
 
     def take(self) -> bytes:
-        """All of it; nothing is left."""
+        """Return all bytes, and become empty."""
         block = b"".join((*self._parts, self._last)) if self._last or len(self._parts) != 1 else bytes(self._parts[0])
         self.clear()
         return block
 
     def clear(self) -> None:
-        """Nothing is left."""
+        """Become empty."""
         self._parts.clear()
         self._last = bytearray()
         self.size = 0
 
 
 class Upload:
-    """A request whose body is still being made. `send` takes the content, as bytes or as an async iterator."""
+    """A request whose body is not complete yet. `send` takes the content, as bytes or as an async iterator."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -66,7 +66,7 @@ class Upload:
         return self._task is not None
 
     async def feed(self, block: bytes) -> None:
-        """Append. Waits for its turn; raises what the request has failed with."""
+        """Append. Waits for a free place. Raises the error of the request."""
         await self._put(block)
 
     async def finish(self, last: bytes) -> ObjectInfo:
@@ -79,7 +79,7 @@ class Upload:
         return await self._task
 
     async def discard(self) -> None:
-        """Break off: nothing is stored."""
+        """Cancel the request: nothing is stored."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

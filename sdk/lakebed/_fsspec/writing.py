@@ -1,6 +1,6 @@
-"""Changing: writing, copying, deleting.
+"""Writing, copying, deleting.
 
-Every change goes to a branch, as an uncommitted one, to a workspace, or into the workspace of the transaction.
+A change goes to a branch, where it is uncommitted, to a workspace, or to the workspace of the transaction.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from lakebed._fsspec.transaction import LakebedTransaction
 
 _GROUP = 1000
-"""Objects that are deleted in one request."""
+"""Objects that one request deletes."""
 
 _SHOWN = 5
 
 
 class Writing(Reading):
-    """The verbs that change something."""
+    """The methods that change something."""
 
     async def _target(self, place: Place) -> aio.Branch | aio.Workspace:
-        """The handle to write by."""
+        """Return the handle to write with."""
         if self._intrans and self._transaction is not None:
             workspace: aio.Workspace = await self._transaction.workspace(place)
-            await self._transaction.flush()  # changes go in the order in which they were made
+            await self._transaction.flush()  # keep the order of changes
             return workspace
         repository = self._repository(place)
         if "+" not in place.ref:
@@ -57,13 +57,13 @@ class Writing(Reading):
 
     @asynccontextmanager
     async def _changing(self, place: Place) -> AsyncIterator[aio.Branch | aio.Workspace]:
-        """The handle to write by."""
+        """Yield the handle to write with."""
         async with self._explaining(place):
             yield await self._target(place)
 
     @asynccontextmanager
     async def _explaining(self, place: Place) -> AsyncIterator[None]:
-        """Says of a tag or a commit that it is one, not that there is no such branch."""
+        """Turn the error for a missing branch into an error that names the tag or the commit."""
         try:
             yield
         except ObjectNotFoundError:
@@ -81,7 +81,7 @@ class Writing(Reading):
         return missing(place, error)
 
     async def _spool(self, place: Place) -> Spool | None:
-        """Where files of a transaction are written straight to the disk. None outside of one, or if that cannot be."""
+        """Return the spool for direct writes to the disk. None outside a transaction, or where that is impossible."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         if transaction is None:
             return None
@@ -89,7 +89,7 @@ class Writing(Reading):
             return await transaction.spool(place)
 
     def _spooled(self, path: str, mode: str, options: dict[str, Any]) -> SpooledFile | None:
-        """A file that is written straight to the disk, if that is the way. For threads that are not the loop's."""
+        """Return a file that is written directly to the disk, if possible. For threads other than the event loop's."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         if transaction is None or mode != "wb":  # the server decides whether `xb` replaces something
             return None
@@ -98,7 +98,9 @@ class Writing(Reading):
         return None if spool is None else SpooledFile(spool, outgoing(place.path, b"", **options))
 
     def _sender(self, path: str, mode: str, options: dict[str, Any]) -> Callable[[Any], Awaitable[ObjectInfo]]:
-        """What stores the content of a file that is opened to write. Raises InvalidRequestError for a wrong place."""
+        """Return the function that stores the content of a written file. Raises InvalidRequestError for an invalid
+        place.
+        """
         place = writable_place(path)
         unknown = sorted(set(options) - {"content_type", "metadata"})
         if unknown:
@@ -123,7 +125,7 @@ class Writing(Reading):
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any
     ) -> None:
         if await asyncio.to_thread(os.path.isdir, lpath):
-            return  # a directory is there as soon as something is in it
+            return  # a directory exists as soon as something is in it
         place = writable_place(self._strip_protocol(rpath))
         callback.set_size(await asyncio.to_thread(os.path.getsize, lpath))
         async with self._changing(place) as target:
@@ -153,7 +155,7 @@ class Writing(Reading):
     touch = sync_wrapper(_touch)
 
     async def _mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Nothing: a directory is there as soon as something is in it."""
+        """Do nothing: a directory exists when something is in it."""
         place = Place.of(self._strip_protocol(path))
         if not place.ref:
             raise UnsupportedOperationError(
@@ -164,7 +166,7 @@ class Writing(Reading):
         await self._mkdir(path)
 
     async def _rmdir(self, path: str) -> None:
-        """A directory that holds nothing is not there; one that does is not removed."""
+        """Do nothing for an empty directory, because it does not exist. Refuse when it contains something."""
         name = self._strip_protocol(path)
         if await self._ls(name):
             raise InvalidRequestError(f"lakebed://{name} is not empty: use rm with recursive=True")
@@ -183,7 +185,9 @@ class Writing(Reading):
                 raise
 
     async def _copy_one(self, source: Place, target: Place) -> None:
-        """Inside a repository the server copies, and no byte moves; else the content streams through here."""
+        """Copy inside a repository on the server, without moving bytes. Otherwise stream the content through this
+        process.
+        """
         async with self._changing(target) as there:
             if source.repository == target.repository:
                 await there.copy(source.path, target.path, self._seen(source).ref)
@@ -195,7 +199,7 @@ class Writing(Reading):
             )
 
     async def _copy(self, path1: Any, path2: Any, recursive: bool = False, on_error: Any = None, **kwargs: Any) -> None:
-        """As fsspec's, but a file that is not there is an error, also among many, unless asked otherwise."""
+        """As fsspec's, but a missing file is an error, also among many, unless the caller asks otherwise."""
         await super()._copy(path1, path2, recursive=recursive, on_error=on_error or "raise", **kwargs)
 
     # deletions
@@ -206,7 +210,7 @@ class Writing(Reading):
             await target.delete(place.path)
 
     async def _rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Delete all, or raise PartialFailureError with what is left. A directory needs `recursive`."""
+        """Delete everything, or raise PartialFailureError with what is left. A directory needs `recursive`."""
         names = await self._expand_path(path, recursive=False, maxdepth=None)
         doomed: list[Place] = []
         for name in names:
@@ -214,7 +218,7 @@ class Writing(Reading):
         await self._delete_all(doomed)
 
     async def _doomed(self, name: str, recursive: bool, maxdepth: int | None) -> list[Place]:
-        """The objects that deleting a path means."""
+        """Return the objects that deleting a path deletes."""
         place = Place.of(name)
         if not place.ref:
             raise InvalidRequestError(f"{place or 'lakebed://'} is not deleted by rm: use repository.delete()")

@@ -1,4 +1,4 @@
-"""Bodies that two calls send: the one that waits for its end, and the one that begins a task."""
+"""Request bodies that two calls send: the call that waits for the result, and the call that starts a task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def commit_body(message: str, metadata: Mapping[str, str], date: int | None, *, allow_empty: bool) -> CommitCreation:
-    """What is said of a commit. Without a `date` it is the server's."""
+    """Return the body of a commit. Without a `date` the server sets it."""
     from lakebed_api.models import CommitCreation, CommitCreationMetadata
     from lakebed_api.types import UNSET
 
@@ -31,7 +31,7 @@ def merge_body(
     squash: bool,
     allow_empty: bool,
 ) -> Merge:
-    """What is said of a merge. What is empty is left to the server."""
+    """Return the body of a merge. It leaves out empty values, so the server's defaults apply."""
     from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
     from lakebed_api.types import UNSET
 

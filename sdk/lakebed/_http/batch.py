@@ -1,6 +1,6 @@
-"""The form of `uploadObjects`: several objects and deletions in one body. Pure framing, streamed part by part.
+"""The body of `uploadObjects`: several objects and deletions in one request. Only framing, streamed part by part.
 
-The boundary is random for every batch: a fixed one could stand in the data and cut it short.
+The boundary is random for every batch. A fixed boundary could occur in the data and cut it short.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _new_boundary() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Deletions, then objects. With `commit` (JSON) before them, they are committed at once."""
+    """Deletions, then objects. With `commit` (JSON) first, the server commits all of them together."""
 
     parts: Sequence[Part]
     deletions: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Batch:
 
     @property
     def size(self) -> int | None:
-        """The length of the whole body, when that of every part is known."""
+        """The length of the whole body in bytes, if the length of every part is known."""
         total = len(self.opening()) + len(self.end())
         for part in self.parts:
             if part.source.size is None:
@@ -54,7 +54,7 @@ class Batch:
         return all(part.source.replayable for part in self.parts)
 
     def opening(self) -> bytes:
-        """All that stands before the objects: what is to be committed, and a part for each deletion."""
+        """Everything before the objects: the description of the commit, and one part for each deletion."""
         return b"".join(self._opening())
 
     def _opening(self) -> Iterator[bytes]:
@@ -65,7 +65,7 @@ class Batch:
             yield f'{disposition}"delete"\r\n\r\n{quote(path, safe="")}\r\n'.encode()
 
     def head(self, part: Part) -> bytes:
-        """What stands before the content of an object; a line end stands behind it."""
+        """The bytes before the content of an object. A line break follows the content."""
         disposition = f'form-data; name="content"; filename="{quote(part.path, safe="")}"'
         return (
             f"--{self.boundary}\r\nContent-Disposition: {disposition}\r\nContent-Type: {part.content_type}\r\n\r\n"

@@ -101,7 +101,7 @@ def _as_text(value: object) -> str:
 
 
 class Proxies:
-    """The proxies that the environment names. Looks each server up once: that takes 80 µs."""
+    """The proxies that the environment names. Resolves each server one time, which takes 80 µs."""
 
     def __init__(self) -> None:
         self._known: dict[str, str | None] = {}

@@ -1,8 +1,8 @@
-"""What is tried again, and after how long. Decisions only; the transport does the waiting.
+"""Decides which requests are repeated, and after which time. The transport does the waiting.
 
-The rule: a request is repeated when the server is known not to have acted on it (it was never sent, or was refused with
-429 or 503), or when doing it twice is the same as once. Anything else whose answer is lost ends as
-`OutcomeUnknownError`, and is settled by reading back.
+The rule: a request is repeated when the server certainly has not acted on it (it was never sent, or the server refused
+it with 429 or 503), or when doing it twice has the same effect as once. Any other request whose answer is lost raises
+`OutcomeUnknownError`. Then the caller reads the state to find out.
 """
 
 from __future__ import annotations
@@ -32,23 +32,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How often and how patiently. Waits grow as `base * 2**n`, drawn at random below that, and end at `cap`."""
+    """The number of attempts and the pauses. A pause is random below `base * 2**n` seconds, and at most `cap`."""
 
     attempts: int = 6
     race_attempts: int = 40
-    """For commits and merges that lose races: each lost race is another writer's success, so patience pays."""
+    """Attempts of commits and merges that lose races. Another writer wins each lost race, so it pays to repeat often.
+    """
 
     base: float = 0.1
     cap: float = 5.0
     longest_asked: float = 60.0
-    """A `Retry-After` beyond this is not obeyed further: the caller should not sleep for an hour unknowingly."""
+    """Longest `Retry-After` in seconds that the SDK obeys. A caller must not sleep for an hour without knowing."""
 
     settle_waits: tuple[float, ...] = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 15.0)
-    """Pauses between looks for a commit whose answer was lost: a request may still be at work in the server."""
+    """Pauses in seconds between the checks for a commit whose answer was lost. The server may still work on the
+    request.
+    """
 
 
 class Failed(Exception):
-    """One attempt that failed: the error to raise in the end, and whether to try again first."""
+    """One failed attempt: the error to raise in the end, and whether to try again first."""
 
     def __init__(self, error: LakebedError, *, again: bool, asked: float | None = None, race: bool = False) -> None:
         super().__init__(error)
@@ -59,16 +62,16 @@ class Failed(Exception):
 
 
 def refused(call: Call[Any], answer: Answer) -> Failed:
-    """An answer that is no success."""
+    """An answer with an error status."""
     error = error_answers.error_of(call, answer)
     safe = call.repeat == "safe"
     if isinstance(error, ThrottledError):
         race = call.races and error.kind == "too_many_attempts"
         return Failed(error, again=True, asked=error.retry_after, race=race)
     if isinstance(error, ConcurrentCommitError):
-        # A branch commit or a merge relies on no particular head: sent again, it is planned anew on the new one.
+        # A branch commit or a merge needs no particular head: sent again, the server plans it on the new head.
         return Failed(error, again=call.races, race=True)
-    if isinstance(error, OutcomeUnknownError):  # also with 503: a server that stopped had perhaps begun
+    if isinstance(error, OutcomeUnknownError):  # also with 503: a stopping server may have started the work
         return Failed(error, again=safe, asked=error_answers.retry_after(answer.headers))
     if answer.status == 503:
         return Failed(error, again=True, asked=error_answers.retry_after(answer.headers))
@@ -100,7 +103,7 @@ def broken(call: Call[Any], cause: HttpError, address: str) -> Failed:
 
 
 def length_changed(call: Call[Any]) -> Failed:
-    """A body that is longer or shorter than its source said before it was sent."""
+    """The source of the body had more or fewer bytes than announced."""
     text = f"cannot {call.action} {call.subject}: the data changed its length while it was sent"
     return Failed(CorruptTransferError(text, **about(call)), again=False)
 
@@ -120,7 +123,7 @@ def _unknown(call: Call[Any], why: str, status: int | None) -> OutcomeUnknownErr
 
 
 def about(call: Call[Any]) -> dict[str, Any]:
-    """What a request was about, as arguments of an error."""
+    """Return the subject of a request as arguments of an error."""
     subject = call.subject
     return {
         "operation": call.operation,
@@ -131,19 +134,19 @@ def about(call: Call[Any]) -> dict[str, Any]:
 
 
 def wants_more(error: BaseException) -> bool:
-    """For tenacity: is this worth another attempt?"""
+    """For tenacity: whether to make another attempt."""
     return isinstance(error, Failed) and error.again
 
 
 def is_over(policy: Policy, state: RetryCallState) -> bool:
-    """For tenacity: have there been enough attempts?"""
+    """For tenacity: whether the attempts are used up."""
     failure = state.outcome.exception() if state.outcome else None
     race = isinstance(failure, Failed) and failure.race
     return state.attempt_number >= (policy.race_attempts if race else policy.attempts)
 
 
 def pause(policy: Policy, state: RetryCallState) -> float:
-    """For tenacity: how long to wait. Never less than the server asked for, within reason."""
+    """For tenacity: seconds to wait. At least what the server asked for, up to `longest_asked`."""
     from tenacity import wait_random_exponential
 
     failure = state.outcome.exception() if state.outcome else None

@@ -1,4 +1,4 @@
-"""Values that say what a server is, and who one is to it."""
+"""Values that describe a server and a session with it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lakebed._render.columns import Columns
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server tells of itself. `api_level` is the level of the lakeFS API that it speaks, such as `1.60.0`.
+    """What a server says about itself. `api_level` is the level of the lakeFS API that it supports, such as `1.60.0`.
 
-    `storage` is the first kind of store that it has; storage namespaces must match `namespace_pattern`, and
-    `namespace_prefix` is where new ones may lie. Imports may name what `import_pattern` matches; it is empty where
-    they are off. `signs` says whether readers of every repository get signed addresses, `signs_uploads` whether
-    uploads do where the store can.
+    `storage` is its first kind of store. Storage namespaces must match `namespace_pattern`, and new ones may be below
+    `namespace_prefix`. `import_pattern` matches the allowed sources of imports, and is empty where imports are off.
+    `signs` says whether readers of every repository get signed addresses. `signs_uploads` says whether uploads get them
+    where the store can sign.
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -42,7 +42,9 @@ class ServerInfo:
 
 @dataclass(frozen=True, slots=True)
 class SessionToken:
-    """A token for the header `Authorization: Bearer ...`. Whoever has it is the caller until it expires."""
+    """A token for the header `Authorization: Bearer ...`. Until it expires, any holder acts as the user: keep it
+    secret.
+    """
 
     COLUMNS: ClassVar[Columns] = (("expires", "time"),)
 

@@ -1,8 +1,9 @@
-"""Locks that a forked child finds free.
+"""Locks that are free in a forked child.
 
-A fork copies a lock as it is at that moment. When another thread of the parent holds it, nobody is left in the child
-who would let go of it, and the first who needs it there waits for ever (PyTorch's workers, process pools). What such a
-lock guards here is either replaced in the child or whole at every moment, so the child may begin with a new one.
+A fork copies the state of each lock. When another thread of the parent holds a lock, that thread does not exist in the
+child. The lock is never released there, and the first thread that needs it waits without end (PyTorch's workers,
+process pools). The data behind such a lock is either replaced in the child or always complete, so the child can start
+with a new lock.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class ForkLock:
         self._lock.release()
 
     def renew(self) -> None:
-        """Be free, whoever held it."""
+        """Replace the lock with a free one."""
         self._lock = threading.Lock()
 
 

@@ -1,7 +1,7 @@
-"""Where the endpoint and the credentials come from, and what to say when one is missing.
+"""Finds the endpoint and the credentials, and explains what to do when one is missing.
 
-Three families of names: ours, then those of existing clients. An endpoint of one family is never combined with
-credentials of another: a key must not be sent to a server it was not made for.
+There are several families of names: those of Lakebed, and those of existing clients. The SDK never combines an
+endpoint of one family with credentials of another: it must not send a key to a server that the key was not made for.
 """
 
 from __future__ import annotations
@@ -87,9 +87,10 @@ def resolve(
 ) -> Settings:
     """Find each value: arguments, `LAKEBED_*`, ~/.lakebed.yaml, `LAKECTL_*`, `LAKEFS_*`, then ~/.lakectl.yaml.
 
-    The file of certificates comes from `LAKEBED_CA_FILE` or ~/.lakebed.yaml, whatever has the endpoint.
-    Warns of names that look misspelled. Raises ConfigurationError, which names what is missing or the place of what is
-    wrong.
+    The file of certificates comes from `LAKEBED_CA_FILE` or ~/.lakebed.yaml, wherever the endpoint comes from.
+
+    Warns of names that seem misspelled. Raises ConfigurationError, which names the missing setting or the place of a
+    wrong value.
     """
     if timeout <= 0 or retries < 0:
         raise ConfigurationError(f"timeout must be positive and retries not negative, not {timeout} and {retries}")

@@ -1,6 +1,7 @@
-"""Which lake `lakebed://` means here: what `with lake.as_default():` binds.
+"""The lake that `lakebed://` means: `with lake.as_default():` binds it.
 
-A context variable: each thread and each task has its own binding, and a task inherits that of the one that began it.
+It is a context variable. Each thread and each task has its own binding, and a task inherits the binding of the task
+that started it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ _BOUND: ContextVar[Settings | None] = ContextVar("lakebed_default", default=None
 
 
 def bound() -> Settings | None:
-    """The settings that are bound here, if any are."""
+    """Return the settings that are bound in this thread or task, if any."""
     return _BOUND.get()
 
 
 @contextmanager
 def binding(settings: Settings, value: T) -> Iterator[T]:
-    """Bind settings in this thread or task until the block ends; gives `value`."""
+    """Bind settings in this thread or task until the block ends. The block gets `value`."""
     token = _BOUND.set(settings)
     try:
         yield value

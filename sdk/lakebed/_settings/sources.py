@@ -1,7 +1,7 @@
-"""The places that settings come from: variables and files, ours and those of other clients.
+"""The places of settings: variables and files, of Lakebed and of other clients.
 
-Names are translated to ours here, and each value remembers where it stood. What looks like a misspelled name of ours is
-told, with the name that was probably meant.
+This module translates all names to Lakebed's. Each value remembers its place. A name that seems to be a misspelled
+Lakebed name is reported with the name that was probably meant.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _HABITS = {
     "PASSWORD": "SECRET_ACCESS_KEY",
     "SECRET_KEY": "SECRET_ACCESS_KEY",
 }
-"""What the same thing is called elsewhere."""
+"""Names of other tools for the same settings."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """The values of one place, under our own names, and where each of them stands."""
+    """The values of one place, under Lakebed's names, and the exact place of each value."""
 
     family: str
     name: str
@@ -70,7 +70,7 @@ class _Family:
     keys: Mapping[str, str] = field(default_factory=dict)
 
     def environment(self, environ: Mapping[str, str]) -> list[Source]:
-        """The variables that are set, as one source: a key id and its secret belong together."""
+        """The variables that are set, as one source, because a key id and its secret belong together."""
         values = {name: environ.get(variable, "").strip() for name, variable in self.variables.items()}
         values = {name: value for name, value in values.items() if value}
         if not values:
@@ -79,7 +79,7 @@ class _Family:
         return [Source(self.prefix, ", ".join(where.values()), values, where)]
 
     def files(self, environ: Mapping[str, str]) -> list[Source]:
-        """The file, when there is one. Raises ConfigurationError for one that was named and is not there."""
+        """The file, if it exists. Raises ConfigurationError when a variable names a file that does not exist."""
         variable = f"{self.prefix}_CONFIG_FILE"
         chosen = environ.get(variable, "")
         path = Path(chosen or self.file).expanduser()
@@ -131,8 +131,9 @@ _LAKEFS = _Family(
 
 
 def sources(environ: Mapping[str, str]) -> list[Source]:
-    """Every place that has something, the first one wins: our variables and file, then other clients' variables, then
-    their file. Raises ConfigurationError for a file that cannot be used.
+    """Return every place that has values. The first one wins: Lakebed's variables and file, then other clients'.
+
+    Raises ConfigurationError for a file that cannot be used.
     """
     return [
         *_LAKEBED.environment(environ),
@@ -144,7 +145,7 @@ def sources(environ: Mapping[str, str]) -> list[Source]:
 
 
 def misspelled(environ: Mapping[str, str]) -> list[str]:
-    """A sentence for each variable, and each key of our file, that is no setting but looks like one."""
+    """Return a sentence for each variable and each key of Lakebed's file that seems to be a misspelled setting."""
     said = [
         f"the variable {variable} is not read by Lakebed; did you mean LAKEBED_{meant}?"
         for variable in sorted(environ)

@@ -1,7 +1,7 @@
-"""Two states of a table compared by key: added, removed and changed rows. Blocking, over pyarrow.
+"""Compare two states of a table by key: added, removed and changed rows. Blocking, with pyarrow.
 
-Rows of large tables are first dealt into buckets on disk by a hash of their key, so that memory holds one bucket of
-both sides, and the differences that were found.
+For large tables it first distributes the rows to buckets on disk, by a hash of their key. So memory holds one bucket of
+both sides, and the differences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lakebed._tables.location import Place
 from lakebed._tables.reading import Opened
 
 BUCKET = 32 << 20
-"""Bytes of files on both sides for each bucket."""
+"""Bytes of files, of both sides together, for each bucket."""
 
 _MOST = 128
 _OPERATION = "diff.table"
@@ -31,9 +31,9 @@ _ROW = ("__left_row__", "__right_row__")
 def compare(
     left: Opened | None, right: Opened | None, key: Sequence[str], where: Place, local: Path, size: int
 ) -> TableDiff:
-    """Compare. A side that is None has no such table. Raises InvalidRequestError for keys that are none.
+    """Compare two states. A side that is None has no such table. Raises InvalidRequestError for invalid keys.
 
-    `size` is that of the files in bytes, `local` a directory for the buckets.
+    `size` is the size of the files in bytes, `local` a directory for the buckets.
     """
     one_side = left or right
     assert one_side is not None
@@ -95,7 +95,7 @@ class _Side:
         self._where = where
 
     def dealt(self, folder: Path, count: int) -> Iterator[pa.Table]:
-        """The rows in so many buckets, one after the other."""
+        """Yield the rows in `count` buckets, one bucket after the other."""
         if count == 1:
             return iter([pa.Table.from_batches(list(self._batches()), self._schema)])
         folder.mkdir()
@@ -186,7 +186,7 @@ class _Found:
         self._changed.append(pa.table(columns, schema=self._changed[0].schema))
 
     def result(self, path: str, schema: tuple[ColumnChange, ...]) -> TableDiff:
-        """All of it, in the order of the key."""
+        """Return all differences, in the order of the key."""
         pairs = pa.concat_tables(self._changed)
         differing = set(pc.unique(pc.list_flatten(pairs.column("columns"))).to_pylist())
         unchanged = [f"{name}_{side}" for name in self._common if name not in differing for side in ("before", "after")]
@@ -204,7 +204,7 @@ class _Found:
 
 
 def _unequal(one: pa.ChunkedArray, other: pa.ChunkedArray) -> Any:
-    """Where two columns differ; null is equal to null, and NaN to NaN."""
+    """Mark where two columns differ. Null equals null, and NaN equals NaN."""
     nulls = [column.is_null().to_numpy() for column in (one, other)]
     try:
         same = pc.fill_null(pc.equal(one, other), False).to_numpy()

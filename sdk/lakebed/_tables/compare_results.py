@@ -1,4 +1,4 @@
-"""What a comparison of two states of a table gives. Imports nothing heavy: the tables are Arrow's."""
+"""The result of a comparison of two states of a table. The tables are Arrow's. Imports no large library."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableDiff:
-    """Rows that differ between two states of a table, by key, and columns that do.
+    """Rows that differ between two states of a table, by key, and columns that differ.
 
-    `added` and `removed` hold whole rows. `changed` has the key, `columns` (the names of those that differ in the row),
-    and for each column that differs anywhere `<name>_before` and `<name>_after`. Rows are compared in the columns that
-    both states have with one type; the others are in `schema`.
+    `added` and `removed` hold whole rows. `changed` has the key, `columns` (the names of the columns that differ in the
+    row), and for each column that differs in any row `<name>_before` and `<name>_after`. The comparison covers the
+    columns that both states have with one type. `schema` lists the others.
     """
 
     path: str
@@ -55,11 +55,13 @@ class TableDiff:
         return f"{self.added.num_rows} added, {self.removed.num_rows} removed, {self.changed.num_rows} changed"
 
     def to_arrow(self) -> pa.Table:
-        """All rows as one table: `change` (added, removed, changed), the key, each other column before and after."""
+        """Return all rows as one table: `change` (added, removed, changed), the key, each other column before and
+        after.
+        """
         return _as_one(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same, as a DataFrame."""
+        """Return the same as a DataFrame."""
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
@@ -76,7 +78,7 @@ class TableDiff:
 
 
 class _Row:
-    """A row of a table as the HTML wants it."""
+    """A row of a table for the HTML renderer."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__.update(values)

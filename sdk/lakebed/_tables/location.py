@@ -1,4 +1,4 @@
-"""Where a table lies, for errors: each one names repository, ref and path. Imports nothing heavy."""
+"""The location of a table, for errors: each error names repository, ref and path. Imports no large library."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Place:
         return Place(self.repository, self.ref, path)
 
     def about(self, operation: str) -> Mapping[str, Any]:
-        """What every error carries."""
+        """Return the arguments that every error carries."""
         return {"operation": operation, "repository": self.repository, "ref": self.ref, "path": self.path}
 
     def invalid(self, operation: str, problem: str, kind: str = "invalid_request") -> InvalidRequestError:
-        """The request cannot be meant."""
+        """Return the error for an invalid request."""
         return InvalidRequestError(f"{operation} {self}: {problem}", kind=kind, **self.about(operation))
 
     def unreadable(self, operation: str, path: str, what: str, reason: object) -> TableFormatError:
-        """A file is not what it should be."""
+        """Return the error for a file that is not of the expected format."""
         there = self.of(path)
         return TableFormatError(
             f"{there} is no whole {what}: {reason}; write it again, or read it from an earlier commit",
@@ -43,7 +43,7 @@ class Place:
         )
 
     def mismatch(self, operation: str, differences: list[SchemaDifference], advice: str) -> SchemaMismatchError:
-        """Files, or data and files, do not have one schema."""
+        """Return the error for files, or data and files, with different schemas."""
         shown = "; ".join(str(one) for one in differences[:_LISTED])
         if len(differences) > _LISTED:
             shown += f"; and {len(differences) - _LISTED} more differences"

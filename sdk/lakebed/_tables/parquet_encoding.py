@@ -1,6 +1,6 @@
-"""Parquet files that are made beside each other, in threads: encoding is what writing a table costs.
+"""Encode several Parquet files in parallel threads. Encoding takes most of the time of writing a table.
 
-One file is made by one thread at a time, in order.
+One thread at a time works on one file, in order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_THREADS = 4
 
 @dataclass(slots=True)
 class Output:
-    """One file while it is made. What is not given belongs to the thread that works on it."""
+    """A file that is being written. Fields that are not given belong to the thread that works on the file."""
 
     file: Path
     folder: str
@@ -38,7 +38,7 @@ class Output:
 
 @dataclass(slots=True)
 class _Job:
-    """Rows on their way into a file."""
+    """Rows that wait to be written to a file."""
 
     done: Future[None]
     size: int
@@ -46,7 +46,7 @@ class _Job:
 
 @dataclass(slots=True)
 class Encoders:
-    """The threads and what they have to do: at most `room` bytes of rows wait or are worked on."""
+    """The threads and their jobs. At most `room` bytes of rows wait or are being encoded."""
 
     schema: pa.Schema
     compression: str
@@ -57,23 +57,25 @@ class Encoders:
     _opened: dict[int, Output] = field(default_factory=dict)
 
     def write(self, out: Output, batches: Sequence[pa.RecordBatch], rows: int, size: int) -> None:
-        """Append a row group. Waits while there is no room; raises what an earlier job raised."""
+        """Append a row group. Waits while there is no room. Raises the error of an earlier job."""
         while self._jobs and (self._jobs[0].done.done() or sum(job.size for job in self._jobs) + size > self.room):
             self._jobs.popleft().done.result()
         out.rows += rows
         self._jobs.append(_Job(self._submit(out, lambda: self._write(out, batches, rows)), size))
 
     def end(self, out: Output) -> Future[None]:
-        """Finish a file, when all that was written to it is there."""
+        """Finish a file after its last row group."""
         return self._submit(out, lambda: self._end(out))
 
     def settle(self, out: Output) -> None:
-        """Wait until all is in the file that was written to it: `size` is true then. Raises what that raised."""
+        """Wait until the file contains everything that was written to it. Then `size` is correct. Raises the error of a
+        job.
+        """
         if out.last is not None:
             out.last.result()
 
     def close(self) -> None:
-        """Drop what has not begun, let the rest end, and let go of everything. Raises nothing."""
+        """Drop jobs that have not started, wait for the others, and close everything. Raises nothing."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
         for out in self._opened.values():
@@ -96,7 +98,7 @@ class Encoders:
         return done
 
     def _work(self, out: Output) -> None:
-        """Do what there is to do for a file. After a failure nothing more is done, and all of it fails."""
+        """Run the jobs of a file. After a failure it runs no more, and all jobs of the file fail."""
         while True:
             with self._lock:
                 if not out.todo:

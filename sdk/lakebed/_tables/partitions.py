@@ -1,8 +1,8 @@
-"""Hive-style partitions: values of columns that stand in the paths of files instead of in them.
+"""Hive-style partitions: the paths of files hold the values of some columns, and the files do not.
 
-`day=2026-01-02`, `name=a%2Fb`, and `day=__HIVE_DEFAULT_PARTITION__` for null. Text in a path has no type, so each file
-also carries the Arrow schema of the partition columns in its metadata; files of other writers get whole numbers where
-all values are, else text.
+`day=2026-01-02`, `name=a%2Fb`, and `day=__HIVE_DEFAULT_PARTITION__` for null. Text in a path has no type. So Lakebed
+also stores the Arrow schema of the partition columns in the metadata of each file. For files of other writers a column
+is of whole numbers when all its values are, else text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Values = tuple[tuple[str, str | None], ...]
 
 
 def encoded(text: str) -> str:
-    """A name or a value as it stands in a path. Hive's rules: other tools decode it."""
+    """Encode a name or a value for a path, by Hive's rules, so that other tools decode it."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", text)
 
 
@@ -47,7 +47,7 @@ def values_of(place: str) -> Values:
 
 
 def marked(schema: pa.Schema, partition_by: Sequence[str]) -> pa.Schema:
-    """The schema of the files: without the partition columns, which are described in its metadata."""
+    """Return the schema of the files: without the partition columns, and with their description in its metadata."""
     if not partition_by:
         return schema
     partitions = pa.schema([plain_field(schema.field(name)) for name in partition_by])
@@ -56,12 +56,14 @@ def marked(schema: pa.Schema, partition_by: Sequence[str]) -> pa.Schema:
 
 
 def plain_field(field: pa.Field) -> pa.Field:
-    """Categories are their values: a path holds those."""
+    """Return the field with the value type of a category, because a path holds the value."""
     return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
 def layout(place: str, schema: pa.Schema) -> tuple[str, ...]:
-    """The partition columns of a file: those of its path. One without rows stands for all partitions, and says so."""
+    """Return the partition columns in the path of a file. A file without rows can represent all partitions. It is
+    marked so.
+    """
     return tuple(name for name, _ in values_of(place)) or tuple(_described(schema).names)
 
 
@@ -71,7 +73,7 @@ def _described(schema: pa.Schema) -> pa.Schema:
 
 
 def schema_of(first: pa.Schema, values: Iterable[Values]) -> pa.Schema:
-    """The partition columns of a table: as its first file describes them, and as the paths show."""
+    """Return the partition columns of a table, from the metadata of its first file and from the paths."""
     known = _described(first)
     texts: dict[str, set[str]] = {field.name: set() for field in known}
     for found in values:
@@ -94,7 +96,9 @@ def _guessed(texts: set[str]) -> pa.DataType:
 
 
 def expression_of(found: Values, partitions: pa.Schema) -> pads.Expression | None:
-    """What is true of every row of a file. Raises ArrowInvalid for a text that is no value of its column."""
+    """Return an expression that is true for every row of a file. Raises ArrowInvalid when a text is no value of its
+    column.
+    """
     terms = []
     for name, text in found:
         if text is None:

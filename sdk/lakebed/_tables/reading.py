@@ -1,6 +1,7 @@
-"""Files of a directory as one table, read with Arrow's dataset scanner. Blocking; files come in as openers.
+"""Read the files of a directory as one table, with Arrow's dataset scanner. Blocking. The caller passes openers for the
+files.
 
-A file's footer is read once. All files that a filter leaves must have one schema, or `schema` says what to do.
+Each footer is read once. The files that remain after a filter must have one schema, or `schema` decides.
 """
 
 from __future__ import annotations
@@ -25,20 +26,21 @@ from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference
 FORMATS = {"parquet": "Parquet file", "feather": "Feather file", "csv": "CSV file", "json": "file of JSON lines"}
 BATCH_ROWS = 1 << 16
 AHEAD_BYTES = 32 << 20
-"""Of row groups, unpacked, that are fetched before they are asked for."""
+"""Bytes of unpacked row groups that are fetched in advance."""
 
 _AT_ONCE_BYTES = 8 << 20
-"""Of small row groups, unpacked, that one request fetches."""
+"""Bytes of small row groups, unpacked, that one request fetches."""
 
 _MOST_AHEAD = 16
 _BATCHES_AHEAD = 2
 _WINDOW = 32
-"""Files whose row groups are looked at together."""
+"""Files whose row groups are planned together."""
 
 _THREADS = 8
 _STREAMED = 1 << 20
 _KEPT_FOOTERS = 2000
-"""Files whose footers are kept between looking at the schemas and reading; those of more files are read twice."""
+"""Files whose footers are kept between the check of the schemas and the reading. Footers of more files are read twice.
+"""
 
 _UNFIT = ("not in range", "truncated", "lose data", "out of bounds", "Failed to parse")
 _ARROW_ERRORS = (pa.ArrowException, OSError, EOFError, KeyError, TypeError, ValueError)
@@ -50,7 +52,7 @@ Opener = Callable[[], io.RawIOBase]
 class File:
     """One file of a table: its path in the ref, its place below the table's path, and how to open it.
 
-    `local` is a file of this machine with the same content, where there is one: Arrow reads that without our help.
+    `local` is a file of this machine with the same content, if there is one. Arrow reads it directly.
     """
 
     path: str
@@ -61,7 +63,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is asked of a table."""
+    """What the caller wants from a table."""
 
     columns: tuple[str, ...] | None = None
     filters: Any = None
@@ -72,7 +74,7 @@ class Wish:
     batch_rows: int = BATCH_ROWS
     operation: str = "scan_table"
     index: bool = False
-    """Whether the columns in which pandas keeps an index come along."""
+    """Whether to include the columns in which pandas keeps an index."""
 
     def check(self) -> None:
         """Raises InvalidRequestError."""
@@ -85,7 +87,7 @@ class Wish:
 
 
 class Opened:
-    """A table that is ready to be read: its files were looked at."""
+    """A table that is ready to be read: the schemas of its files are checked."""
 
     def __init__(self, where: Place, files: Sequence[File], wish: Wish) -> None:
         wish.check()
@@ -109,23 +111,23 @@ class Opened:
 
     @property
     def shown(self) -> pa.Schema:
-        """The schema of what is read."""
+        """The schema of the result."""
         if self.columns is None:
             return self.schema
         return pa.schema([self.schema.field(name) for name in self.columns], self.schema.metadata)
 
     def to_table(self) -> pa.Table:
-        """All of it."""
+        """Read everything into a table."""
         with _Translated(self):
             return self._dataset.to_table(columns=self.columns, filter=self._filter)
 
     def count_rows(self) -> int:
-        """How many rows there are: without a filter, footers tell."""
+        """Return the number of rows. Without a filter it reads only footers."""
         with _Translated(self):
             return int(self._dataset.count_rows(filter=self._filter))
 
     def batches(self) -> Generator[pa.RecordBatch, None, None]:
-        """One batch after the other, in order. Memory: AHEAD_BYTES of row groups, or one, and a few batches."""
+        """Yield the batches in order. Memory: AHEAD_BYTES of row groups, or one row group, and a few batches."""
         fragments = self._dataset.get_fragments(self._filter)
         while window := list(islice(fragments, _WINDOW)):
             with _Translated(self):
@@ -142,7 +144,7 @@ class Opened:
                 reader.close()
 
     def _scanner(self, fragments: Sequence[Any]) -> Any:
-        """Over a few files, some row groups at a time: Arrow would fetch whole files ahead."""
+        """Scan a few files, some row groups at a time. Arrow alone would fetch whole files in advance."""
         ahead = _WINDOW
         if self._wish.format == "parquet":
             fragments = [part for one in fragments for part in self._runs(one)]
@@ -158,7 +160,7 @@ class Opened:
         )
 
     def _runs(self, fragment: Any) -> list[Any]:
-        """A file in pieces that are read at once: one large row group, or small ones that follow each other."""
+        """Split a file into pieces for one request each: one large row group, or neighbouring small ones."""
         runs: list[list[Any]] = []
         held = 0
         for part in fragment.split_by_row_group(self._filter, self.schema):
@@ -184,7 +186,7 @@ class Opened:
             raise self._where.invalid(self._wish.operation, f"malformed filters: {error}") from error
 
     def _look(self, file: File, fragment: Any, *, keep: bool) -> pa.Schema:
-        """The schema of one file."""
+        """Read the schema of one file."""
         try:
             if keep and hasattr(fragment, "ensure_complete_metadata"):
                 fragment.ensure_complete_metadata()
@@ -206,19 +208,19 @@ class Opened:
     def _kept(
         self, files: Sequence[File], fragments: Sequence[Any], first: pa.Schema, described: pa.Schema
     ) -> list[tuple[File, Any]]:
-        """Without the files that a filter excludes by their directories alone: those are not even opened."""
+        """Drop the files that a filter excludes by their directories. They are not opened."""
         pairs = list(zip(files, fragments, strict=True))
         if self._filter is None or not len(described):
             return pairs
         try:
             dataset = pads.FileSystemDataset(list(fragments), _joined(first, described), self._format)
             chosen = {id_ for one in dataset.get_fragments(self._filter) for id_ in [str(one.partition_expression)]}
-        except _ARROW_ERRORS:  # on a column that only other files have, say: look at all of them
+        except _ARROW_ERRORS:  # for example a column that only other files have: read all of them
             return pairs
         return [pair for pair in pairs if str(pair[1].partition_expression) in chosen] or pairs[:1]
 
     def _settled(self, kept: list[tuple[File, Any]], first: pa.Schema, described: pa.Schema) -> pa.Schema:
-        """One schema for all files. Raises SchemaMismatchError."""
+        """Return one schema for all files. Raises SchemaMismatchError."""
         keep = len(kept) <= _KEPT_FOOTERS
         with ThreadPoolExecutor(min(_THREADS, len(kept))) as pool:
             found = list(pool.map(lambda pair: self._look(*pair, keep=keep), kept))
@@ -256,7 +258,7 @@ class Opened:
         return [*self._wish.columns, *more]
 
     def translated(self, error: Exception) -> LakebedError:
-        """What went wrong while reading, in our words."""
+        """Translate Arrow's errors inside a `with` block."""
         operation, what = self._wish.operation, FORMATS[self._wish.format]
         said = _line(error)
         if (
@@ -274,7 +276,7 @@ class Opened:
 
 
 class _Translated:
-    """Arrow's errors as ours. What a read of ours raised passes through Arrow unchanged."""
+    """Turns Arrow's errors into errors of the SDK. An SDK error that passes through Arrow stays unchanged."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -300,7 +302,7 @@ def _format(name: str) -> Any:
 
 
 class _Objects(pafs.FileSystemHandler):  # type: ignore[misc]
-    """The files as Arrow opens them: anew each time, and named in its errors."""
+    """The files for Arrow. Each open makes a new file object, and errors name the path."""
 
     def __init__(self, files: Sequence[File]) -> None:
         self._files = {file.path: file for file in files}
@@ -311,7 +313,7 @@ class _Objects(pafs.FileSystemHandler):  # type: ignore[misc]
         return pa.OSFile(file.local) if file.local else pa.PythonFile(file.opener(), mode="r")
 
     def open_input_stream(self, path: str) -> Any:
-        """Open to be read from the beginning."""
+        """Open for reading from the beginning."""
         file = self._files[path]
         if file.local:
             return pa.OSFile(file.local)
@@ -330,7 +332,7 @@ class _Objects(pafs.FileSystemHandler):  # type: ignore[misc]
 
 
 def _other_layouts(found: Sequence[tuple[str, tuple[str, ...]]]) -> list[SchemaDifference]:
-    """Files that do not stand in directories of the same partition columns as the others."""
+    """Return the files whose directories have other partition columns than the rest."""
     usual = Counter(layout for _, layout in found).most_common(1)[0][0]
     unlike = []
     for path, layout in found:
@@ -347,7 +349,7 @@ def _joined(schema: pa.Schema, partition_columns: pa.Schema) -> pa.Schema:
 
 
 def _unpacked(part: Any) -> int:
-    """Bytes of the row groups of a part of a file, as they are in memory."""
+    """Return the unpacked bytes of the row groups of a part of a file."""
     return sum(group.total_byte_size for group in part.row_groups)
 
 

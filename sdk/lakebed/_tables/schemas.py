@@ -1,8 +1,8 @@
-"""Schemas compared and united. Pure.
+"""Compare and unite schemas. Pure.
 
-Two types are the same when their values are: `string`, `large_string` and a dictionary of strings differ in how they
-lie in memory only, and Parquet does not tell them apart. Everything else, `int32` and `int64` too, is a difference that
-is reported; nothing here widens a type. Order of columns, nullability and metadata do not count.
+Two types are the same when their values are. `string`, `large_string` and a dictionary of strings differ only in memory
+layout, and Parquet does not distinguish them. Every other difference is reported, also `int32` and `int64`. Nothing
+here widens a type. The order of columns, nullability and metadata do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lakebed.errors import SchemaDifference
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type without the choices of layout: `large_list<dictionary<string>>` -> `list<string>`."""
+    """Return the type without its layout: `large_list<dictionary<string>>` -> `list<string>`."""
     if pa.types.is_dictionary(kind):
         return plain_type(kind.value_type)
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -34,14 +34,14 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def stored(schema: pa.Schema) -> pa.Schema:
-    """The schema as Parquet gives it back: it has no seconds, for one."""
+    """Return the schema as Parquet returns it. For example, Parquet has no timestamps in seconds."""
     sink = pa.BufferOutputStream()
     pq.write_table(schema.empty_table(), sink)
     return pq.read_schema(pa.BufferReader(sink.getvalue()))
 
 
 def differences(path: str, expected: pa.Schema, found: pa.Schema) -> list[SchemaDifference]:
-    """What `found`, the schema at `path`, has otherwise than `expected`."""
+    """Return how `found`, the schema at `path`, differs from `expected`."""
     there = {field.name: field.type for field in found}
     wanted = {field.name: field.type for field in expected}
     result = []
@@ -55,7 +55,7 @@ def differences(path: str, expected: pa.Schema, found: pa.Schema) -> list[Schema
 
 
 def most_common(found: Sequence[pa.Schema]) -> pa.Schema:
-    """The schema that most files have; of those, the first one that has it."""
+    """Return the schema that most files have. When several are as frequent, the first of them."""
     first: dict[frozenset[tuple[str, str]], pa.Schema] = {}
     counts: Counter[frozenset[tuple[str, str]]] = Counter()
     for schema in found:
@@ -66,9 +66,9 @@ def most_common(found: Sequence[pa.Schema]) -> pa.Schema:
 
 
 def united(schemas: Sequence[tuple[str, pa.Schema]]) -> tuple[pa.Schema, list[SchemaDifference]]:
-    """All columns of all schemas, in the order of appearance, and the types that contradict each other.
+    """Return all columns of all schemas, in the order of appearance, and the types that contradict each other.
 
-    A column that is nowhere but null takes the type it has elsewhere.
+    A column that is only null in some files takes its type from the others.
     """
     fields: dict[str, pa.Field] = {}
     clashes: list[SchemaDifference] = []

@@ -1,8 +1,8 @@
-"""A stream of record batches as Parquet files. Blocking; the caller takes each file as it is done, in order.
+"""Write a stream of record batches as Parquet files. Blocking. The caller takes each finished file, in order.
 
-What is held in memory is bounded: rows wait for their row group, ROW_GROUP_BYTES in each file at most, BUFFERED in all,
-and as much again is on its way into files. What lies on disk is bounded as well where the caller takes files away:
-FILE_BYTES for each open directory, and AHEAD files that are done.
+Memory is bounded. Rows wait for their row group: at most ROW_GROUP_BYTES in each file, and BUFFERED in all files. The
+same amount can be in the encoders. Disk space is bounded when the caller takes the files: FILE_BYTES for each open
+directory, and AHEAD finished files.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from lakebed._tables.parquet_encoding import Encoders, Output
 from lakebed.errors import InvalidRequestError
 
 ROW_GROUP_BYTES = 32 << 20
-"""Of a row group, as it lies in memory."""
+"""Bytes of a row group in memory."""
 
 ROW_GROUP_ROWS = 1 << 20
 BUFFERED = 64 << 20
-"""Bytes of rows that wait for their row group, in all files together. As many may be on their way into files."""
+"""Bytes of rows that wait for their row group, in all files together. The encoders may hold the same amount."""
 
 FILE_BYTES = 128 << 20
-"""Of a file. It ends with the row group that reaches it."""
+"""Bytes of a file. A file ends with the row group that reaches this size."""
 
 _SLICE = 8 << 20
 _MAX_FOLDERS = 10_000
 _OPEN_FILES = 128
 AHEAD = 4
-"""Files that may be on their way to their end before the caller takes one."""
+"""Files that may be in their last step before the caller takes one."""
 
 COMPRESSIONS = ("zstd", "snappy", "gzip", "brotli", "lz4", "none")
 
@@ -56,7 +56,7 @@ class Piece:
 
 @dataclass(slots=True)
 class _Out:
-    """One directory's open file, if it has one, and the rows that wait for it."""
+    """One directory: its open file, if any, and the rows that wait for it."""
 
     folder: str
     batches: list[pa.RecordBatch] = field(default_factory=list)
@@ -67,12 +67,12 @@ class _Out:
 
     @property
     def rows(self) -> int:
-        """Rows in the file, and on their way there."""
+        """Rows in the file, and rows that wait for it."""
         return self.waiting_rows + (self.file.rows if self.file else 0)
 
 
 class Writer:
-    """Writes one table into local files. Raises InvalidRequestError for what cannot be written."""
+    """Writes one table into local files. Raises InvalidRequestError for data that cannot be written."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Writer:
         self._abandoned = False
 
     def pieces(self, reader: pa.RecordBatchReader, *, keep_schema: bool = True) -> Iterator[Piece]:
-        """Write everything, giving each file when it is done. Without rows, one empty file keeps the schema."""
+        """Write everything, and yield each file when it is finished. Without rows, one empty file keeps the schema."""
         for batch in reader:
             for part in _slices(batch):
                 for key, rows in self._split(part):
@@ -118,7 +118,7 @@ class Writer:
         self._encoders.close()
 
     def steps(self, reader: pa.RecordBatchReader, *, keep_schema: bool = True) -> Callable[[], Piece | None]:
-        """The same, one file for each call, and None at the end; the calls may come from different threads."""
+        """The same: each step returns one file, and None at the end. The steps may run in different threads."""
         pieces = self.pieces(reader, keep_schema=keep_schema)
 
         def step() -> Piece | None:
@@ -128,7 +128,7 @@ class Writer:
         return step
 
     def abandon(self) -> None:
-        """Close what is open, after an error; a step may still be under way, when its caller was cancelled."""
+        """Close everything after an error. A step may still be running when its caller was cancelled."""
         with self._busy:
             self._abandoned = True
             self._encoders.close()
@@ -203,7 +203,7 @@ class Writer:
         return self._outs[key]
 
     def _make_room(self) -> None:
-        """Write the fullest buffers when all are too full, and end the files that were not used for longest."""
+        """Write the fullest buffers when the total is too large, and close the files that were unused for longest."""
         if self._waiting > BUFFERED:
             for out in sorted(self._outs.values(), key=lambda out: -out.waiting):
                 self._flush(out)
@@ -218,7 +218,7 @@ class Writer:
         return Output(self._local / name, folder)
 
     def _flush(self, out: _Out) -> None:
-        """Let what waits be encoded, into a new file where the last one has become large enough."""
+        """Give the waiting rows to the encoders, in a new file when the last one is large enough."""
         if not out.batches:
             return
         if out.file is not None and self._largest is not None:
@@ -242,7 +242,7 @@ class Writer:
         self._end(out)
 
     def _done(self, left: int) -> Iterator[Piece]:
-        """The files that are finished, in order; waits until no more than `left` are not."""
+        """Return the finished files, in order. Waits until at most `left` files are unfinished."""
         while self._ending and (len(self._ending) > left or self._ending[0][1].done()):
             file, done = self._ending.popleft()
             done.result()
@@ -250,7 +250,7 @@ class Writer:
 
 
 def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, compression: str) -> None:
-    """Raises InvalidRequestError for what cannot be a table of Parquet files."""
+    """Raise InvalidRequestError for data that cannot be a table of Parquet files."""
     if compression not in COMPRESSIONS:
         raise InvalidRequestError(f"unknown compression {compression!r}: known are {', '.join(COMPRESSIONS)}")
     if max_rows is not None and max_rows < 1:
@@ -275,7 +275,7 @@ def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, 
 
 
 def _odd(name: str, text: str | None, kind: pa.DataType) -> InvalidRequestError:
-    """A value that a path holds in a spelling of its own only, which not every tool reads."""
+    """Whether a path needs a special spelling for this value, which not every tool reads."""
     what = "null" if text is None else f"{text!r}, with `/`"
     spelled = partitions.folder_of([name], [text])
     return InvalidRequestError(
@@ -289,7 +289,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """A batch of any size in pieces of about _SLICE bytes, without a copy."""
+    """Split a batch into pieces of about _SLICE bytes, without a copy."""
     rows = max(1, batch.num_rows * _SLICE // max(batch.nbytes, 1))
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)

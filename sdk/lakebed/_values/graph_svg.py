@@ -1,4 +1,4 @@
-"""A commit graph as an SVG picture. Pure. A line for each commit, newest first; a lane for each line of work."""
+"""A commit graph as an SVG picture. Pure. Each commit is a row, newest first, and each line of work is a column."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def draw(ordered: Sequence[Commit], names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _laid_out(ordered: Sequence[Commit]) -> tuple[dict[str, int], dict[tuple[str, str], tuple[int, str]]]:
-    """The lane of each commit, and of the line from each commit to each of its parents, with its colour."""
+    """The column of each commit, and of the line from each commit to each of its parents, with its colour."""
     lanes: dict[str, int] = {}
     links: dict[tuple[str, str], tuple[int, str]] = {}
-    waiting: list[str | None] = []  # for each lane, the commit that its line leads to
+    waiting: list[str | None] = []  # for each column, the commit that its line leads to
     for commit in ordered:
         lane = waiting.index(commit.id) if commit.id in waiting else _free(waiting)
         lanes[commit.id] = lane
@@ -65,7 +65,7 @@ def _free(waiting: list[str | None]) -> int:
 
 
 def _line(row: int, lane: int, parent_row: int | None, parent_lane: int, way: int, colour: str, height: int) -> str:
-    """From a commit into the lane of its line, down, and to the parent; or out of the picture."""
+    """Draw from a commit into the column of its line, down, and to the parent or out of the picture."""
     x, y, between = _x(lane), _y(row), _x(way)
     last = parent_row is None
     end_x, end_y = (between, height) if parent_row is None else (_x(parent_lane), _y(parent_row))
@@ -79,7 +79,7 @@ def _line(row: int, lane: int, parent_row: int | None, parent_lane: int, way: in
 
 
 def _label(commit: Commit, names: Sequence[str]) -> tuple[str, int]:
-    """What stands beside a commit, escaped, and how many characters it has."""
+    """Return the text next to a commit, escaped, and its number of characters."""
     title = commit.message.split("\n", 1)[0]
     title = title if len(title) <= _TITLE else title[: _TITLE - 1] + "…"
     refs = f"({', '.join(names)}) " if names else ""
@@ -90,7 +90,7 @@ def _label(commit: Commit, names: Sequence[str]) -> tuple[str, int]:
 
 
 def _printable(text: str) -> str:
-    """Without what XML cannot hold."""
+    """Remove the characters that XML cannot contain."""
     return "".join(one if one.isprintable() else "�" for one in text)
 
 

@@ -1,6 +1,7 @@
-"""Signed addresses as values: of parts to write and of objects to read, and the memory of those that are still good.
+"""Signed addresses as values: of parts to write and of objects to read. Also the cache of addresses that are still
+valid.
 
-An address is a secret until it ends: no `repr` shows it, and the filter removes it from the logs of HTTP libraries.
+An address is a secret until it expires: no `repr` shows it, and the filter removes it from the logs of HTTP libraries.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ VARIABLE = "LAKEBED_DATA_PATH"
 _SECRET = re.compile(r"\b((?:X-Amz-|X-Goog-)?(?:Signature|Credential|Security-Token)|sig)=[^&\s'\"]+", re.IGNORECASE)
 _MOST = 4096
 _FRESH = 30.0
-"""Seconds: an address that ends sooner than this is not begun with."""
+"""Seconds. An address that expires sooner is not used for a new request."""
 
 _AWAY = 60.0
-"""Seconds."""
+"""Seconds for which a store counts as unreachable."""
 
 _UNTOLD = 30.0
-"""Seconds for which an address is kept whose end was not told; the server gives none for less than twice of it."""
+"""Seconds for which an address without a known end is kept. The server gives at least twice this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartTarget:
-    """An object that is being written in parts: what it will be registered with, and the store's id of the upload."""
+    """An object that is written in parts: the data for its registration, and the store's id of the upload."""
 
     physical_address: str
     upload_id: str
@@ -54,7 +55,7 @@ class PartUrl:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Where the store itself gives an object's bytes, and what the lake knows of it."""
+    """The address of an object's bytes in the store, and the properties that the server knows."""
 
     url: str = field(repr=False)
     checksum: str
@@ -63,11 +64,11 @@ class Elsewhere:
 
 
 Key = tuple[str, str, str, str]
-"""Repository, ref, path and checksum: what has them is the same content, whatever the ref shows meanwhile."""
+"""Repository, ref, path and checksum. The same key always means the same content, whatever the ref shows later."""
 
 
 class Addresses:
-    """Addresses to read at, until they are too old. Safe to use from many threads."""
+    """A cache of addresses for reading. Safe to use from many threads."""
 
     def __init__(self) -> None:
         self._lock = ForkLock()
@@ -76,15 +77,15 @@ class Addresses:
 
     @property
     def reachable(self) -> bool:
-        """Whether this machine reaches the stores, as far as was tried in the last minute."""
+        """Return False when this machine failed to reach a store in the last minute."""
         return self._away <= time.time()
 
     def unreachable(self) -> None:
-        """It does not: for a while all bytes come through the server."""
+        """Record that the store is unreachable. For a minute all bytes come through the server."""
         self._away = time.time() + _AWAY
 
     def get(self, key: Key) -> Elsewhere | None:
-        """One that is good for a while."""
+        """Return an address that stays valid for a while, or None."""
         with self._lock:
             found = self._known.get(key)
             if found is None or found[1] <= time.time():
@@ -93,7 +94,7 @@ class Addresses:
             return found[0]
 
     def keep(self, key: Key, found: Elsewhere, expires: int | None = None) -> None:
-        """Remember one, until a while before `expires` (Unix seconds)."""
+        """Cache an address until shortly before `expires` (Unix seconds)."""
         until = time.time() + _UNTOLD if expires is None else expires - _FRESH
         with self._lock:
             self._known[key] = found, until
@@ -101,13 +102,13 @@ class Addresses:
                 self._known.popitem(last=False)
 
     def drop(self, key: Key) -> None:
-        """Forget one."""
+        """Remove an address from the cache."""
         with self._lock:
             self._known.pop(key, None)
 
 
 def wanted_path(asked: str | None) -> str | None:
-    """The data path that was asked for, here or in the environment. Raises ConfigurationError."""
+    """Return the data path from the argument or the environment. Raises ConfigurationError."""
     wanted = asked or os.environ.get(VARIABLE, "").strip() or None
     if wanted is not None and wanted not in DATA_PATHS:
         where = "data_path" if asked else VARIABLE

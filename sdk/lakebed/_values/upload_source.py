@@ -1,6 +1,6 @@
 """What can be uploaded, as chunks of at most 1 MiB: bytes, a path, a binary file or an iterable of bytes.
 
-A source says whether it can be read again: only then can a broken upload be repeated.
+A source says whether it can be read again. Only then can the SDK repeat a broken upload.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lakebed.errors import InvalidRequestError
 CHUNK = 1 << 20
 
 Data = bytes | bytearray | memoryview | os.PathLike[str] | IO[bytes] | Iterable[bytes]
-"""What `put` takes. A `str` is refused: it could be a path or the content."""
+"""The data that `put` takes. It refuses a `str`, which could be a path or the content."""
 
 
 class Meter:
-    """Counts and hashes what passes, and tells a progress callback. With `hashed` False it does not hash."""
+    """Counts and hashes the bytes that pass, and calls the progress callback. With `hashed` False it does not hash."""
 
     def __init__(self, progress: Callable[[int], None] | None = None, *, hashed: bool = True) -> None:
         self.size = 0
@@ -37,7 +37,7 @@ class Meter:
             self._progress(len(chunk))
 
     def undo(self) -> None:
-        """Take back what was told to the progress callback: the attempt failed and begins again."""
+        """Subtract the reported bytes from the progress: the attempt failed and starts again."""
         if self._progress is not None and self.size:
             self._progress(-self.size)
 
@@ -48,7 +48,7 @@ class Meter:
 
 
 class Source:
-    """One thing to upload. `size` is None when it is not known beforehand."""
+    """One thing to upload. `size` (bytes) is None when it is unknown."""
 
     size: int | None = None
     is_async: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class Source:
 
     @property
     def replayable(self) -> bool:
-        """Whether `chunks` can be called (once more)."""
+        """Whether `chunks` can be called (again)."""
         return self._again or not self._started
 
     @property
@@ -101,7 +101,7 @@ class PathSource(Source):
 
 
 class FileSource(Source):
-    """An open binary file, read from where it stands."""
+    """An open binary file, read from its present position."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -118,7 +118,7 @@ class FileSource(Source):
 
 
 class IterableSource(Source):
-    """Chunks that somebody makes; only a list or a tuple can be read twice."""
+    """Chunks from an iterable. Only a list or a tuple can be read twice."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
@@ -134,7 +134,7 @@ class IterableSource(Source):
 
 
 class AsyncSource(Source):
-    """Chunks that an async iterator makes, for the async door."""
+    """Chunks from an async iterator, for the async API."""
 
     is_async = True
     _again = False
@@ -149,7 +149,7 @@ class AsyncSource(Source):
 
 
 def source_of(data: Any) -> Source:
-    """Recognise what was given. Raises InvalidRequestError for what cannot be uploaded."""
+    """Return the source for the given data. Raises InvalidRequestError for data that cannot be uploaded."""
     if isinstance(data, bytes | bytearray | memoryview):
         return BytesSource(data)
     if isinstance(data, str):
@@ -172,7 +172,7 @@ def source_of(data: Any) -> Source:
 
 
 def _advice(data: Any) -> str | None:
-    """What to call instead, for iterables whose parts are not the content."""
+    """Return which method to call instead, for iterables whose parts are not the content."""
     if isinstance(data, Mapping):
         return "json.dumps(...).encode()"
     if hasattr(data, "columns") or hasattr(data, "__arrow_c_stream__"):  # pandas, Polars, Arrow

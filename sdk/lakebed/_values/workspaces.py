@@ -1,4 +1,4 @@
-"""What a workspace is asked to be, checked before anything is sent. Pure; under the handles of both doors."""
+"""The options of a workspace, checked before a request is sent. Pure. The sync and the async API share it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lakebed.errors import InvalidRequestError
 POLICIES = ("rebase", "abort", "overwrite")
 
 RETRY_FOR = 60.0
-"""For how many seconds a commit is tried again."""
+"""Seconds for which the SDK repeats a commit."""
 
 
 def new_id() -> str:
-    """An id for a workspace that nobody else has."""
+    """Return a new random id for a workspace."""
     return uuid4().hex
 
 
 def seconds_of(lifetime: timedelta | int | None) -> int | None:
-    """A lifetime in seconds. Raises InvalidRequestError for what is none."""
+    """Return a lifetime in seconds. Raises InvalidRequestError for other values."""
     if lifetime is None:
         return None
     seconds = int(lifetime.total_seconds()) if isinstance(lifetime, timedelta) else lifetime
@@ -33,7 +33,7 @@ def seconds_of(lifetime: timedelta | int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOptions:
-    """How a workspace is made and committed: what its handle carries into another process."""
+    """How a workspace is created and committed. A pickled handle carries these values."""
 
     message: str = ""
     on_conflict: str = "rebase"
@@ -59,5 +59,5 @@ def check_policy(policy: str) -> str:
 
 
 def checked_globs(globs: Sequence[str]) -> list[str]:
-    """Globs that can be sent; what they mean is the server's to say."""
+    """Return globs that can be sent. The server decides what they mean."""
     return [_checks.check_text(glob, "glob") for glob in globs]

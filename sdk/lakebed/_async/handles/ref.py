@@ -176,11 +176,12 @@ class Ref(RefObjects):
         format: Literal["parquet", "csv", "json", "feather"] | None = None,
         batch_size: int | None = None,
     ) -> Scan:
-        """A table to be read piece by piece, in bounded memory: iterate it for Arrow record batches.
+        """Return a scan that reads a table piece by piece, in bounded memory. Iterate it for Arrow record batches.
 
-        The arguments are those of `read_table`. `format` is by default what the path's ending says, or Parquet;
-        `batch_size` is the most rows of a batch. The scan asks nothing before it is read; then it raises what
-        `read_table` raises.
+        The arguments are those of `read_table`. By default `format` follows from the ending of the path, or is Parquet.
+        `batch_size` is the largest number of rows in a batch.
+
+        Sends no request before it is read. Then it raises what `read_table` raises.
         """
         return read.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
 

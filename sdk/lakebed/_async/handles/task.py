@@ -65,7 +65,8 @@ class Import(Task):
     async def wait(self, progress: Callable[[TaskStatus], None] | None = None) -> Commit:
         """Wait for the end. Returns the commit, or the head of the branch when nothing differed.
 
-        The SDK calls `progress` with the status after each request, first every 0.05 seconds and later every 2.
+        The SDK calls `progress` with the status after each request: at first every 0.05 seconds, later every 2 seconds.
+
         Raises the error of a failed import, and NotFoundError.
         """
         pause = _FIRST_PAUSE
@@ -79,7 +80,7 @@ class Import(Task):
             pause = min(2 * pause, _PAUSE)
 
     async def cancel(self) -> None:
-        """Cancel the import, so that it commits nothing. Raises ConflictError when it is over, and OutcomeUnknownError."""
+        """Cancel the import, so it commits nothing. Raises ConflictError when it is over, and OutcomeUnknownError."""
         await self._target.transport.call(imports.cancel(self._target.repository, self._target.ref, self.id))
 
 

@@ -1,6 +1,7 @@
-"""The connection: sends calls, repeats those that may be repeated, streams bytes. Knows HTTP and no operation.
+"""The connection: sends calls, repeats the calls that may be repeated, and streams bytes. It knows HTTP and no
+operation.
 
-Picklable: only the settings are pickled. Another process, a forked child and another event loop make their own sockets.
+Pickling keeps only the settings. Another process, a forked child and another event loop open their own sockets.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _SLOW_READ = 600.0
 
 
 def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
-    """The connection for a handle that came from elsewhere without its secret: the one in use here, or a new one.
+    """Return the connection for an unpickled handle, which carries no secret: the connection in use here, or a new one.
 
     Raises ConfigurationError when this machine has no credentials.
     """
@@ -48,7 +49,7 @@ class Body(Protocol):
 
     @property
     def size(self) -> int | None:
-        """The length in bytes, when it is known beforehand."""
+        """The length in bytes, if it is known."""
         ...
 
     @property
@@ -80,7 +81,7 @@ class Transport:
         self._near: bool | None = None
 
     def shared(self) -> Self:
-        """This transport, to be found by `recall` while it is in use."""
+        """Return this transport, registered so that `recall` finds it while it is in use."""
         _IN_USE[self.settings.endpoint, self.settings.access_key_id] = self
         return self
 
@@ -92,15 +93,15 @@ class Transport:
         self.policy = state["policy"]
 
     async def call(self, call: Call[T], body: Body | None = None) -> T:
-        """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
+        """Send one call and return its answer. Raises the error that the answer describes."""
         return calls.read(call, await self._answer(call, body))
 
     async def once(self, call: Call[T], body: Body | None = None) -> T:
-        """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
+        """Send one call once, for flows that decide the next step themselves. Raises `Failed`."""
         return calls.read(call, await self._once(call, body))
 
     async def probe(self, call: Call[Any]) -> bool:
-        """Send one call once. Whether it succeeded; never raises."""
+        """Send one call once, and return whether it succeeded. Never raises."""
         try:
             calls.read(call, await self._once(call, None))
         except (LakebedError, retry.Failed):
@@ -109,7 +110,7 @@ class Transport:
 
     @asynccontextmanager
     async def stream(self, call: Call[T]) -> AsyncIterator[tuple[T, AsyncIterator[bytes]]]:
-        """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
+        """Start a download. Returns the described head and the bytes, which raise `Failed` when they break off."""
         response = await repeated(self.policy, partial(self._open, call, None))
         try:
             head = calls.read(call, Answer(response.status, response.headers))
@@ -196,7 +197,7 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
 
 
 def _of_source(call: Call[Any], error: Exception) -> Exception:
-    """The error to raise for an error of the source of a body."""
+    """Return the error to raise when the source of a body fails."""
     return retry.length_changed(call) if isinstance(error, LengthChanged) else error
 
 

@@ -12,7 +12,7 @@ from lakebed._values.wire import Call, Subject
 from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page
 
 CONFLICTS_LISTED = 1000
-"""How many conflicts a refused merge lists; the server's limit."""
+"""Number of conflicts that a refused merge lists. It is the server's limit."""
 
 
 def commit(
@@ -25,7 +25,7 @@ def commit(
     allow_empty: bool,
     key: str,
 ) -> Call[Commit]:
-    """Commit. Never repeated after a lost answer: the task with the same key goes on, see `commits.recover`."""
+    """Commit. Never repeated after a lost answer: the task with the same key continues it, see `commits.recover`."""
     from lakebed_api.api.commits import commit
     from lakebed_api.models import Commit as WireCommit
 
@@ -42,7 +42,7 @@ def commit(
 
 
 def record(repository: str, commit: Commit) -> Call[None]:
-    """Store a commit as it is; no branch moves. Storing it twice is the same as once."""
+    """Store a commit as it is, and move no branch. Storing it twice has the same effect as once."""
     from lakebed_api.api.commits import create_commit_record
     from lakebed_api.models import CommitRecordCreation, CommitRecordCreationMetadata
 
@@ -64,7 +64,7 @@ def record(repository: str, commit: Commit) -> Call[None]:
 
 
 def get(repository: str, ref: str) -> Call[Commit]:
-    """The commit that a ref expression leads to."""
+    """Return the commit of a ref expression."""
     from lakebed_api.api.commits import get_commit
     from lakebed_api.models import Commit as WireCommit
 
@@ -107,7 +107,7 @@ def log(
 def diff_refs(
     repository: str, left: str, right: str, *, two_dot: bool, prefix: str, delimiter: str, after: str, amount: int
 ) -> Call[Page[Change]]:
-    """One page of what differs between two refs."""
+    """One page of the differences between two refs."""
     from lakebed_api.api.diffs import diff_refs
     from lakebed_api.models import DiffList, DiffRefsType
 
@@ -149,7 +149,7 @@ def merge(
     resolve: Sequence[tuple[str, str]],
     key: str,
 ) -> Call[MergeResult]:
-    """Merge. Never repeated after a lost answer: the task with the same key goes on, see `commits.recover`."""
+    """Merge. Never repeated after a lost answer: the task with the same key continues it, see `commits.recover`."""
     from lakebed_api.api.merges import merge_into_branch
     from lakebed_api.models import MergeResult as WireResult
 

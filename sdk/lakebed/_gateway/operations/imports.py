@@ -1,4 +1,4 @@
-"""Calls about imports: objects that lie elsewhere appear on a branch, by a task."""
+"""Calls about imports: a task shows objects of another place on a branch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakebed.model import TaskStatus
 def start(
     repository: str, branch: str, sources: Mapping[str, str], message: str, metadata: Mapping[str, str]
 ) -> Call[str]:
-    """Begin an import; gives its id. A source that ends in a slash is a folder."""
+    """Start an import and return its id. A source that ends in a slash is a folder."""
     from lakebed_api.api.imports import import_start
     from lakebed_api.models import (
         CommitCreation,
@@ -46,7 +46,7 @@ def start(
 
 
 def status(repository: str, branch: str, import_id: str) -> Call[TaskStatus]:
-    """How far an import is."""
+    """Return the progress of an import."""
     from lakebed_api.api.imports import import_status
     from lakebed_api.models import ImportStatus
 
@@ -68,7 +68,7 @@ def status(repository: str, branch: str, import_id: str) -> Call[TaskStatus]:
 
 
 def cancel(repository: str, branch: str, import_id: str) -> Call[None]:
-    """Give an import up."""
+    """Cancel an import."""
     from lakebed_api.api.imports import import_cancel
 
     kwargs = import_cancel._get_kwargs(repository, branch, id=import_id)

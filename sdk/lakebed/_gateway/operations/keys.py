@@ -23,7 +23,7 @@ def list_page(user: str, *, after: str, amount: int) -> Call[Page[AccessKey]]:
 
 
 def create(user: str) -> Call[AccessKey]:
-    """Make a key; its secret is in this answer and in no other."""
+    """Create a key. Only this answer contains its secret."""
     from lakebed_api.api.auth import create_credentials
     from lakebed_api.models import CredentialsWithSecret
 
@@ -36,7 +36,7 @@ def create(user: str) -> Call[AccessKey]:
 
 
 def login(key_id: str, secret: str) -> Call[SessionToken]:
-    """Get a token for a key. Each is another one, and none is kept, so asking twice does no harm."""
+    """Get a token for a key. Each call makes a new token and the server keeps none, so a repeat does no harm."""
     from lakebed_api.api.auth import login as login_
     from lakebed_api.models import AuthenticationToken, LoginInformation
 
@@ -48,7 +48,7 @@ def login(key_id: str, secret: str) -> Call[SessionToken]:
 
 
 def logout_everywhere() -> Call[None]:
-    """End all tokens of the user. Asked twice, it ends also what was made between, so it is not repeated."""
+    """End all tokens of the user. Not repeated: a second call would end tokens that were made in between."""
     from lakebed_api.api.auth import logout
 
     return call("logout", logout._get_kwargs(everywhere=True), calls.nothing, Subject(), success=204)

@@ -1,4 +1,4 @@
-"""Calls about the files that the history is made of. Their bytes are not in the generated client."""
+"""Calls about the files of the history. The generated client does not carry their bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def file(repository: str, kind: Literal["range", "meta_range"], id: str) -> Call
 
 
 def place(repository: str, kind: Literal["range", "meta_range"], id: str) -> Call[str]:
-    """Where the file of a range or a metarange lies, from the storage namespace on."""
+    """Return the path of the file of a range or a metarange inside the storage namespace."""
     from lakebed_api.api.metadata import get_meta_range, get_range
     from lakebed_api.models import StorageURI
 
@@ -32,7 +32,7 @@ def place(repository: str, kind: Literal["range", "meta_range"], id: str) -> Cal
 
 
 def symlinks(repository: str, branch: str, location: str) -> Call[str]:
-    """Write lists of where the data of a branch lie; gives the address that they lie below."""
+    """Write lists of the addresses of a branch's objects. Returns the address of the folder of these lists."""
     from lakebed_api.api.metadata import create_symlink_file
     from lakebed_api.models import StorageURI
 
@@ -42,9 +42,9 @@ def symlinks(repository: str, branch: str, location: str) -> Call[str]:
 
 
 def submit_dump(repository: str) -> Call[str]:
-    """Begin to write all commits, branches and tags to the storage namespace; gives the id of the task.
+    """Start to write all commits, branches and tags to the storage namespace. Returns the id of the task.
 
-    Beginning it twice does the same work twice.
+    A second call does the same work a second time.
     """
     from lakebed_api.api.metadata import dump_submit
     from lakebed_api.models import TaskInfo
@@ -56,7 +56,7 @@ def submit_dump(repository: str) -> Call[str]:
 
 
 def dumped(repository: str, task_id: str) -> Call[RefsDump]:
-    """What a dump that is done has made."""
+    """Return the result of a finished dump."""
     from lakebed_api.api.metadata import dump_status
     from lakebed_api.models import RefsDump as WireDump
     from lakebed_api.models import RepositoryDumpStatus
@@ -76,7 +76,7 @@ def dumped(repository: str, task_id: str) -> Call[RefsDump]:
 
 
 def submit_restore(repository: str, refs: RefsDump) -> Call[str]:
-    """Begin to read a dump into a repository that has no branches; gives the id of the task."""
+    """Start to read a dump into a repository without branches. Returns the id of the task."""
     from lakebed_api.api.metadata import restore_submit
     from lakebed_api.models import RefsRestore, TaskInfo
 

@@ -1,4 +1,4 @@
-"""Calls about objects. Byte streams are not in the generated client: their requests are built here by hand."""
+"""Calls about objects. The generated client has no byte streams: this module builds their requests by hand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
 
 
 def signed(repository: str, ref: str, path: str) -> Call[str]:
-    """An address in the store at which the object can be read by itself, for a while."""
+    """Return a signed address in the store from which the object can be read for a limited time."""
     from lakebed_api.api.objects import stat_object
     from lakebed_api.models import ObjectStats
 
@@ -60,7 +60,7 @@ def list_page(
 
 
 def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:
-    """Delete an object; one that is not there is no error, so it may be asked twice, unless it is conditional."""
+    """Delete an object. A missing object is no error, so the call may be repeated, unless it has a condition."""
     from lakebed_api.api.objects import delete_object
 
     kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and f'"{if_match}"'))
@@ -71,7 +71,7 @@ def delete(repository: str, branch: str, path: str, if_match: str | None = None)
 
 
 def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tuple[ObjectFailure, ...]]:
-    """Delete up to 1,000 objects; gives those that could not be."""
+    """Delete up to 1,000 objects. Returns the objects that the server could not delete."""
     from lakebed_api.api.objects import delete_objects
     from lakebed_api.models import ObjectErrorList, PathList
 
@@ -85,7 +85,7 @@ def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tupl
 
 
 def copy(repository: str, branch: str, path: str, source_ref: str, source_path: str) -> Call[ObjectInfo]:
-    """Copy an object to a path of a branch. Copying twice is the same as once."""
+    """Copy an object to a path of a branch. Copying twice has the same effect as once."""
     from lakebed_api.api.objects import copy_object
     from lakebed_api.models import ObjectCopyCreation, ObjectStats
 
@@ -101,7 +101,7 @@ def copy(repository: str, branch: str, path: str, source_ref: str, source_path: 
 
 
 def read(repository: str, ref: str, path: str, start: int, length: int | None) -> Call[ObjectInfo]:
-    """Read the bytes of an object: all of it from 0 without a length, else a range."""
+    """Read the bytes of an object: a range, or the whole object (`start` 0 and no length)."""
     if start == 0 and length is None:
         return _read(repository, ref, path, "", lambda answer: _described(answer, path))
     last = "" if length is None else str(start + length - 1)
@@ -109,12 +109,12 @@ def read(repository: str, ref: str, path: str, start: int, length: int | None) -
 
 
 def tail(repository: str, ref: str, path: str, length: int) -> Call[tuple[ObjectInfo, bytes]]:
-    """Read the last bytes of an object, in memory, and what it is: for files with a table of contents there."""
+    """Read the last bytes of an object into memory, with its properties. For files whose index is at the end."""
     return _read(repository, ref, path, f"-{length}", lambda answer: (_described(answer, path), answer.content))
 
 
 def piece(repository: str, ref: str, path: str, start: int, length: int) -> Call[tuple[ObjectInfo, bytes]]:
-    """Read a range of an object, in memory, and what it is."""
+    """Read a range of an object into memory, with the object's properties."""
     span = f"{start}-{start + length - 1}"
     return _read(repository, ref, path, span, lambda answer: (_described(answer, path), answer.content))
 
@@ -130,7 +130,7 @@ def _read(repository: str, ref: str, path: str, span: str, parse: Callable[[Answ
 def read_elsewhere(
     repository: str, ref: str, path: str, start: int, length: int | None
 ) -> Call[ObjectInfo | Elsewhere]:
-    """As `read`, or the address in the store at which the same range can be read, where the server gives one."""
+    """As `read`, or return the signed address of the same range where the server gives one."""
     plain = read(repository, ref, path, start, length)
 
     def parse(answer: Answer) -> ObjectInfo | Elsewhere:
@@ -156,7 +156,7 @@ def read_elsewhere(
 
 
 def described_by(found: Elsewhere, answer: Answer, path: str) -> ObjectInfo:
-    """What the lake and the headers of the store's answer say about the whole object."""
+    """Return the properties of the whole object, from the server and from the headers of the store's answer."""
     total = answer.headers.get("content-range", "").rpartition("/")[2]
     size = int(total or answer.headers["content-length"])
     return ObjectInfo(path, size, found.checksum, found.mtime, found.content_type)
@@ -171,7 +171,7 @@ def list_addresses_page(
     amount: int,
     keep: Callable[[ObjectInfo, Elsewhere, int], None],
 ) -> Call[Page[ObjectInfo | CommonPrefix]]:
-    """One page of objects. Where the server signs, `keep` gets each address and when it ends (Unix seconds)."""
+    """One page of objects. Where the server signs, calls `keep` with each address and its end (Unix seconds)."""
     from lakebed_api.api.objects import list_objects
 
     def listed(row: Mapping[str, Any]) -> ObjectInfo | CommonPrefix:
@@ -196,7 +196,7 @@ def _objects_url(repository: str, ref: str) -> str:
 
 
 def _described(answer: Answer, path: str) -> ObjectInfo:
-    """What the headers of a download say about the whole object."""
+    """Return the properties of the whole object from the headers of a download."""
     total = answer.headers.get("content-range", "").rpartition("/")[2]
     size = int(total or answer.headers["content-length"])
     return ObjectInfo(
@@ -218,7 +218,7 @@ def upload(
     if_absent: bool,
     if_match: str | None,
 ) -> Call[ObjectInfo]:
-    """Write an object. Writing it twice is the same as once, unless there is a condition."""
+    """Write an object. Writing it twice has the same effect as once, unless there is a condition."""
     from lakebed_api.models import ObjectStats
 
     headers: dict[str, str | bytes] = {"Content-Type": content_type}
@@ -246,7 +246,7 @@ def upload(
 def publish_part(
     *, message: str, metadata: Mapping[str, str], date: int | None, allow_empty: bool, idempotency_key: str
 ) -> bytes:
-    """What `publish` sends about the commit."""
+    """Return the part of a `publish` body that describes the commit."""
     from lakebed_api.models import PublishCreation, PublishCreationMetadata
 
     body = PublishCreation(
@@ -262,9 +262,9 @@ def publish_part(
 def publish(
     repository: str, branch: str, boundary: str, compare: Callable[[Sequence[ObjectInfo]], None]
 ) -> Call[Commit]:
-    """Commit several objects and deletions at once. Sent again with the same key, it gives the commit of the first.
+    """Commit several objects and deletions together. Sent again with the same key, it returns the first commit.
 
-    `compare` is given what was stored, and raises when that is not what was sent.
+    The SDK calls `compare` with the stored objects. `compare` raises when they are not the sent ones.
     """
     from lakebed_api.models import Commit as WireCommit
     from lakebed_api.models import ObjectBatchResult
@@ -286,7 +286,7 @@ def publish(
 
 
 def upload_many(repository: str, branch: str, boundary: str) -> Call[tuple[ObjectInfo, ...]]:
-    """Write and delete several objects, all or nothing. Doing it twice is the same as once."""
+    """Write and delete several objects, all or nothing. Doing it twice has the same effect as once."""
     from lakebed_api.models import ObjectBatchResult
 
     return call(

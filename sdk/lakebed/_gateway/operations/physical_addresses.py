@@ -1,4 +1,4 @@
-"""Calls about objects that are in a store already, and about what is told of objects."""
+"""Calls about objects that are in a store already, and about the properties of stored objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lakebed.model import ObjectInfo, StagedAddress
 
 
 def address(repository: str, branch: str, path: str, *, sign: bool) -> Call[StagedAddress]:
-    """An address to write the content of an object at. Each is another one."""
+    """Return an address to write the content of an object to. Each call returns a new one."""
     from lakebed_api.api.objects import get_physical_address
     from lakebed_api.models import StagingLocation
 
@@ -30,7 +30,7 @@ def address(repository: str, branch: str, path: str, *, sign: bool) -> Call[Stag
 
 
 def storage_class(repository: str, ref: str, path: str) -> Call[str | None]:
-    """How the store keeps the content of an object."""
+    """Return the storage class of an object."""
     from lakebed_api.api.objects import get_underlying_properties
     from lakebed_api.models import UnderlyingObjectProperties
 
@@ -50,7 +50,7 @@ def link(
     content_type: str,
     metadata: Mapping[str, str],
 ) -> Call[ObjectInfo]:
-    """Show an object that is in a store already. Showing it twice is the same as once."""
+    """Show an object that is in a store already. Doing it twice has the same effect as once."""
     from lakebed_api.api.objects import link_physical_address
     from lakebed_api.models import ObjectStats, ObjectUserMetadata, StagingLocation, StagingMetadata
     from lakebed_api.types import UNSET
@@ -72,7 +72,7 @@ def link(
 
 
 def replace_metadata(repository: str, branch: str, path: str, metadata: Mapping[str, str]) -> Call[None]:
-    """Replace the metadata of an object. Doing it twice is the same as once."""
+    """Replace the metadata of an object. Doing it twice has the same effect as once."""
     from lakebed_api.api.objects import update_object_user_metadata
     from lakebed_api.models import ObjectUserMetadata, UpdateObjectUserMetadata
 

@@ -12,7 +12,7 @@ from lakebed.model import ProtectionRules
 
 
 def get(repository: str) -> Call[ProtectionRules]:
-    """The rules, and the tag by which they are known."""
+    """Return the rules and their ETag."""
     from lakebed_api.api.repositories import get_branch_protection_rules
 
     kwargs = get_branch_protection_rules._get_kwargs(repository)
@@ -20,7 +20,9 @@ def get(repository: str) -> Call[ProtectionRules]:
 
 
 def put(repository: str, patterns: Sequence[str], *, etag: str | None) -> Call[None]:
-    """Replace the rules. Setting the same ones twice is the same as once, unless `etag` says which must be there."""
+    """Replace the rules. Doing it twice has the same effect as once, unless `etag` states the rules that must be
+    present.
+    """
     from lakebed_api.api.repositories import set_branch_protection_rules
     from lakebed_api.models import BranchProtectionRule
     from lakebed_api.types import UNSET

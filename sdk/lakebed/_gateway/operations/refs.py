@@ -20,7 +20,7 @@ def list_branches(repository: str, *, prefix: str, hidden: bool, after: str, amo
 
 
 def create_branch(repository: str, branch: str, source: str, *, hidden: bool, repeatable: bool) -> Call[str]:
-    """Create a branch; gives the commit it stands at, which this operation says as bare text."""
+    """Create a branch. Returns the commit that it points at. This operation answers with bare text."""
     from lakebed_api.api.branches import create_branch
     from lakebed_api.models import BranchCreation
 
@@ -52,9 +52,9 @@ def delete_branch(repository: str, branch: str, *, force: bool) -> Call[None]:
 
 
 def reset_branch(repository: str, branch: str, path: str | None, prefix: str | None = None) -> Call[None]:
-    """Drop uncommitted changes: of one path, of all under a prefix, or all.
+    """Drop uncommitted changes: of one path, of all paths below a prefix, or all.
 
-    Not to be repeated blindly: what another writer staged after the first reset would be dropped as well.
+    Not repeated after a lost answer: it would also drop what another writer staged after the first reset.
     """
     from lakebed_api.api.branches import reset_branch
     from lakebed_api.models import ResetCreation, ResetType

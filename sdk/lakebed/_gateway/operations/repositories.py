@@ -84,7 +84,7 @@ def get_metadata(repository: str) -> Call[dict[str, str]]:
 
 
 def set_metadata(repository: str, values: Mapping[str, str]) -> Call[None]:
-    """Set some keys. Setting them twice is the same as once."""
+    """Set some keys. Doing it twice has the same effect as once."""
     from lakebed_api.api.repositories import set_repository_metadata
     from lakebed_api.models import RepositoryMetadataSet, RepositoryMetadataSetMetadata
 
@@ -94,7 +94,7 @@ def set_metadata(repository: str, values: Mapping[str, str]) -> Call[None]:
 
 
 def delete_metadata(repository: str, keys: Sequence[str]) -> Call[None]:
-    """Remove some keys. Removing them twice is the same as once."""
+    """Remove some keys. Doing it twice has the same effect as once."""
     from lakebed_api.api.repositories import delete_repository_metadata
     from lakebed_api.models import RepositoryMetadataKeys
 

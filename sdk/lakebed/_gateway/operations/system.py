@@ -14,7 +14,7 @@ _DONE: Final = tuple(range(200, 300))
 
 
 def health() -> Call[None]:
-    """Is the server up?"""
+    """Return whether the server answers."""
     from lakebed_api.api.system import health_check
 
     return call("healthCheck", health_check._get_kwargs(), calls.nothing, Subject(), success=204)
@@ -32,7 +32,7 @@ def version() -> Call[str]:
 
 
 def info() -> Call[ServerInfo]:
-    """What the server tells of itself."""
+    """Return the server's description."""
     from lakebed_api.api.system import get_config
     from lakebed_api.models import Config
 
@@ -40,7 +40,7 @@ def info() -> Call[ServerInfo]:
 
 
 def is_set_up() -> Call[bool]:
-    """Does the server have an administrator?"""
+    """Return whether the server has an administrator."""
     from lakebed_api.api.system import get_setup_state
     from lakebed_api.models import SetupState
 
@@ -49,7 +49,7 @@ def is_set_up() -> Call[bool]:
 
 
 def plain(method: str, path: str, params: Mapping[str, Any], body: Any) -> Call[Answer]:
-    """Any request. Nobody knows what it does, so only one that reads is repeated."""
+    """Any request. Its effect is unknown, so the SDK repeats only requests that read."""
     return Call(
         operation=f"{method} {path}",
         method=method,
@@ -65,7 +65,7 @@ def plain(method: str, path: str, params: Mapping[str, Any], body: Any) -> Call[
 
 
 def user() -> Call[User]:
-    """Who am I?"""
+    """Return the calling user."""
     from lakebed_api.api.auth import get_current_user
     from lakebed_api.models import CurrentUser
 

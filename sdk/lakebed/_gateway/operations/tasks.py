@@ -1,4 +1,4 @@
-"""Calls about tasks: commits and merges that a server does in its own time. With a key, asking twice is asking once."""
+"""Calls about tasks: commits and merges that the server runs in the background. With a key, a repeat has no effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lakebed_api.types import Unset
 
 WAIT = 20
-"""Seconds for which the server is asked to wait for the end before it answers."""
+"""Seconds for which the server waits for the end of the task before it answers."""
 
 
 def commit(
@@ -31,7 +31,7 @@ def commit(
     key: str,
     wait: int = WAIT,
 ) -> Call[TaskStatus]:
-    """Begin a commit, or find the one that was begun with this key."""
+    """Start a commit, or return the task that was started with this key."""
     from lakebed_api.api.commits import commit_async
 
     body = commit_body(message, metadata, date, allow_empty=allow_empty)
@@ -53,7 +53,7 @@ def merge(
     key: str,
     wait: int = WAIT,
 ) -> Call[TaskStatus]:
-    """Begin a merge, or find the one that was begun with this key."""
+    """Start a merge, or return the task that was started with this key."""
     from lakebed_api.api.merges import merge_into_branch_async
 
     body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty)
@@ -64,7 +64,7 @@ def merge(
 
 
 def get(repository: str, ref: str, task_id: str, *, wait: int = WAIT) -> Call[TaskStatus]:
-    """How far a task is."""
+    """Return the progress of a task."""
     from lakebed_api.api.commits import get_task
 
     return _call("getTask", get_task._get_kwargs(repository, task_id, wait=wait), Subject(repository, ref), 200)
@@ -87,7 +87,7 @@ def _call(operation: str, kwargs: Mapping[str, object], subject: Subject, succes
 
 
 def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedError | None:
-    """The error of a failed task, equal to that of a plain request. None when it has not failed."""
+    """Return the error of a failed task, equal to that of a plain request. None when the task has not failed."""
     if not error:
         return None
     kind, body, reason = convert.text(error.kind, ""), error.to_dict(), convert.text(error.message)

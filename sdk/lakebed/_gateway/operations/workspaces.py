@@ -12,7 +12,7 @@ from lakebed._values.wire import Call, Subject
 from lakebed.model import Commit, ObjectInfo, Page, ScanRefusal, ScanResult, UploadUrl, WorkspaceInfo
 
 CONFLICTS_LISTED = 1000
-"""How many conflicts a refused commit lists; the server's limit."""
+"""Number of conflicts that a refused commit lists. It is the server's limit."""
 
 
 def create(
@@ -25,7 +25,7 @@ def create(
     expires_in: int | None,
     claims: Sequence[str],
 ) -> Call[WorkspaceInfo]:
-    """Create a workspace under an id of our own, so that asking twice is the same as once."""
+    """Create a workspace. The client chooses the id, so a repeat has no effect."""
     from lakebed_api.api.workspaces import create_workspace
     from lakebed_api.models import Workspace, WorkspaceCreation
 
@@ -64,7 +64,7 @@ def list_page(repository: str, *, state: str, branch: str, after: str, amount: i
 
 
 def drop(repository: str, workspace: str) -> Call[None]:
-    """Close a workspace without committing it; doing it twice is no error."""
+    """Close a workspace without a commit. A second call is no error."""
     from lakebed_api.api.workspaces import drop_workspace
 
     kwargs = drop_workspace._get_kwargs(repository, workspace)
@@ -73,7 +73,7 @@ def drop(repository: str, workspace: str) -> Call[None]:
 
 
 def renew(repository: str, workspace: str, expires_in: int) -> Call[WorkspaceInfo]:
-    """Let a workspace live for so many seconds from now."""
+    """Set the remaining lifetime of a workspace, in seconds from now."""
     from lakebed_api.api.workspaces import renew_workspace
     from lakebed_api.models import Workspace, WorkspaceRenewal
 
@@ -87,12 +87,12 @@ def renew(repository: str, workspace: str, expires_in: int) -> Call[WorkspaceInf
 
 
 def register(repository: str, workspace: str, objects: Sequence[ObjectInfo], deletes: Sequence[str]) -> Call[None]:
-    """Register objects that are in the store, and deletions. Doing it twice is the same as once."""
+    """Register objects that are in the store, and deletions. Doing it twice has the same effect as once."""
     from lakebed_api.api.workspaces import register_objects
     from lakebed_api.models import ObjectRegistration
 
     kwargs = register_objects._get_kwargs(repository, workspace, body=ObjectRegistration())
-    # Built by hand: ten thousand generated models cost more than the request itself.
+    # Built by hand: creating ten thousand generated models takes longer than the request itself.
     kwargs["json"] = {"objects": [_row(one) for one in objects], "deletes": list(deletes)}
     subject = Subject(repository, workspace)
     return call("registerObjects", kwargs, calls.nothing, subject, success=204, repeat="safe", slow=True)
@@ -114,7 +114,7 @@ def _row(one: ObjectInfo) -> dict[str, object]:
 
 
 def push_layer(repository: str, workspace: str) -> Call[int]:
-    """Register the rows of a Parquet file; gives their number. Doing it twice is the same as once."""
+    """Register the rows of a Parquet file. Returns their number. Doing it twice has the same effect as once."""
     from lakebed_api.models import WorkspaceLayer
 
     kwargs = {
@@ -127,7 +127,7 @@ def push_layer(repository: str, workspace: str) -> Call[int]:
 
 
 def share(repository: str, workspace: str, pairs: Sequence[tuple[str, str]]) -> Call[tuple[str, ...]]:
-    """Let paths name the data of others; gives the paths that were left. Doing it twice is the same as once."""
+    """Let paths use the data of other paths. Returns the paths that were left. A repeat has no effect."""
     from lakebed_api.api.workspaces import share_objects
     from lakebed_api.models import ObjectShares, ObjectSharesResult
 
@@ -155,7 +155,7 @@ def scan(repository: str, workspace: str) -> Call[ScanResult]:
 def upload_urls(
     repository: str, workspace: str, paths: Sequence[str], *, size: int, content_type: str
 ) -> Call[tuple[UploadUrl, ...]]:
-    """Signed addresses to write objects at, in the order of the paths."""
+    """Return signed addresses to write objects to, in the order of the paths."""
     from lakebed_api.api.workspaces import create_upload_urls
     from lakebed_api.models import UploadUrlList, UploadUrlRequest
 
@@ -184,7 +184,7 @@ def upload_urls(
 
 
 def begin_parts(repository: str, workspace: str, path: str, content_type: str) -> Call[PartTarget]:
-    """Begin to write an object in parts. Beginning twice leaves one that a lifecycle rule of the bucket removes."""
+    """Start a multipart upload. A repeat leaves an unfinished upload, which a lifecycle rule of the bucket removes."""
     from lakebed_api.api.workspaces import create_part_upload
     from lakebed_api.models import PartUpload, PartUploadCreation
 
@@ -205,7 +205,7 @@ def begin_parts(repository: str, workspace: str, path: str, content_type: str) -
 def part_urls(
     repository: str, workspace: str, path: str, target: PartTarget, parts: Sequence[int]
 ) -> Call[tuple[PartUrl, ...]]:
-    """Signed addresses to write parts at, in the order of their numbers."""
+    """Return signed addresses to write parts to, in the order of their numbers."""
     from lakebed_api.api.workspaces import sign_parts
     from lakebed_api.models import PartUrlList, PartUrlRequest
 
@@ -237,7 +237,7 @@ def part_urls(
 def complete_parts(
     repository: str, workspace: str, path: str, target: PartTarget, size: int, etags: Sequence[str]
 ) -> Call[str]:
-    """Make the parts, which have these ETags, one object; gives the object's own. Twice is the same as once."""
+    """Join the parts with these ETags into one object. Returns its ETag. A repeat has no effect."""
     from lakebed_api.api.workspaces import complete_part_upload
     from lakebed_api.models import CompletedPartUpload, PartUploadCompletion, WrittenPart
 
@@ -258,7 +258,7 @@ def complete_parts(
 
 
 def abort_parts(repository: str, workspace: str, path: str, target: PartTarget) -> Call[None]:
-    """Give an upload in parts up."""
+    """Cancel a multipart upload."""
     from lakebed_api.api.workspaces import abort_part_upload
     from lakebed_api.models import PartUpload
 
@@ -287,7 +287,7 @@ def commit(
     date: int | None,
     relocate: bool = False,
 ) -> Call[Commit]:
-    """Commit a workspace or a part of it. Sent again with the same key, it changes nothing and answers the same."""
+    """Commit a workspace or a part of it. Sent again with the same key, it returns the first commit."""
     from lakebed_api.api.workspaces import commit_workspace
     from lakebed_api.models import Commit as WireCommit
     from lakebed_api.models import CommitPolicy, WorkspaceCommit, WorkspaceCommitMetadata
@@ -311,9 +311,9 @@ def commit(
 
 
 def revert(repository: str, workspace: str, globs: Sequence[str]) -> Call[None]:
-    """Take back all changes, or those that globs choose.
+    """Undo all changes, or the changes of paths that match globs.
 
-    Not to be repeated blindly: what was written after the first one would go as well.
+    Not repeated after a lost answer: it would also undo what was written after the first call.
     """
     from lakebed_api.api.workspaces import revert_workspace
     from lakebed_api.models import WorkspaceRevert

@@ -176,9 +176,9 @@ class Staging(Writable):
         """Register all rows of a local Parquet file together, any number. Returns the number of rows.
 
         Columns: `path`, `physical_address` and `checksum` (strings), `size_bytes` (int64). Optional columns: `mtime`,
-        `content_type`, `metadata` and `deleted` (the row deletes its path). Rows are sorted by path. A file may contain
-        rows of objects in other places that the server may ingest. Their checksum is `etag:` and the ETag, and such a
-        file contains no other rows.
+        `content_type`, `metadata` and `deleted` (the row deletes its path). Rows are sorted by path. The rows of a
+        separate file may name objects of another store that the server may ingest. Their checksum is `etag:` and the
+        ETag.
 
         Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for an object that the server may
         not ingest.
@@ -212,7 +212,7 @@ class Staging(Writable):
         return IntoWorkspace(self, message, tally)
 
     def _open(self) -> None:
-        """Create the workspace when that was not done. A second creation, here or in another process, changes nothing."""
+        """Create the workspace if that was not done. A second creation, here or elsewhere, changes nothing."""
         if self._made:
             return
         options = self.options

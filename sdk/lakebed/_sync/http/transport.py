@@ -1,8 +1,9 @@
 # Generated from sdk/lakebed/_async/http/transport.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The connection: sends calls, repeats those that may be repeated, streams bytes. Knows HTTP and no operation.
+"""The connection: sends calls, repeats the calls that may be repeated, and streams bytes. It knows HTTP and no
+operation.
 
-Picklable: only the settings are pickled. Another process, a forked child and another event loop make their own sockets.
+Pickling keeps only the settings. Another process, a forked child and another event loop open their own sockets.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SLOW_READ = 600.0
 
 
 def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
-    """The connection for a handle that came from elsewhere without its secret: the one in use here, or a new one.
+    """Return the connection for an unpickled handle, which carries no secret: the connection in use here, or a new one.
 
     Raises ConfigurationError when this machine has no credentials.
     """
@@ -50,7 +51,7 @@ class Body(Protocol):
 
     @property
     def size(self) -> int | None:
-        """The length in bytes, when it is known beforehand."""
+        """The length in bytes, if it is known."""
         ...
 
     @property
@@ -82,7 +83,7 @@ class Transport:
         self._near: bool | None = None
 
     def shared(self) -> Self:
-        """This transport, to be found by `recall` while it is in use."""
+        """Return this transport, registered so that `recall` finds it while it is in use."""
         _IN_USE[self.settings.endpoint, self.settings.access_key_id] = self
         return self
 
@@ -94,15 +95,15 @@ class Transport:
         self.policy = state["policy"]
 
     def call(self, call: Call[T], body: Body | None = None) -> T:
-        """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
+        """Send one call and return its answer. Raises the error that the answer describes."""
         return calls.read(call, self._answer(call, body))
 
     def once(self, call: Call[T], body: Body | None = None) -> T:
-        """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
+        """Send one call once, for flows that decide the next step themselves. Raises `Failed`."""
         return calls.read(call, self._once(call, body))
 
     def probe(self, call: Call[Any]) -> bool:
-        """Send one call once. Whether it succeeded; never raises."""
+        """Send one call once, and return whether it succeeded. Never raises."""
         try:
             calls.read(call, self._once(call, None))
         except (LakebedError, retry.Failed):
@@ -111,7 +112,7 @@ class Transport:
 
     @contextmanager
     def stream(self, call: Call[T]) -> Iterator[tuple[T, Iterator[bytes]]]:
-        """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
+        """Start a download. Returns the described head and the bytes, which raise `Failed` when they break off."""
         response = repeated(self.policy, partial(self._open, call, None))
         try:
             head = calls.read(call, Answer(response.status, response.headers))
@@ -198,7 +199,7 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
 
 
 def _of_source(call: Call[Any], error: Exception) -> Exception:
-    """The error to raise for an error of the source of a body."""
+    """Return the error to raise when the source of a body fails."""
     return retry.length_changed(call) if isinstance(error, LengthChanged) else error
 
 

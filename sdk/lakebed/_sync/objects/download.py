@@ -1,8 +1,9 @@
 # Generated from sdk/lakebed/_async/objects/download.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Object bytes down, in chunks, from the store itself where it can be, with the checksum compared at the end.
+"""Downloads object bytes in chunks, directly from the store where possible, and compares the checksum at the end.
 
-A download that breaks off goes on where it stopped; an object that changes meanwhile is an error, never a mixture.
+A download that breaks off continues where it stopped. If the object changes during the download, it raises an error and
+never mixes two contents.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ class Download:
         known: str | None = None,
         proxied: bool = False,
     ) -> None:
-        """`checksum`: raise when the object has another one. `known`: the one it has, as far as was heard. `proxied`:
-        all bytes through the server, also where the store could give them.
+        """`checksum`: raise when the object has another one. `known`: its checksum, if the caller has it.
+
+        `proxied`: all bytes come through the server, also where the store could send them.
         """
         if start < 0 or (length is not None and length < 0):
             raise InvalidRequestError(f"start and length must not be negative: {start}, {length}")
@@ -80,7 +82,7 @@ class Download:
                         meter(chunk)
                         yield chunk
                 break
-            except Expired as refused:  # too old, or the store has its reasons: a new one, then the server
+            except Expired as refused:  # the store refused the address: try a new one, then the server
                 self._proxied = self._refused
                 self._refused = True
                 log.debug("%s", refused.error)
@@ -97,7 +99,7 @@ class Download:
 
     @contextmanager
     def _open(self) -> Iterator[tuple[ObjectInfo, Iterator[bytes]]]:
-        """The bytes from here on: from the store itself where it can be, else from the server."""
+        """Return the bytes from here on: from the store where possible, else from the server."""
         addresses = self._transport.addresses
         if self._proxied or not addresses.reachable:
             with self._transport.stream(self._call()) as opened:
@@ -125,7 +127,7 @@ class Download:
             raise
 
     def _rest(self) -> tuple[int, int | None]:
-        """Where to go on, and how much is left."""
+        """Return where to continue, and how many bytes are left."""
         done = self._position - self._start
         return self._position, None if self._length is None else self._length - done
 
@@ -147,7 +149,7 @@ class Download:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether this is all of the object: only then does its checksum say anything about the bytes."""
+        """Whether this is the whole object. Only then does its checksum apply to the bytes."""
         return self._start == 0 and self._length is None
 
     def _verify(self, meter: Meter) -> None:
@@ -166,7 +168,7 @@ class Download:
 
 
 def read_buffer(source: Download, length: int, moved: Callable[[int], None] | None = None) -> pa.Buffer:
-    """A range of this length as an Arrow buffer. `moved` is called with the number of bytes that just arrived."""
+    """Read a range of this length into an Arrow buffer. Calls `moved` with the number of bytes that just arrived."""
     import pyarrow as pa
 
     buffer = pa.allocate_buffer(length)
@@ -180,18 +182,18 @@ def read_buffer(source: Download, length: int, moved: Callable[[int], None] | No
 
 
 def _ranged(call: Call[Any]) -> Mapping[str, str]:
-    """The headers of a request to a store: nothing that is meant for the server."""
+    """Return the headers of a request to a store. They contain nothing that is for the server."""
     return {name: str(value) for name, value in call.headers.items() if name in ("Range", "Accept-Encoding")}
 
 
 def save(
     source: Download, target: str | os.PathLike[str] | IO[bytes], progress: Callable[[int], None] | None
 ) -> ObjectInfo:
-    """Write a download to a file, or to a path at which it appears only when it is complete."""
+    """Write a download to a file, or to a path where it appears only when it is complete."""
     if hasattr(target, "write"):
         return _write(source, target, progress)
     final = Path(target)
-    if run_in_thread(final.is_dir):  # said before the bytes travel
+    if run_in_thread(final.is_dir):  # raise before the transfer begins
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
     with appearing(final) as file:
         return _write(source, file, progress)

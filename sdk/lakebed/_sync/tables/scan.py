@@ -34,10 +34,10 @@ ENDINGS = {
 
 
 class Scan(ArrowStream):
-    """A table to be read: nothing is fetched before it is asked for. `ref.scan_table()` makes one.
+    """A table to be read. It fetches data only on demand. `ref.scan_table()` makes one.
 
-    Iterating gives Arrow record batches, with bounded memory. Polars, DuckDB and pyarrow take a scan as a table of
-    their own (`polars.from_arrow(scan)`), through the door without `await`.
+    Iteration yields Arrow record batches, in bounded memory. With the sync API, Polars, DuckDB and pyarrow accept a
+    scan as a table of their own (`polars.from_arrow(scan)`).
     """
 
     __module__ = "lakebed"
@@ -62,26 +62,26 @@ class Scan(ArrowStream):
                 run_in_thread(batches.close)
 
     def schema(self) -> pa.Schema:
-        """The columns that are read, with their types."""
+        """Return the columns that are read, with their types."""
         return (self._open()).shown
 
     def count_rows(self) -> int:
-        """How many rows there are. Without filters, only footers are read."""
+        """Return the number of rows. Without filters it reads only footers."""
         return run_in_thread((self._open()).count_rows)
 
     def to_table(self) -> pa.Table:
-        """All of it, as an Arrow table."""
+        """Read everything into an Arrow table."""
         with render_progress.counting(f"read {self._path}", self._progress) as tally:
             return run_in_thread((self._open(tally.moved, whole=True)).to_table)
 
     def to_pandas(self) -> pd.DataFrame:
-        """All of it, as a DataFrame."""
+        """Read everything into a DataFrame."""
         from lakebed._tables import frames
 
         return run_in_thread(frames.to_pandas, self.to_table())
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """A pyarrow RecordBatchReader over it. Through the async door, read it in another thread."""
+        """Return a pyarrow RecordBatchReader. With the async API, read it in another thread."""
         import pyarrow as pa
 
         opened = self._open(whole=True)
@@ -93,7 +93,7 @@ class Scan(ArrowStream):
         return self._opened(files, moved, whole=whole)
 
     def _opened(self, found: Sequence[tuple[str, ObjectInfo]], moved: Any = None, *, whole: bool = False) -> Opened:
-        """Over files that are known already. `whole`: their rows will be asked for, not only what footers tell."""
+        """Open known files. `whole`: the caller will read rows, not only the number of rows in the footers."""
         from lakebed._tables import reading
         from lakebed._tables.ranged_read import SMALL, SMALL_IF_WANTED, Ranged
 
@@ -113,7 +113,7 @@ def _read_at(ref: ObjectReader, moved: Any, path: str, start: int, length: int, 
 
 
 def place_of(target: Target, path: str) -> Place:
-    """What errors say."""
+    """Return the location for errors."""
     return Place(target.repository, target.ref, path)
 
 
