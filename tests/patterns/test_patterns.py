@@ -78,6 +78,8 @@ def patterns_of_modules() -> Iterator[tuple[str, re.Pattern[str]]]:
     for package in IMPORTED:
         for module in modules_of(importlib.import_module(package)):
             for name, value in vars(module).items():
+                if isinstance(value, type) and value.__module__ != module.__name__:
+                    continue  # a class that the module imports: its own module is read, or it is not ours
                 for one in vars(value).values() if isinstance(value, type) else (value,):
                     if isinstance(one, re.Pattern):
                         yield f"{module.__name__}.{name}", one

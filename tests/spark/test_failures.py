@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import lakebed
 import lakebed_spark
@@ -132,9 +132,8 @@ def test_an_unknown_outcome_is_told_and_nothing_is_dropped(
             tx.write(spark.range(3), "u")
     left = list(main.repository.workspaces())
     assert len(left) == 2
-    repository = cast(lakebed.Repository, main.repository)
-    repository.workspace(left[0].id).commit(scan=False)
-    repository.workspace(left[1].id).commit(scan=False)
+    main.repository.workspace(left[0].id).commit(scan=False)
+    main.repository.workspace(left[1].id).commit(scan=False)
     assert ids(spark, main) == list(range(10))
 
 

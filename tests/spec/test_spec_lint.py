@@ -219,4 +219,5 @@ def test_a_document_that_is_not_openapi_is_refused(tmp_path: Path, capsys: pytes
     bad = tmp_path / "bad.yaml"
     bad.write_text(yaml.safe_dump(changed(("info",), GONE)), encoding="utf-8")
     assert spec_lint.main([str(bad)]) == 1
-    assert "'info' is a required property" in capsys.readouterr().err
+    assert "info" in (said := capsys.readouterr().err)
+    assert "is a required property" in said  # the quotes around the name are the validator's

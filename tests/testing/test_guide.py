@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "testing.md"
 
 def test_the_tests_of_the_guide_pass(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     suites = [block.code for block in blocks(PAGE) if "def test_" in block.code]
-    assert len(suites) == 5
+    assert len(suites) == 6
     expected = sum(code.count("def test_") for code in suites)
     backend = "import pytest\n\n@pytest.fixture\ndef anyio_backend():\n    return 'asyncio'\n"
     pytester.makepyfile(conftest=backend, **{f"test_block_{number}": code for number, code in enumerate(suites)})
