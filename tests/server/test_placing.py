@@ -115,6 +115,11 @@ def test_what_is_told_of_an_object_must_be_true(lake: Placed) -> None:
     assert lake.link("a.csv", empty, 400)["kind"] == "invalid_address"  # nothing was written
     address = lake.given("a.csv")
     assert lake.link("a.csv", address, 400, size=4)["kind"] == "checksum_mismatch"
+    wrong = lake.link("a.csv", address, 400, checksum=hashlib.md5(b"abd").hexdigest())
+    assert wrong["kind"] == "checksum_mismatch"
+    assert ABC in wrong["message"]
+    stage = {"physical_address": address, "checksum": hashlib.md5(b"abd").hexdigest(), "size_bytes": 3}
+    assert lake("PUT", f"{MAIN}/objects?path=a.csv", stage, 400)["kind"] == "checksum_mismatch"
     for checksum in ("", '""', " "):
         assert lake.link("a.csv", address, 400, checksum=checksum)["kind"] == "invalid_request"
     lake("GET", STAT + "a.csv", expect=404)

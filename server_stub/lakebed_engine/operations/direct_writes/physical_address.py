@@ -20,7 +20,7 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import steady
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.direct_writes.presign import completed
-from lakebed_engine.operations.direct_writes.register import LATEST, checksum_of, prove, signer_of
+from lakebed_engine.operations.direct_writes.register import LATEST, checksum_of, prove, prove_content, signer_of
 from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.read import open_entry, physical_uri, placed, stat
 from lakebed_engine.operations.objects.stage import condition, new_address, new_entry, stage, stage_if
@@ -280,6 +280,7 @@ async def _entry(ctx: Context, repo: Repo, branch: str, request: LinkRequest) ->
         entry = msgspec.structs.replace(entry, parts=parts)
     if inside:
         await prove(ctx, repo, [(request.path, entry)])
+        await prove_content(ctx, repo, request.path, entry)
     else:
         await _prove_elsewhere(ctx, entry)
     return entry

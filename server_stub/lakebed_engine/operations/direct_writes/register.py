@@ -6,6 +6,7 @@ object, with the claimed size, and with the claimed checksum if the store keeps 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -113,6 +114,25 @@ async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
                 "nothing was registered"
             )
         _compare(path, entry, blob)
+
+
+async def prove_content(ctx: Context, repo: Repo, path: str, entry: Entry) -> None:
+    """Read an object whose store keeps no checksum, and compare its MD5 with the declared one.
+
+    Raises ChecksumMismatchError. A declared checksum that has not the form of an MD5 is not compared.
+    """
+    blob = await repo.store.head(entry.physical_address)
+    if blob.etag or entry.parts or not _TAG.fullmatch(entry.checksum):
+        return
+    digest = hashlib.md5(usedforsecurity=False)
+    async with repo.store.open(entry.physical_address) as chunks:
+        async for chunk in chunks:
+            await ctx.runtime.cpu(digest.update, chunk)
+    if digest.hexdigest() != entry.checksum:
+        raise ChecksumMismatchError(
+            f"object {path[:200]!r}: its checksum is not {entry.checksum}, its MD5 is {digest.hexdigest()}: nothing "
+            "was changed; write it again, or give the right checksum"
+        )
 
 
 def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
