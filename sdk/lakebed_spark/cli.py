@@ -327,9 +327,11 @@ def export(
 
 
 @spark.command()
-def path() -> None:
+@pass_app
+def path(app: App) -> None:
     """Print the file that `spark-submit` runs: spark-submit $(lakebed spark path) ingest ..."""
-    click.echo(Path(__file__).with_name("submit.py"))
+    file = str(Path(__file__).with_name("submit.py"))
+    output.show(app, file, {"path": file})
 
 
 commands: list[click.Command] = [spark]

@@ -63,7 +63,7 @@ def test_stat(run: Run, main: lakebed.Branch) -> None:
 def test_rm(run: Run, main: lakebed.Branch) -> None:
     run("fs", "rm", place(main, "fx"))
     assert "ls" in run("fs", "rm", place(main, "fx"), code=3).err
-    run("fs", "rm", "-f", place(main, "fx"))
+    assert run("fs", "rm", "-f", place(main, "fx"), "--json").json == {"removed": 0}
     run("fs", "rm", place(main), code=2)
     assert run("fs", "rm", "-r", place(main, "f"), "--json").json == {"removed": 2}
     run("fs", "rm", "-r", place(main, "f"), code=3)

@@ -271,6 +271,9 @@ def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository
 def test_the_servers_verbs_are_there() -> None:
     assert "--data-dir" in Command({})("serve", "--help").text
     assert "show" in Command({})("config", "--help").text
+    for verb in ("serve", "fsck", "sweep", "rebuild"):
+        error = json.loads(Command({})(verb, "--no-such-option", "--json", code=2).err)["error"]
+        assert (error["kind"], error["exit_code"]) == ("usage", 2)
 
 
 def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

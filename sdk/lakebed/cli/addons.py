@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lakebed.cli.app import Verb
+from lakebed.cli.app import Verb, shared_options
 
 GROUP = "lakebed.cli"
 SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys")
@@ -44,10 +44,21 @@ def load() -> dict[str, click.Command]:
             if not is_server_module(error):
                 raise
             continue
-        found.update({command.name: command for command in commands if command.name})
+        found.update({command.name: _with_shared_options(command) for command in commands if command.name})
     for name in SERVER_VERBS:
         found.setdefault(name, _missing(name))
     return found
+
+
+def _with_shared_options(command: click.Command) -> click.Command:
+    """Let a command of another package take the global options, such as --json, after its name too."""
+    if isinstance(command, click.Group):
+        for verb in command.commands.values():
+            _with_shared_options(verb)
+    elif not isinstance(command, Verb):
+        own = {flag for option in command.params for flag in option.opts}
+        command.params += [option for option in shared_options(shown=False) if not own & set(option.opts)]
+    return command
 
 
 def is_server_module(error: ImportError) -> bool:

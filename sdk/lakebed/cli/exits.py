@@ -77,7 +77,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
 _BY_KIND = {
     "repository_exists": "Choose another name, or pass --exist-ok to use it as it is.",
     "branch_exists": "Choose another name, or pass --exist-ok to use it as it is.",
-    "tag_exists": "Choose another name, or pass --exist-ok if it is at this commit; `lakebed tag delete` removes it.",
+    "tag_exists": "Choose another name; `lakebed tag delete` removes the tag.",
     "name_taken": "Choose another name.",
     "repository_not_found": "See `lakebed repo list`.",
     "branch_not_found": "See `lakebed branch list {repository}`.",

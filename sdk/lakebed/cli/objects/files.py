@@ -169,7 +169,7 @@ def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> N
             found = (row.path for row in _found(lake, target, recursive=True))
             while group := list(islice(found, _DELETED_AT_ONCE)):
                 removed += branch.delete_many(group)
-        elif force or branch.stat(target.path):
+        elif branch.exists(target.path):
             branch.delete(target.path)
             removed = 1
     if not removed and not force and target.path:
