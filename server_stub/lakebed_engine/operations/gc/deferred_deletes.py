@@ -1,6 +1,6 @@
 """The cleaner: removes what swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
 
-Any error ends the pass before the deletion, and the note stays for the next pass.
+It never deletes when something is unknown: any error ends the pass, and the note stays for the next pass.
 """
 
 from __future__ import annotations

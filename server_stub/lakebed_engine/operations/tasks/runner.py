@@ -1,6 +1,6 @@
 """Tasks: work that takes longer than a request. A client submits a task once, and any server performs it.
 
-A task has these KV rows, changed only by compare-and-swap:
+A task has these KV rows. The first changes only by compare-and-swap.
 
 - `task/<id>`: the request, the state, and at the end the result or the error.
 - `running/<id>`: the heartbeat of its worker. When it is too old, another server takes the task over, so a task
