@@ -1,8 +1,8 @@
-"""Bloom filters over paths: a look-up skips a layer that surely does not hold a path, without decoding it.
+"""Bloom filters over paths. A lookup skips a layer that certainly does not contain a path, without decoding the layer.
 
 Pure. Ten bits a path and seven probes give about 1 % of false hits. A filter of n paths has m bits, the least multiple
-of 64 that is at least 10 n; probe i of a path is (crc32(path) + i * (crc32(path reversed) | 1)) mod m, over the bytes
-of its UTF-8; bit b is bit b mod 8, from the least, of byte b div 8.
+of 64 that is at least 10 n. Probe i of a path is (crc32(path) + i * (crc32(path reversed) | 1)) mod m, over the bytes
+of its UTF-8. Bit b is bit b mod 8, from the least, of byte b div 8.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def is_bloom(found: bytes) -> bool:
 
 
 def may_hold(bloom: bytes, path: str) -> bool:
-    """False: the path is surely not among those of the filter."""
+    """Return False when the path is certainly not in the filter."""
     raw = path.encode()
     bits = 8 * len(bloom)
     first, step = crc32(raw), crc32(raw[::-1]) | 1

@@ -1,7 +1,7 @@
 """A commit as JSON bytes, and its id: the hash of its content, so that history can be rebuilt and checked.
 
-The id is the hex SHA-256 of a tagged stream (`facts/rest_api.md` 3.1): a type byte before every value, lengths as
-64-bit big-endian integers. Generation and version stand outside the hash.
+The id is the hex SHA-256 of a tagged stream (`facts/rest_api.md` 3.1): a type byte before every value, and lengths as
+64-bit big-endian integers. The hash does not include generation and version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BYTES, _STRING, _INT64, _SLICE, _MAP, _NESTED = range(6)
 
 @dataclass(frozen=True, slots=True)
 class CommitRecord:
-    """What stands in `_lakebed/commits/<id>.json`. `creation_date` in Unix seconds, `generation` from 1."""
+    """The content of `_lakebed/commits/<id>.json`. `creation_date` in Unix seconds, `generation` from 1."""
 
     parents: tuple[str, ...]
     committer: str
@@ -34,7 +34,7 @@ class CommitRecord:
 
 
 _TEXT = bytes([_STRING, _INT64, 8])
-"""What stands before the length of every text."""
+"""The bytes before the length of every text."""
 
 
 def commit_id(record: CommitRecord) -> str:

@@ -39,10 +39,10 @@ def patch_id(rows: pa.Table) -> str:
 
 
 def metarange_id(rows: pa.Table, *, carries: bool = False) -> str:
-    """The id of a metarange: 64 hex characters. As range ids stand in it, it hashes the whole tree.
+    """The id of a metarange: 64 hex characters. It contains the range ids, so it hashes the whole tree.
 
-    One that `carries` its newest patch has another id than one of the same rows that does not: so two servers that make
-    the same tree in two ways never write over each other's file.
+    A metarange that `carries` its newest patch has another id than a metarange of the same rows without it. So two
+    servers that make the same tree in two ways never overwrite each other's file.
     """
     if carries:
         return _table_id(b"lakebed/metarange/3", rows, _LEVELED)

@@ -1,9 +1,9 @@
-"""Ranges, patches and layers written as Parquet bytes: pandas, DuckDB, Polars and Spark read a lake's history directly.
+"""Writes ranges, patches and layers as Parquet bytes. pandas, DuckDB, Polars and Spark can read the history directly.
 
-Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
+Row groups have 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
 
-Parquet's own checksums cover the pages only: a flipped bit in the footer can move a column, a count or a bound. So
-the eight bytes before the footer, where Parquet readers do not look, seal the whole file:
+Parquet's own checksums cover only the pages: a flipped bit in the footer can move a column, a count or a bound. So the
+eight bytes before the footer, which Parquet readers ignore, hold a checksum of the whole file:
 
     "LBCK"  crc32 of all bytes of the file but these eight:u32 little-endian
 """
@@ -32,7 +32,7 @@ from lakebed_format.schemas import (
 ROW_GROUP_ROWS: Final = 2000
 
 BLOOM_FROM: Final = 1000
-"""Layer files of at least so many rows carry a Bloom filter."""
+"""Layer files with at least this number of rows have a Bloom filter."""
 
 BLOOM_KEY: Final = b"lakebed.bloom"
 """Key of the Parquet file metadata that holds it, in base64."""
@@ -41,12 +41,13 @@ DICTIONARIES: Final = ("content_type", "metadata.key_value.key")
 """The columns of entries whose values repeat."""
 
 _SMALL: Final = 512
-"""Rows up to which a file is not worth zstd: setting it up for each column takes more time than all the rest."""
+"""Rows up to which a file is not compressed with zstd: the setup for each column takes more time than everything else.
+"""
 
 _SEAL: Final = b"LBCK"
 _SEAL_BYTES: Final = 8
 _TAIL_BYTES: Final = 8
-"""Behind the footer: its length:u32 little-endian, and the letters PAR1."""
+"""Bytes after the footer: its length:u32 little-endian, and the letters PAR1."""
 
 
 def encode_range(rows: pa.Table, file_id: str) -> bytes:
@@ -83,7 +84,7 @@ def encode_file(
         schema,
         compression="lz4" if rows.num_rows <= _SMALL else {name: _codec(name) for name in _leaves(schema)},
         use_dictionary=list(dictionaries) or False,
-        write_statistics=["path"],  # nothing reads the others
+        write_statistics=["path"],  # no reader uses the statistics of other columns
         store_schema=False,
         write_page_checksum=True,
     ) as writer:

@@ -1,11 +1,11 @@
 """Globs as in a .gitignore file, which choose paths. Pure.
 
 Globs come from users, and their translation to a regular expression backtracks: `*a*a*a*a*b` on a path of 200
-characters took seconds. This matcher takes at most as many steps as the glob has characters, times those of the path.
+characters took seconds. This matcher takes at most (characters of the glob) times (characters of the path) steps.
 
-One method serves twice: a name is characters with `*` between some of them, a path is names with `**` between some of
-them. Each part is taken at the first place where it fits. That leaves the most for the next parts, so nothing is tried
-again (`_Spaced`).
+One method serves twice. A name is characters with `*` between some of them, and a path is names with `**` between some
+of them. The matcher puts each part at the first place where it fits. That leaves the most for the next parts, so it
+never has to try again (`_Spaced`).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ MOST: Final = 100
 """Globs of one request."""
 
 Test = Callable[[str], bool]
-"""Of a character, or of a name."""
+"""A test of one character, or of one name."""
 
 Items = TypeVar("Items", bound=Sequence[str])
 Items_contra = TypeVar("Items_contra", bound=Sequence[str], contravariant=True)
 
 
 class GlobError(ValueError):
-    """A glob that chooses nothing or cannot be read, or too many. The message says which and why."""
+    """The glob chooses nothing, cannot be read, or there are too many. The message says which glob and why."""
 
 
 class Glob:
-    """One glob, over paths as `names_of` gives them. Raises GlobError.
+    """One glob, over paths as `names_of` returns them. Raises GlobError.
 
-    `*.csv`, `raw/`: at any depth. `/raw/*.csv`, `raw/2024`: from the root. `raw/**`: what lies in a folder.
-    `**/x/**/y`: any folders between. `?` is one character, `[a-c]` and `[!a-c]` are one of a set and one outside of it,
-    `!` in front takes paths out again, and a backslash takes a character for itself. What a glob says of a folder holds
-    for all that lies in it.
+    `*.csv`, `raw/`: at any depth. `/raw/*.csv`, `raw/2024`: from the root. `raw/**`: everything in a folder.
+    `**/x/**/y`: any folders between. `?` is one character. `[a-c]` is one character of a set, and `[!a-c]` one outside
+    it. A `!` at the beginning excludes paths again. A backslash makes the next character literal. A glob that matches a
+    folder applies to everything in it.
     """
 
     __slots__ = ("_below", "_below_rank", "_itself", "chooses", "text")
@@ -72,7 +72,7 @@ class Glob:
         self._below_rank = 1 if is_folder or not is_inside else 2
 
     def rank(self, names: Sequence[str]) -> int:
-        """2 when the glob names this path, 1 when it names a folder that the path lies in, else 0."""
+        """Return 2 when the glob matches this path, 1 when it matches a folder above the path, else 0."""
         if self._itself is not None and self._itself.fits(names):
             return 2
         return self._below_rank if self._below.fits(names) else 0
@@ -87,9 +87,10 @@ class Globs:
         self.globs = tuple(Glob(text) for text in texts)
 
     def choose(self, path: str) -> bool:
-        """Whether the globs choose a path.
+        """Return whether the globs choose a path.
 
-        The last glob that names the path decides; where none does, the last that names a folder which it lies in.
+        The last glob that matches the path decides. When none does, the last glob that matches a folder above it
+        decides.
         """
         names, found = names_of(path), False
         rank = 0
@@ -103,7 +104,7 @@ class Globs:
 
 
 def names_of(path: str) -> list[str]:
-    """The names of a path. `/a` and `./a` are `a`, as for a .gitignore file."""
+    """Return the names of a path. `/a` and `./a` are `a`, as in a .gitignore file."""
     return (path[1:] if path.startswith("/") else path.removeprefix("./")).split("/")
 
 
@@ -113,10 +114,10 @@ class _Part(Protocol[Items_contra]):
     def __len__(self) -> int: ...
 
     def at(self, items: Items_contra, start: int) -> bool:
-        """Whether it lies there. There are enough items."""
+        """Whether the part matches at `start`. The caller checks that there are enough items."""
 
     def find(self, items: Items_contra, start: int, end: int) -> int:
-        """The first place between `start` and `end` where it lies, or -1."""
+        """Return the first place between `start` and `end` where the part matches, or -1."""
 
 
 class _Row:
@@ -139,7 +140,7 @@ class _Row:
 
 
 class _Text:
-    """A part of characters that stand for themselves."""
+    """A part of literal characters."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -155,7 +156,7 @@ class _Text:
 
 
 class _Spaced(Generic[Items]):
-    """Parts with anything between them. The first lies at the beginning, the last at the end."""
+    """Parts with any items between them. The first part is at the beginning, the last at the end."""
 
     def __init__(self, parts: Sequence[_Part[Items]]) -> None:
         self._first, *self._between = parts
@@ -163,7 +164,7 @@ class _Spaced(Generic[Items]):
         self._least = sum(map(len, parts))
 
     def fits(self, items: Items) -> bool:
-        """Whether the items are these parts, and what lies between them."""
+        """Whether the items are these parts, with any items between them."""
         if self._last is None:
             return len(items) == self._least and self._first.at(items, 0)
         end = len(items) - len(self._last)
@@ -179,7 +180,7 @@ class _Spaced(Generic[Items]):
 
 
 def _rows_of(names: Sequence[str]) -> list[_Row]:
-    """The names between `**`, as rows."""
+    """Return the names between `**`, as rows."""
     rows: list[list[Test]] = [[]]
     for name in names:
         if name == "**":
@@ -190,7 +191,7 @@ def _rows_of(names: Sequence[str]) -> list[_Row]:
 
 
 def _test_of(name: str) -> Test:
-    """The test of one name of a glob."""
+    """Return the test for one name of a glob."""
     parts: list[list[str | Test]] = [[]]
     place = 0
     while place < len(name):
@@ -211,7 +212,7 @@ def _test_of(name: str) -> Test:
         else:
             parts[-1].append(char)
     if len(parts) > 1 and not any(parts):
-        return bool  # stars alone are any name but the empty one
+        return bool  # only stars: any name except the empty one
     if parts == [list(name)]:
         return name.__eq__
     return _Spaced([_part_of(part) for part in parts]).fits
@@ -225,10 +226,10 @@ def _part_of(chars: Sequence[str | Test]) -> _Part[str]:
 
 
 def _set_of(name: str, start: int) -> tuple[Test, int]:
-    """The test of a set such as `[a-c_]`, and where it ends. `start` is behind its bracket."""
+    """Return the test for a set such as `[a-c_]`, and its end. `start` is the place after its bracket."""
     negated = name.startswith(("!", "^"), start)
     begin = start + negated
-    end = name.find("]", begin + 1)  # a bracket at the beginning is one of the set
+    end = name.find("]", begin + 1)  # a bracket at the beginning belongs to the set
     if end < 0:
         raise GlobError("'[' begins a set of characters that no ']' ends")
     spans = []

@@ -1,8 +1,8 @@
 """Metaranges as Parquet bytes: what the tree of a commit is made of.
 
-Three versions, by what a tree has: ranges alone (1), patches over them (2), and a newest patch that is small and stands
-in the metarange's own file (3). The last is what most small commits are: one file less to write, and to read. Its rows
-are the patch; the rows of the metarange are JSON in the file's metadata, by column.
+There are three versions. A tree has only ranges (1), patches over them (2), or also a small newest patch inside the
+metarange's own file (3). Most small commits use version 3, which saves writing and reading one file. The rows of this
+file are the patch. The rows of the metarange are JSON in the file's metadata, by column.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _carrier(stated: bytes, carried: pa.Table) -> TreeFile:
 
 
 def _check_rows(rows: pa.Table) -> None:
-    """What they name are files, and there is a range for patches to lie over."""
+    """Check that the rows name files, and that a range is below the patches."""
     for found_id in rows.column("range_id").to_pylist():
         as_id(found_id, "range_id")
     levels = rows.column("level") if "level" in rows.column_names else None

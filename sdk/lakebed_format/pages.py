@@ -1,9 +1,9 @@
 """What the pages of a Parquet file take in memory, read from their own headers before any of them is decoded.
 
-A footer says how large the file is when it is decoded, and may say anything. Arrow believes the headers of the pages:
-it gets the memory that each of them states. So they are added up first. pyarrow does not show them. It shows what a
-footer says of a column, but some footers end the process then, by an error of C++ that nobody catches. Hence the few
-lines of Thrift (its compact protocol) here. Fields by number:
+A footer states the decoded size of the file, and may be wrong. Arrow trusts the headers of the pages: it allocates the
+memory that each of them states. So this module adds them up first. pyarrow does not show them. It shows what a footer
+says of a column, but with some footers it ends the process, by a C++ error that no code catches. Hence the few lines of
+Thrift (its compact protocol) here. Fields by number:
 
     footer      4: row groups
     row group   1: columns  3: num_rows

@@ -1,7 +1,7 @@
-"""Ranges, patches, layers and metaranges read from Parquet bytes, of which nothing is believed.
+"""Reads ranges, patches, layers and metaranges from Parquet bytes, and trusts nothing in them.
 
-Whoever can write to the bucket can write a file whose checksum fits. So a file must have the columns and the row groups
-that a writer of this format makes, and before rows are decoded `pages` says how much memory they take.
+Any user who can write to the bucket can write a file with a correct checksum. So a file must have the columns and the
+row groups that a writer of this format makes. Before rows are decoded, `pages` computes how much memory they take.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from lakebed_format.schemas import (
 )
 
 LARGEST: Final = {"range": 64 << 20, "patch": 64 << 20, "layer": 256 << 20, "metarange": 64 << 20}
-"""Bytes that the rows of a file may take in memory. A range or patch ends at 8 MiB or with the row that passes them, a
-part of a layer with the batch of 5,000 rows; the largest row that a request ever made has 10 MiB."""
+"""Bytes that the rows of a file may take in memory. A range or patch ends at 8 MiB or with the row that exceeds them,
+and a part of a layer with the batch of 5,000 rows. The largest row that a request ever made has 10 MiB.
+"""
 
 _RATIO: Final = 64
-"""A metarange has no bound of its own: a lake may have any number of ranges. So it may take more, by its length: of ids
-half is not to be compressed."""
+"""A metarange may take more than LARGEST, because a lake may have any number of ranges. Then its limit is this multiple
+of its length: half of the ids cannot be compressed.
+"""
 
 SCHEMAS: Final = {
     "range": (RANGE_SCHEMA,),
@@ -48,7 +50,7 @@ SCHEMAS: Final = {
 
 
 class RowFile:
-    """An open file of rows over its bytes, which are checked as they are read. For one thread at a time."""
+    """An open file of rows over its bytes, checked during reading. For one thread at a time."""
 
     __slots__ = ("_data", "_file", "groups", "kind", "metadata")
 
@@ -80,15 +82,15 @@ class RowFile:
         Before anything is decoded, the headers of the pages say how much memory it takes.
         """
         chosen = range(len(self.groups)) if groups is None else groups
-        chosen = [index for index in chosen if self.groups[index].rows]  # an empty one has no pages
+        chosen = [index for index in chosen if self.groups[index].rows]  # an empty group has no pages
         self._check_size(chosen)
         rows = self._file.read_row_groups(chosen, columns=columns, use_threads=False)
-        rows.validate(full=True)  # texts are UTF-8, and offsets lie inside
+        rows.validate(full=True)  # texts are UTF-8, and offsets are in bounds
         return compact(rows)
 
     @decoder("file")
     def bounds(self) -> list[tuple[str, str, int]]:
-        """For each row group its least and greatest path, which Parquet keeps exactly, and its row count."""
+        """Return the least and greatest path, which Parquet keeps exactly, and the row count of each row group."""
         return [(_path(group.chunks[0].least), _path(group.chunks[0].greatest), group.rows) for group in self.groups]
 
     @decoder("file")
@@ -141,10 +143,10 @@ def _path(found: bytes | None) -> str:
 
 
 def open_file(data: bytes, kind: str, file_id: str) -> RowFile:
-    """The file of this kind (`range`, `patch`, `layer`, `metarange`) and id in these bytes. Raises FormatError.
+    """Open a file of this kind (`range`, `patch`, `layer`, `metarange`) and id from its bytes. Raises FormatError.
 
-    The checksum of the whole file is verified, so that a flipped bit is an error and never data. The checksum says
-    nothing of who wrote the file: its columns and its row groups must be such as `encode_file` makes.
+    The checksum of the whole file is verified, so a flipped bit is an error and never data. The checksum does not prove
+    the author of the file. So its columns and row groups must have the form that `encode_file` writes.
     """
     return _open(data, (kind,), file_id)
 
@@ -168,7 +170,7 @@ def _open(data: bytes, kinds: Sequence[str], file_id: str) -> RowFile:
 
 
 def _check_shape(file: RowFile) -> None:
-    """Refuse columns and row groups that no writer of this format makes: the sizes of pages do not bound those."""
+    """Refuse columns and row groups that no writer of this format makes. The sizes of pages do not limit them."""
     schemas = SCHEMAS[file.kind]
     if not any(file.schema.equals(schema) for schema in schemas):
         raise FormatError(f"its columns are not those of a {file.kind}")
@@ -179,7 +181,7 @@ def _check_shape(file: RowFile) -> None:
 
 
 def reopen(data: bytes, opened: RowFile) -> RowFile:
-    """Another reader over the bytes of an open file."""
+    """Return another reader over the bytes of an open file."""
     return RowFile(data, opened.kind, opened.groups, opened.metadata)
 
 

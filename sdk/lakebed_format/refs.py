@@ -1,6 +1,6 @@
-"""A snapshot of a repository's refs as JSON bytes: what is needed, beside the commits, to get a repository back.
+"""A snapshot of a repository's refs as JSON bytes. Together with the commits it is enough to restore a repository.
 
-Pure. Its id is a hash of what it says without the time, so that "nothing changed" can be seen from names alone.
+Pure. Its id is a hash of its content without the time, so names alone show that nothing changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lakebed_format.keys import FILE_BYTES, REFS, SNAPSHOT_FILE
 
 
 class BranchRef(NamedTuple):
-    """Where a branch stood."""
+    """The commit of a branch."""
 
     name: str
     commit_id: str
@@ -25,7 +25,7 @@ class BranchRef(NamedTuple):
 
 
 class TagRef(NamedTuple):
-    """Where a tag stands."""
+    """The commit of a tag."""
 
     name: str
     commit_id: str
@@ -33,9 +33,9 @@ class TagRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RefsRecord:
-    """What stands in a snapshot. `creation_date` in Unix seconds; `metadata` is the repository's own map.
+    """The content of a snapshot. `creation_date` in Unix seconds. `metadata` is the metadata of the repository.
 
-    `protection`: patterns of the branches that take no direct changes.
+    `protection`: patterns of the branches that accept no direct changes.
     """
 
     uid: str
@@ -57,7 +57,7 @@ def refs_id(record: RefsRecord) -> str:
 
 
 def encode_refs(record: RefsRecord, time_ms: int) -> tuple[str, bytes]:
-    """The key and the bytes of a snapshot; `time_ms` in Unix milliseconds."""
+    """Return the key and the bytes of a snapshot. `time_ms` in Unix milliseconds."""
     found = refs_id(record)
     body = {"format": "refs/1", "id": found, "time_ms": time_ms, **_body(record)}
     data = json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1).encode() + b"\n"
@@ -76,7 +76,7 @@ def decode_refs(data: bytes) -> tuple[str, int, RefsRecord]:
 
 
 def parse_key(key: str) -> tuple[int, str] | None:
-    """The time in Unix milliseconds and the id that a snapshot's key says; None for another key."""
+    """Return the time in Unix milliseconds and the id in a snapshot's key. None for another key."""
     found = SNAPSHOT_FILE.fullmatch(key)
     if found is None:
         return None

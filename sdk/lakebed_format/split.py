@@ -22,10 +22,10 @@ MAX_BYTES: Final = 8 << 20
 """A range closes after the row that reaches this many raw bytes."""
 
 RAGGEDNESS: Final = 5000
-"""Between the two, one path in so many closes a range: where crc32(path) is a multiple of it."""
+"""Between the two sizes, a path closes a range when crc32(path) is a multiple of this number."""
 
 _LOOK: Final = 4000
-"""Paths hashed at once in search of a boundary."""
+"""Paths that are hashed together in the search for a boundary."""
 
 _FIXED: Final = 4 + 8 + 8 + 32
 """Raw bytes of parts, size, mtime and identity."""

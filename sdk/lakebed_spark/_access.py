@@ -1,7 +1,7 @@
-"""How code in any process comes to a client, and which ref and path a target means.
+"""How code in any process gets a client, and which ref and path a target means.
 
-What goes to a Python worker is an `Access`: a small frozen value, never a live client. Its secret is in no text of it,
-and stays out of options and plans, which Spark shows.
+A Python worker receives an `Access`: a small frozen value, never a live client. No text of it contains its secret. The
+secret also stays out of options and plans, which Spark shows.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _MOST_CLIENTS = 16
 
 @attrs.frozen
 class Access:
-    """A server and how to come in: goes to executors, inside of pickled objects only. No text of it shows the secret.
+    """A server and the credentials for it. It goes to executors, only inside pickled objects. No text of it shows the
+    secret.
 
-    `connect` prefers what the process that calls it is configured with, when that is for the same server.
+    `connect` prefers the configuration of the calling process, when that is for the same server.
     """
 
     endpoint: str | None = None
@@ -40,9 +41,10 @@ class Access:
 
     @classmethod
     def of(cls, holder: Holder | None = None) -> Access:
-        """That of a live handle; without one, that of `with lake.as_default():` or of this process's configuration.
+        """Return the access of a live handle. Without one, that of `with lake.as_default():` or of this process's
+        configuration.
 
-        Raises ConfigurationError when this process has none.
+        Raises ConfigurationError when this process has no configuration.
         """
         if isinstance(holder, Access):
             return holder
@@ -56,7 +58,7 @@ class Access:
         )
 
     def settings(self) -> Settings:
-        """What a client is made with in this process. Raises ConfigurationError."""
+        """Return the settings for a client in this process. Raises ConfigurationError."""
         own = self._own()
         if own is not None:
             return own
@@ -64,7 +66,9 @@ class Access:
         return config.resolve(*given, timeout=self.timeout, retries=self.retries)
 
     def connect(self) -> lakebed.Lake:
-        """A client in this process, shared by all who ask for the same: do not close it. Raises ConfigurationError."""
+        """Return a client in this process. All callers with the same access share it: do not close it. Raises
+        ConfigurationError.
+        """
         key = (os.getpid(), self.settings())
         lake = _CLIENTS.get(key)
         if lake is None:
@@ -74,9 +78,9 @@ class Access:
         return lake
 
     def _own(self) -> Settings | None:
-        """This process's configuration, when it is for this server and, where a key is known, for this user."""
+        """Return this process's configuration, when it is for this server and, where a key is known, for this user."""
         try:
-            with warnings.catch_warnings():  # misspelled names were told of where the client was made
+            with warnings.catch_warnings():  # the first client has warned of misspelled names already
                 warnings.simplefilter("ignore", lakebed.ConfigurationWarning)
                 own = config.resolve(None, None, None, timeout=self.timeout, retries=self.retries)
         except ConfigurationError:
@@ -99,7 +103,7 @@ class Place:
 
     @property
     def folder(self) -> str:
-        """The prefix of all that lies below the path."""
+        """The prefix of everything below the path."""
         return f"{self.path}/" if self.path else ""
 
     @property
@@ -108,15 +112,17 @@ class Place:
         return self.ref.partition("+")[2] or None
 
     def to(self, path: str) -> Place:
-        """Another path of the same ref."""
+        """Return another path of the same ref."""
         return attrs.evolve(self, path=path.rstrip("/"))
 
     def reader(self, lake: lakebed.Lake) -> lakebed.Ref:
-        """A handle to read at."""
+        """Return a handle to read with."""
         return lake.repository(self.repository).ref(self.ref)
 
     def writer(self, lake: lakebed.Lake) -> lakebed.Branch | lakebed.Workspace:
-        """A handle to write at. Raises ReadOnlyRefError for what is no branch and no workspace, and NotFoundError."""
+        """Return a handle to write with. Raises ReadOnlyRefError for other refs than branches and workspaces, and
+        NotFoundError.
+        """
         repository = lake.repository(self.repository)
         if self.workspace_id is not None:
             return repository.workspace(self.ref)
@@ -132,7 +138,7 @@ class Place:
         return branch
 
     def read_only(self) -> ReadOnlyRefError:
-        """It was to be written to."""
+        """Return the error for a write to a ref that cannot be written to."""
         return ReadOnlyRefError(
             f"{self} cannot be written to: {self.ref!r} is no branch; write to a branch or a workspace, "
             f"`repo.branch('new').create({self.ref!r})` makes one",
@@ -143,9 +149,9 @@ class Place:
 
 
 def locate(target: Target, path: str = "") -> Place:
-    """Which path of which ref is meant; `path` goes below a handle, or below the path of a URI.
+    """Return the path and the ref that are meant. `path` goes below a handle, or below the path of a URI.
 
-    Raises InvalidRequestError for what is neither a URI nor a handle, or names no ref.
+    Raises InvalidRequestError for other values than a URI or a handle, or when there is no ref.
     """
     if isinstance(target, str):
         found = lakebed.parse_uri(target)
@@ -162,7 +168,9 @@ def locate(target: Target, path: str = "") -> Place:
 
 
 def access_to(target: Target, lake: Holder | None = None) -> Access:
-    """How to come to a target: its own client's where it is a handle, else that of `lake`, else the process's own."""
+    """Return the access to a target: that of its own client if it is a handle, else that of `lake`, else the process's
+    own.
+    """
     return Access.of(target if lake is None and not isinstance(target, str) else lake)
 
 

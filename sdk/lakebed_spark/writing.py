@@ -1,7 +1,7 @@
 """A frame as one commit: Spark writes to a workspace's prefix, then one registration, one commit.
 
-Whatever fails before the commit leaves the branch as it was, and a workspace that is dropped, or expires. A lost answer
-to the commit is settled by the SDK, and never guessed.
+A failure before the commit leaves the branch as it was. The workspace is dropped, or expires. When the answer to the
+commit is lost, the SDK finds out the result and never guesses.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Mode = Literal["append", "overwrite", "overwrite_partitions", "error"]
 Policy = Literal["rebase", "abort", "overwrite"]
 
 _ATTEMPTS = 100
-"""Dropped or expired workspaces of one key that are passed over."""
+"""Dropped or expired workspaces of one key that are skipped."""
 
 
 def write(
@@ -52,18 +52,20 @@ def write(
     lake: Holder | None = None,
     **options: Any,
 ) -> Commit:
-    """Write a frame to a path of a branch, as one commit, which is given. Until then nothing of it shows.
+    """Write a frame to a path of a branch as one commit, and return the commit. Before it, readers see nothing of it.
 
-    `mode`: `append` adds files, `overwrite` leaves nothing else below the path, `overwrite_partitions` nothing else in
-    partitions that the frame has, `error` refuses when anything is there; what somebody else commits meanwhile to
-    what it replaces or relies on is a conflict. `on_conflict` is the policy of the workspace; `format` and `options`
-    are those of Spark's writer. `key` makes it exactly once: a second write with the same key to the same branch within
-    a week gives the first one's commit, and writes nothing. A frame without a file to write changes nothing, and gives
-    the commit that the branch stands at. `lake` is as in `read`.
+    `mode`: `append` adds files, `overwrite` replaces everything below the path, `overwrite_partitions` replaces the
+    partitions that the frame has, and `error` refuses when there is something. A commit of another writer to what this
+    write replaces or depends on is a conflict. `on_conflict` is the policy of the workspace. `format` and `options` are
+    those of Spark's writer. `key` makes the write exactly-once: a second write with the same key to the same branch
+    within a week returns the first commit, and writes nothing. A frame without a file to write changes nothing, and
+    returns the present commit of the branch. `lake` is as in `read`.
 
-    Raises what Spark raises when the job fails; ConcurrentCommitError and DirtyBranchError (with the paths),
+        lakebed_spark.write(orders, "lakebed://sales/main/orders", mode="overwrite", message="Reload")
+
+    Raises what Spark raises when the job fails. Raises ConcurrentCommitError and DirtyBranchError (with the paths),
     ObjectExistsError (`error`), InvalidRequestError, ReadOnlyRefError, NotFoundError, UnsupportedOperationError, and
-    CommitStateUnknownError: its note says how to find out.
+    CommitStateUnknownError, whose note says how to find out.
     """
     spark = session_of(df)
     place = locate(target, path)
@@ -114,10 +116,11 @@ def _commit(
 def open_workspace(
     branch: lakebed.Branch, message: str, policy: Policy, key: str | None
 ) -> tuple[lakebed.Workspace, Commit | None]:
-    """A workspace to write in; or the commit that the same key has made. One that was left open begins anew.
+    """Return a workspace to write in, or the commit that the same key has made. A workspace that was left open starts
+    empty.
 
-    The id of the workspace is made from the key, so the server itself keeps two of them from being committed, also
-    when both run at once.
+    The id of the workspace comes from the key. So the server itself prevents that two of them are committed, also when
+    both run at the same time.
     """
     if key is None:
         return branch.workspace(message, policy).create(), None
@@ -143,13 +146,13 @@ def _named(branch: lakebed.Branch, name: str, message: str, policy: Policy) -> l
 
 
 def marked(spark: SparkSession, metadata: Mapping[str, str] | None) -> dict[str, str]:
-    """The commit's metadata, and which application made it."""
+    """Return the commit's metadata, with the application that made it."""
     application = spark.conf.get("spark.app.id", None)
     return {**({"spark.app.id": application} if application else {}), **(metadata or {})}
 
 
 def give_up(workspace: lakebed.Workspace, error: BaseException | None = None) -> None:
-    """Drop a workspace that was not committed, if the server can be reached; and say so on the error."""
+    """Drop a workspace that was not committed, if the server can be reached, and add this to the error."""
     try:
         workspace.drop()
     except LakebedError as reason:

@@ -1,4 +1,4 @@
-"""Formats of files, by the ends of their names. Pure; under `_tables.resolve`, and without PySpark."""
+"""Formats of files, by the endings of their names. Pure, without PySpark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDINGS = {
     "xml": (".xml",),
     "text": (".txt", ".text", ".log", ".md"),
 }
-"""Formats of Spark's, and what names of their files end in."""
+"""Spark's formats, and the endings of their file names."""
 
 _ACCEPTED = {"csv": ("csv", "text"), "json": ("json", "text"), "text": tuple(ENDINGS), "binaryfile": tuple(ENDINGS)}
 _CODECS = (".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")
@@ -26,7 +26,7 @@ _LINES = ("csv", "json", "text", "xml")
 
 
 def format_of(path: str) -> str | None:
-    """The format that a name tells, below the ending of a codec; None for one that tells nothing."""
+    """Return the format that a file name states, before the ending of a codec. None if it states none."""
     name = _uncompressed(path.rpartition("/")[2].lower())
     return next((kind for kind, endings in ENDINGS.items() if name.endswith(endings)), None)
 
@@ -36,25 +36,25 @@ def _uncompressed(name: str) -> str:
 
 
 def is_hidden(place: str) -> bool:
-    """Whether Spark passes over a file below a table: `_SUCCESS`, `.part.crc`, `_logs/x`; not `_day=1/x`."""
+    """Whether Spark skips a file below a table: `_SUCCESS`, `.part.crc`, `_logs/x`, but not `_day=1/x`."""
     if place[:1] not in {".", "_"} and "/." not in place and "/_" not in place:
         return False
     return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in place.split("/"))
 
 
 def loses_codec(kind: str, path: str, uri: str) -> bool:
-    """Whether a file is compressed by its logical name, and not by the physical one, which is what Spark looks at."""
+    """Whether a file is compressed by its logical name but not by its physical name, which Spark reads."""
     if kind not in _LINES or not path.lower().endswith(_CODECS):
         return False
     return not uri.lower().endswith("." + path.lower().rpartition(".")[2])
 
 
 def check_endings(place: Place, kind: str, rows: Sequence[ObjectInfo]) -> None:
-    """Raises InvalidRequestError when names tell of another format."""
+    """Raise InvalidRequestError when a file name states another format."""
     taken = _ACCEPTED.get(kind, (kind,))
     if kind in {"text", "binaryfile"} or kind not in ENDINGS:
         return
-    seen: dict[str, str | None] = {}  # by the end of the name: there are few
+    seen: dict[str, str | None] = {}  # by the ending of the name: there are few
     others: dict[str | None, str] = {}
     for row in rows:
         end = row.path[row.path.rfind(".") :]
@@ -85,6 +85,6 @@ def check_endings(place: Place, kind: str, rows: Sequence[ObjectInfo]) -> None:
 
 
 def _told(path: str, taken: Sequence[str]) -> str | None:
-    """Another format than those that will do, where the name tells one."""
+    """Return the format of a name, if it is none of the accepted ones."""
     found = format_of(path)
     return None if found is None or found in taken else found

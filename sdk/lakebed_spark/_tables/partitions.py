@@ -1,7 +1,7 @@
-"""Hive partitions as Spark sees them: which columns the folders of a path stand for, and of which types.
+"""Hive partitions as Spark sees them: the columns that the folders of a path represent, and their types.
 
-Pure, without PySpark. Where all files of a table can be addressed by such folders Spark does this itself. Of the
-others, such as those that came by REST under names of the server's, this must find the very same columns and types.
+Pure, without PySpark. Where such folders address all files of a table, Spark does this itself. For other files, such as
+uploads through REST with names of the server, this module must find the same columns and types.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import reduce
 NULL = "__HIVE_DEFAULT_PARTITION__"
 
 Pairs = tuple[tuple[str, str], ...]
-"""Names and raw values, as they stand in a path."""
+"""Names and raw values, exactly as in a path."""
 
 _ESCAPED = re.compile(r"%([0-9a-fA-F]{2})")
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -31,14 +31,15 @@ _MOST_DIGITS = 38
 
 
 def unescaped(text: str) -> str:
-    """`a%2Fb` -> `a/b`. As Spark does it: each escape is one character."""
+    """`a%2Fb` -> `a/b`. As in Spark, each escape is one character."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def folders_of(place: str) -> tuple[str, Pairs]:
-    """The folder of the table, and what the folders below it say: `t/day=1/part` -> ("t", (("day", "1"),)).
+    """Return the table's folder and the partition values below it: `t/day=1/part` -> ("t", (("day", "1"),)).
 
-    By Spark's rule: going up, the first run of `name=value`; folders below that run do not count.
+    By Spark's rule it goes up from the file to the first run of `name=value` folders. Folders below that run do not
+    count.
     """
     parts = place.split("/")[:-1]
     end = len(parts)
@@ -54,7 +55,7 @@ def folders_of(place: str) -> tuple[str, Pairs]:
 
 
 def type_of(raws: Iterable[str]) -> str:
-    """The type, as SQL writes it, that holds all these raw values: Spark's inference."""
+    """Return the SQL type that holds all these raw values, by Spark's inference."""
     return reduce(_wider, map(_type_of, raws), "void")
 
 
@@ -78,7 +79,7 @@ def _type_of(raw: str) -> str:
 
 
 def _digits(raw: str) -> int:
-    """How many digits a whole decimal has; 0 for what is none, or has more than Spark's decimals can."""
+    """Return the number of digits of a whole decimal. 0 for other texts, or for more digits than Spark allows."""
     if not re.fullmatch(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", raw, re.ASCII):
         return 0
     try:
@@ -112,7 +113,7 @@ _RANK = ("int", "bigint", "double")
 
 
 def _wider(one: str, other: str) -> str:
-    """The type that holds the values of both; text where no other does without loss."""
+    """Return the type that holds the values of both. Text when no other type does so without loss."""
     if other in {one, "void"}:
         return one
     if one == "void":
@@ -127,7 +128,7 @@ def _wider(one: str, other: str) -> str:
 
 
 def _digits_in(kind: str) -> int:
-    """Digits of a whole number type."""
+    """Return the number of digits of a whole number type."""
     if kind.startswith("decimal("):
         return int(kind[len("decimal(") :].partition(",")[0])
     return {"int": 10, "bigint": 20}.get(kind, 0)

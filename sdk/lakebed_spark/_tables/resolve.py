@@ -1,8 +1,8 @@
-"""A path of a ref as physical files that Spark's own readers open: names only, no byte is read. Without PySpark.
+"""Resolves a path of a ref to physical files that Spark's own readers open. It reads names, no bytes. Without PySpark.
 
-Logical paths say what is in a table and which partition a file is in; physical addresses say where the bytes lie. Three
-kinds of files come out, since Spark takes partitions from physical folders: those whose physical folders are the
-logical ones, those that lie elsewhere, and those that no file system of Spark's can open.
+Logical paths say which files a table has and in which partition a file is. Physical addresses say where the bytes are
+stored. Spark takes partitions from physical folders. So there are three kinds of files: files whose physical folders
+are the logical ones, files in other folders, and files that none of Spark's file systems can open.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from lakebed_spark._tables.formats import check_endings, is_hidden, loses_codec
 from lakebed_spark._tables.partitions import Pairs, folders_of
 
 _SURE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_=~-]{0,99}(?:[/.][a-zA-Z0-9_=~-]{1,99}){1,7}")
-"""Most keys: plain at one look."""
+"""Matches most keys, which are plain without further checks."""
 
 _CLOUD = {"s3": "s3a", "gs": "gs"}
-"""Schemes of the store, and what Hadoop calls them."""
+"""Schemes of the store, and Hadoop's names for them."""
 
 
 @attrs.frozen
 class File:
-    """One object of a table. `uri` is what Spark opens; empty where it cannot. `pairs`: its partition, raw."""
+    """One object of a table. Spark opens `uri`, which is empty when it cannot. `pairs`: its partition, raw."""
 
     info: ObjectInfo
     uri: str
@@ -39,30 +39,30 @@ class File:
 
 @attrs.frozen
 class Found:
-    """What a path shows at one moment. `place` is pinned to a commit where that shows the same."""
+    """What a path shows at one moment. `place` is pinned to a commit if the commit shows the same."""
 
     place: Place
     base: str
     columns: tuple[str, ...]
     hive: list[File]
-    """Physical folders are the logical ones: Spark finds the partitions itself, below `base`."""
+    """Files whose physical folders are the logical ones. Spark finds the partitions itself, below `base`."""
 
     elsewhere: list[File]
     odd: list[File]
-    """Without a `uri`."""
+    """Files without a `uri`."""
 
     @property
     def files(self) -> list[File]:
-        """All of them."""
+        """All files."""
         return [*self.hive, *self.elsewhere, *self.odd]
 
     @property
     def schemes(self) -> set[str]:
-        """Of the file systems that Spark needs."""
+        """The schemes of the file systems that Spark needs."""
         return {file.uri.partition(":")[0] for file in (*self.hive, *self.elsewhere)}
 
     def without_file_systems(self, missing: set[str]) -> Found:
-        """The same where Spark lacks some file systems: those files are odd."""
+        """Return the same without some file systems: their files become odd."""
         lost = [f for f in (*self.hive, *self.elsewhere) if f.uri.partition(":")[0] in missing]
         gone = {id(file) for file in lost}
         return attrs.evolve(
@@ -74,11 +74,13 @@ class Found:
 
 
 def resolve(lake: lakebed.Lake, place: Place, kind: str, options: Mapping[str, str]) -> Found:
-    """The files of a format below a path, or at it.
+    """Return the files of a format at a path or below it.
 
-    Of a branch or a workspace with uncommitted changes below the path, this is what it shows now. `pathGlobFilter` and
-    `recursiveFileLookup` mean what they mean in Spark, of logical paths. Raises ObjectNotFoundError for no file,
-    InvalidRequestError for files of several formats or other partition columns, and NotFoundError.
+    For a branch or a workspace with uncommitted changes below the path, the result is its present state.
+    `pathGlobFilter` and `recursiveFileLookup` mean the same as in Spark, and apply to logical paths.
+
+    Raises ObjectNotFoundError when there is no file, InvalidRequestError for files of several formats or with different
+    partition columns, and NotFoundError.
     """
     pinned = _pinned(lake, place)
     pattern = options.get("pathglobfilter")
@@ -105,7 +107,7 @@ def resolve(lake: lakebed.Lake, place: Place, kind: str, options: Mapping[str, s
         if not uri:
             found.odd.append(file)
         elif uri in seen or (columns and not _is_hive(row, uri)):
-            found.elsewhere.append(file)  # Spark reads an address once, however often it is named
+            found.elsewhere.append(file)  # Spark reads an address one time, even when several paths name it
         else:
             found.hive.append(file)
         seen.add(uri)
@@ -113,7 +115,7 @@ def resolve(lake: lakebed.Lake, place: Place, kind: str, options: Mapping[str, s
 
 
 def _pinned(lake: lakebed.Lake, place: Place) -> Place:
-    """The commit that a ref stands at, unless something uncommitted shows below the path."""
+    """Return the commit that a ref points at, or None when there are uncommitted changes below the path."""
     ref = place.reader(lake)
     if ref.id.endswith("@"):
         return attrs.evolve(place, ref=ref.commit_info().id)
@@ -123,12 +125,12 @@ def _pinned(lake: lakebed.Lake, place: Place) -> Place:
     try:
         changed = lake.repository(place.repository).branch(place.ref).uncommitted(place.path, limit=1).first()
     except lakebed.LakebedError:
-        changed = None  # no branch: a tag, a commit, `main~1`
+        changed = None  # not a branch: a tag, a commit, `main~1`
     return place if changed is not None else attrs.evolve(place, ref=commit.id)
 
 
 def _rows(lake: lakebed.Lake, place: Place) -> Iterator[ObjectInfo]:
-    """The objects at a path or below it, without those that are hidden, or empty."""
+    """Return the objects at a path or below it, without hidden and empty ones."""
     ref = place.reader(lake)
     if place.path:
         try:
@@ -143,14 +145,14 @@ def _rows(lake: lakebed.Lake, place: Place) -> Iterator[ObjectInfo]:
 
 
 def _columns(place: Place, rows: list[ObjectInfo]) -> tuple[str, ...]:
-    """The partition columns, which all files must have."""
+    """Return the partition columns. All files must have the same ones."""
     start = len(place.folder)
     layouts: dict[tuple[str, tuple[str, ...]], str] = {}
     last = ""
     for row in rows:
         folder = row.path.rpartition("/")[0]
         if folder == last and layouts:
-            continue  # in order of paths: one look at each folder
+            continue  # paths are sorted, so each folder is checked one time
         last = folder
         base, pairs = folders_of(row.path[start:])
         names = tuple(name for name, _ in pairs)
@@ -176,7 +178,7 @@ def _named(names: tuple[str, ...]) -> str:
 
 
 class _Locator:
-    """Where objects of a repository lie, as Spark names it."""
+    """Maps objects of a repository to Spark's names."""
 
     def __init__(self, lake: lakebed.Lake, place: Place) -> None:
         shared = directory_of(lake.repository(place.repository).info())
@@ -187,7 +189,9 @@ class _Locator:
             self.base = f"{_CLOUD[scheme]}://{rest.rstrip('/')}"
 
     def uri_of(self, row: ObjectInfo) -> str:
-        """What Spark opens, or "" where it cannot: no such file system, or a name that its readers pass over."""
+        """Return the URI for Spark, or empty text when it cannot open the file: no file system, or a name that its
+        readers skip.
+        """
         address = row.physical_address
         if address.startswith(self.namespace):
             key = address[len(self.namespace) :]
@@ -203,7 +207,7 @@ class _Locator:
 
 
 def _is_hive(row: ObjectInfo, uri: str) -> bool:
-    """Whether the physical folder ends in the whole logical one: then the partitions are in it."""
+    """Whether the physical folder ends in the whole logical folder. Then it contains the partitions."""
     return uri[: uri.rfind("/") + 1].endswith("/" + row.path[: row.path.rfind("/") + 1])
 
 

@@ -19,7 +19,7 @@ _NOTED = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 def partition_types(columns: Sequence[str], partitions: Iterable[Pairs], *, inferred: bool = True) -> dict[str, str]:
-    """The type of each partition column, as SQL writes it: that of all its values, or text."""
+    """Return the SQL type of each partition column: the type that holds all its values, or text."""
     if not inferred:
         return dict.fromkeys(columns, "string")
     seen = set(partitions)
@@ -28,7 +28,9 @@ def partition_types(columns: Sequence[str], partitions: Iterable[Pairs], *, infe
 
 
 def with_partitions(data: StructType, types: Mapping[str, str]) -> StructType:
-    """Columns of the data, then those of partitions; one that is both stands among the first, as in Spark."""
+    """Return the data columns, then the partition columns. A column of both keeps its place among the first, as in
+    Spark.
+    """
     from pyspark.sql.types import StructField, StructType
 
     fields = {name: StructField(name, _type(text)) for name, text in types.items()}
@@ -37,7 +39,7 @@ def with_partitions(data: StructType, types: Mapping[str, str]) -> StructType:
 
 
 def parsed(schema: StructType | str | None) -> StructType | None:
-    """A schema, also one written as text (`id long, day date`). Raises InvalidRequestError."""
+    """Return a schema, also from text (`id long, day date`). Raises InvalidRequestError."""
     if not isinstance(schema, str):
         return schema
     from pyspark.sql.types import StructType
@@ -52,9 +54,9 @@ def parsed(schema: StructType | str | None) -> StructType | None:
 
 
 def of_parquet(schema: pa.Schema, old_times: Collection[str]) -> StructType:
-    """The columns of a Parquet file: as Spark noted them when it wrote the file, or as Arrow has them.
+    """Return the columns of a Parquet file: as Spark noted them when it wrote the file, or as Arrow has them.
 
-    Categories are their values; times have microseconds, and those of the old type INT96 (`old_times`) are instants.
+    Categories become their values. Times have microseconds. Times of the old type INT96 (`old_times`) are instants.
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -74,7 +76,7 @@ def of_parquet(schema: pa.Schema, old_times: Collection[str]) -> StructType:
 
 
 def _type(text: str) -> Any:
-    """Without a session: this runs in Python workers too."""
+    """Parse without a session, because this runs in Python workers too."""
     from pyspark.sql import types
 
     if text.startswith("decimal("):

@@ -1,4 +1,6 @@
-"""`lakebed.changes`: what each commit of a log did, against its first parent. The views of who and how much read it."""
+"""`lakebed.changes`: the changes of each commit of a log, against its first parent. Views such as `blame` and
+`prefix_sizes` read it.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ class Steps:
 
 
 class ChangesReader(DataSourceReader):
-    """Walks the log on the driver, which holds a few hundred bytes for each commit; compares trees in tasks."""
+    """Walks the log on the driver, with a few hundred bytes for each commit, and compares trees in tasks."""
 
     def __init__(self, source: ChangesSource, shape: columns.Shape) -> None:
         self._access = source.access
@@ -71,7 +73,7 @@ class ChangesReader(DataSourceReader):
         self._shape = shape
 
     def partitions(self) -> list[InputPartition]:
-        """Commits dealt out in turn: neighbours are about as large."""
+        """Distribute the commits in turn, because neighbours have similar sizes."""
         repository = self._access.connect().repository(self._repository)
         head = repository.commit(self._ref).id
         log = repository.ref(head).log(limit=self._limit, first_parent=self._first_parent).all()
@@ -81,7 +83,7 @@ class ChangesReader(DataSourceReader):
         return [InputPartition(Steps(store, self._span, one)) for one in dealt]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The changes of some commits."""
+        """Yield the changes of some commits."""
         task: Steps | None = partition.value
         if task is None:
             return
@@ -93,7 +95,7 @@ class ChangesReader(DataSourceReader):
 
 
 def _steps(repository: lakebed.Repository, log: list[lakebed.Commit], head: str) -> Iterator[Step]:
-    """Commits that may have changed something. Parents never come before their children."""
+    """Yield commits that may have changed something. Parents never come before their children."""
     trees = {commit.id: commit.metarange_id for commit in log}
     line: str | None = head
     for commit in log:
@@ -120,7 +122,7 @@ def _steps(repository: lakebed.Repository, log: list[lakebed.Commit], head: str)
 
 
 def _told(found: pa.Table, step: Step) -> pa.Table:
-    """Differences with what is known of the commit that made them."""
+    """Add the properties of the commit to its differences."""
     kinds = {
         "commit_id": pa.string(),
         "generation": pa.int64(),

@@ -1,6 +1,6 @@
-"""The columns of each table, as Spark's types, and Arrow batches of exactly those that a query asks for.
+"""The columns of each table in Spark's types, and Arrow batches with exactly the columns that a query needs.
 
-Spark refuses a batch whose types are not the schema's to the letter, so that all go through `Shape`.
+Spark refuses a batch whose types differ from the schema in any detail. So all batches go through `Shape`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 BATCH_ROWS: Final = 65_536
-"""Most rows of a batch that goes to Spark."""
+"""Largest number of rows of a batch for Spark."""
 
 _METADATA: Final = MapType(StringType(), StringType())
 
@@ -43,7 +43,7 @@ ENTRIES: Final = _table(
     ("metadata", _METADATA),
     ("physical_address", StringType()),
 )
-"""What is at each path."""
+"""The entry at each path."""
 
 COMMITS: Final = _table(
     ("id", StringType()),
@@ -59,7 +59,7 @@ COMMITS: Final = _table(
 """The log of a ref, newest first."""
 
 BRANCHES: Final = _table(("id", StringType()), ("commit_id", StringType()))
-"""Where each branch stands."""
+"""The commit that each branch points at."""
 
 DIFF: Final = _table(
     ("type", StringType()),
@@ -71,7 +71,7 @@ DIFF: Final = _table(
     ("right_checksum", StringType()),
     ("right_physical_address", StringType()),
 )
-"""What differs between two states: null where a side has nothing at the path."""
+"""The differences between two states. Null where a side has no entry at the path."""
 
 CHANGES: Final = StructType(
     [
@@ -85,19 +85,19 @@ CHANGES: Final = StructType(
         *DIFF.fields,
     ]
 )
-"""What each commit of a log did, against its first parent."""
+"""The changes of each commit of a log, against its first parent."""
 
 
 @attrs.frozen
 class Shape:
-    """The columns that a query wants of a table."""
+    """The columns of a table that a query needs."""
 
     names: tuple[str, ...]
     arrow: pa.Schema
 
     @classmethod
     def of(cls, source: str, known: StructType, wanted: StructType) -> Shape:
-        """The wanted ones, in their order. Raises InvalidRequestError for a column that the table does not have."""
+        """Return the chosen columns, in their order. Raises InvalidRequestError for an unknown column."""
         unknown = [name for name in wanted.fieldNames() if name not in known.fieldNames()]
         if unknown:
             raise InvalidRequestError(

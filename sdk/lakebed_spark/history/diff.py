@@ -1,4 +1,4 @@
-"""`lakebed.diff`: what differs between two states, from the files in which their trees differ."""
+"""`lakebed.diff`: the differences between two states, from the files in which their trees differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DiffSource(HistorySource):
         return kind(self, columns.Shape.of(self.FORMAT, self.COLUMNS, schema))
 
     def sides(self) -> tuple[str, str]:
-        """The two refs. Raises InvalidRequestError when there are fewer, or more."""
+        """Return the two refs. Raises InvalidRequestError for fewer or more."""
         named = [self.given[name] for name in ("left", "other") if name in self.given]
         right = [ref for ref in (self.given.get("right"), self.location.ref) if ref]
         if len(named) != 1 or len(right) != 1:
@@ -43,7 +43,7 @@ class DiffSource(HistorySource):
         return named[0], right[0]
 
     def two_dot(self) -> bool:
-        """Whether the states themselves are compared, and not the right one with what both came from."""
+        """Whether to compare the states directly, not the right state with the common ancestor."""
         kind = self.given.get("type", _TYPES[0])
         if kind not in _TYPES:
             raise InvalidRequestError(f"lakebed.diff: type must be one of {', '.join(_TYPES)}: {kind!r}")
@@ -52,7 +52,7 @@ class DiffSource(HistorySource):
 
 @attrs.frozen
 class Comparison:
-    """A task: spans in which trees are compared. `ours` is what the left side changed, where it counts."""
+    """A task: spans in which trees are compared. `ours` are the changes of the left side, if they matter."""
 
     store: Store
     spans: tuple[Span, ...]
@@ -73,7 +73,7 @@ class DiffReader(DataSourceReader):
         self._shape = shape
 
     def partitions(self) -> list[InputPartition]:
-        """Stretches of the key space in which files differ; no task where none do."""
+        """Return spans of the key space in which files differ. No task when none do."""
         repository = self._access.connect().repository(self._repository)
         left, right = repository.commit(self._left), repository.commit(self._right)
         base = left
@@ -87,7 +87,7 @@ class DiffReader(DataSourceReader):
         return [InputPartition(Comparison(store, tuple(one), theirs, ours)) for one in shared_out(spans, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The differences of a task, span by span."""
+        """Yield the differences of a task, span by span."""
         task: Comparison | None = partition.value
         if task is None:
             return
@@ -99,15 +99,15 @@ class DiffReader(DataSourceReader):
 
 
 class PushingReader(DiffReader):
-    """The same, with filters on `path`. Spark refuses one that has `pushFilters` where filters are not pushed."""
+    """The same, with filters on `path`. Spark refuses a reader with `pushFilters` where filters are not pushed."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Narrow what is compared. Spark goes on to check every filter."""
+        """Narrow the comparison. Spark still checks every filter."""
         self._span = self._span.both(of_filters(filters))
         yield from filters
 
 
 def shared_out(spans: list[Span], tasks: int) -> list[list[Span]]:
-    """Neighbouring spans together, in at most so many groups."""
+    """Combine neighbouring spans into at most `tasks` groups."""
     size = -(-len(spans) // tasks) if spans else 1
     return [spans[at : at + size] for at in range(0, len(spans), size)]

@@ -1,4 +1,4 @@
-"""`lakebed.entries`: what is at each path of a ref, from the files of its tree."""
+"""`lakebed.entries`: the entry at each path of a ref, from the files of its tree."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class EntriesSource(HistorySource):
     COLUMNS = columns.ENTRIES
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A reader for these columns; one that takes filters, where the session gives any."""
+        """Return a reader for these columns. It accepts filters if the session pushes them."""
         kind = PushingReader if self.binding.pushdown else EntriesReader
         return kind(self, columns.Shape.of(self.FORMAT, self.COLUMNS, schema))
 
 
 @attrs.frozen
 class FromFiles:
-    """A task: a piece of the tree, and what is staged over it."""
+    """A task: a piece of the tree, and the staged entries over it."""
 
     store: Store
     piece: Piece
@@ -46,7 +46,7 @@ class FromFiles:
 
 @attrs.frozen
 class FromListing:
-    """A task: a stretch of a ref, listed through the server, from behind `after` up to and with `last`."""
+    """A task: a span of a ref, listed through the server, after `after` up to and including `last`."""
 
     access: Access
     repository: str
@@ -57,7 +57,7 @@ class FromListing:
 
 
 class EntriesReader(DataSourceReader):
-    """Plans on the driver and reads in tasks; holds names only."""
+    """Plans on the driver and reads in tasks. Holds only names."""
 
     def __init__(self, source: EntriesSource, shape: columns.Shape) -> None:
         self._access = source.access
@@ -69,7 +69,7 @@ class EntriesReader(DataSourceReader):
         self._span = of_prefix(self._prefix)
 
     def partitions(self) -> list[InputPartition]:
-        """A few pieces with about as many rows each; files outside of prefix and filters are in none."""
+        """Return a few pieces with similar numbers of rows. Files outside the prefix and the filters are left out."""
         repository = self._access.connect().repository(self._repository)
         if self._ref.endswith("$"):
             return [InputPartition(FromListing(self._access, self._repository, self._ref, self._prefix))]
@@ -79,11 +79,11 @@ class EntriesReader(DataSourceReader):
         if not seen.whole:
             return [InputPartition(task) for task in self._listed(pieces)]
         if not pieces and not self._span.empty:
-            pieces = [Piece(self._span, Tree())]  # nothing is committed here, but something may be staged
+            pieces = [Piece(self._span, Tree())]  # no committed entries here, but there may be staged ones
         return [InputPartition(FromFiles(store, piece, seen.overlay(piece.span))) for piece in pieces]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
+        """Yield the rows of a task."""
         task = partition.value
         if isinstance(task, FromListing):
             yield from _listing(task, self._shape)
@@ -98,10 +98,10 @@ class EntriesReader(DataSourceReader):
 
 
 class PushingReader(EntriesReader):
-    """The same, with filters on `path`. Spark refuses one that has `pushFilters` where filters are not pushed."""
+    """The same, with filters on `path`. Spark refuses a reader with `pushFilters` where filters are not pushed."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Narrow what is read. Spark goes on to check every filter."""
+        """Narrow what is read. Spark still checks every filter."""
         self._span = self._span.both(of_filters(filters))
         yield from filters
 

@@ -28,15 +28,15 @@ class Span:
         return self.high is not None and self.high <= self.low
 
     def meets(self, first: str, last: str) -> bool:
-        """Whether a stretch of paths, both ends in it, has some of it."""
+        """Whether the span contains a part of a stretch of paths, both ends included."""
         return last >= self.low and (self.high is None or first < self.high)
 
     def holds(self, first: str, last: str) -> bool:
-        """Whether a stretch of paths lies in it as a whole."""
+        """Whether the span contains a whole stretch of paths."""
         return first >= self.low and (self.high is None or last < self.high)
 
     def both(self, other: Span) -> Span:
-        """The paths that are in each of them."""
+        """Return the paths that are in both spans."""
         ends = [end for end in (self.high, other.high) if end is not None]
         return Span(max(self.low, other.low), min(ends) if ends else None)
 

@@ -24,7 +24,7 @@ class CommitsSource(HistorySource):
     OPTIONS = ("limit", "firstParent")
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A reader of the log from where the ref stands when the query is planned."""
+        """Return a reader of the log, from the commit that the ref points at when the query is planned."""
         return CommitsReader(self, columns.Shape.of(self.FORMAT, self.COLUMNS, schema))
 
 

@@ -55,7 +55,7 @@ class HistorySource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What stands in `format(...)`."""
+        """The name in `format(...)`."""
         return cls.FORMAT
 
     def schema(self) -> StructType:

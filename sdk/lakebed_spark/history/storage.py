@@ -31,7 +31,7 @@ _FILES: Final[Mapping[Kind, Callable[[str], str]]] = {"range": range_file, "meta
 
 @attrs.frozen
 class Store:
-    """The storage of a repository, and where it is a directory of this machine."""
+    """The storage of a repository, and its directory if this machine has it."""
 
     access: Access
     repository: str
@@ -39,7 +39,7 @@ class Store:
 
     @classmethod
     def of(cls, access: Access, repository: str) -> Store:
-        """That of a repository. Raises NotFoundError."""
+        """Return the storage of a repository. Raises NotFoundError."""
         return cls(access, repository, directory_of(access.connect().repository(repository).info()))
 
     @property
@@ -58,7 +58,7 @@ class Store:
         return Tree.of(rows, "" if carried is None else metarange_id)
 
     def rows(self, part: Part, columns: Sequence[str], span: Span) -> pa.Table:
-        """Rows of a file that lie in a span, with these columns. Raises TableFormatError for a damaged file."""
+        """Return rows of a file that are in a span, with these columns. Raises TableFormatError for a damaged file."""
         inside = span.holds(part.first, part.last)
         wanted = list(columns) if inside or "path" in columns else ["path", *columns]
         try:
@@ -76,7 +76,7 @@ class Store:
         return open_file(self._bytes("range", part.id), "patch" if part.level else "range", part.id)
 
     def over(self, piece: Piece, columns: Sequence[str]) -> pa.Table | None:
-        """What patches say in the span of a piece: the highest row of each path, tombstones too (`deleted`)."""
+        """Return the patch rows in the span of a piece: the highest row of each path, also tombstones (`deleted`)."""
         found: pa.Table | None = None
         for patch in reversed(piece.tree.patches):
             rows = self.rows(patch, ["path", "deleted", *(name for name in columns if name != "path")], piece.span)
@@ -94,7 +94,7 @@ class Store:
                         found_id, FormatError(f"it has {size:,} bytes, at most {largest(key):,} are read")
                     )
                 return path.read_bytes()
-            except FileNotFoundError:  # this process is on another machine than the one that planned
+            except FileNotFoundError:  # the plan was made on another machine
                 pass
         return self.access.connect().repository(self.repository).metadata_file(kind, found_id)
 

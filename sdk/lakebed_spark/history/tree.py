@@ -1,7 +1,7 @@
-"""The files that make up the tree of a commit, divided among tasks. Pure; over spans and the formats.
+"""The files of the tree of a commit, divided among tasks. Pure. It knows only spans and the file formats.
 
 A tree is ranges, which do not overlap, and patches over them (`docs/formats.md`). A task gets some neighbouring ranges
-and what of the patches lies in their stretch, so that each path is given by one task.
+and the rows of the patches in the same stretch, so exactly one task returns each path.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from lakebed_spark.history.key_ranges import Span
 
 @attrs.frozen
 class Part:
-    """One file of a tree: a range (level 0), or a patch over all files of lower levels. `carrier` is the metarange that
-    has the newest patch in its own file, if it has.
+    """One file of a tree: a range (level 0), or a patch over all files of lower levels.
+
+    `carrier` is the metarange whose own file contains the newest patch, if it does.
     """
 
     id: str
@@ -38,7 +39,7 @@ class Tree:
 
     @classmethod
     def of(cls, metarange: pa.Table, carrier: str = "") -> Tree:
-        """As a metarange lists them; `carrier` is its id when it has the last of them in its own file."""
+        """Return the files that a metarange lists. `carrier` is its id when its own file contains the last of them."""
         parts = [
             Part(row["range_id"], row["min_path"], row["max_path"], row["count"], row.get("level", 0))
             for row in metarange.to_pylist()
@@ -51,7 +52,7 @@ class Tree:
         )
 
     def within(self, span: Span) -> Tree:
-        """Without the files that have nothing in a span."""
+        """Return the tree without the files that have nothing in a span."""
         return Tree(
             tuple(part for part in self.ranges if span.meets(part.first, part.last)),
             tuple(part for part in self.patches if span.meets(part.first, part.last)),
@@ -67,7 +68,7 @@ class Piece:
 
 
 def divided(tree: Tree, span: Span, count: int) -> list[Piece]:
-    """A tree in at most so many pieces with about as many rows each. None where the span is empty."""
+    """Divide a tree into at most `count` pieces with similar numbers of rows. None when the span is empty."""
     if span.empty:
         return []
     found = tree.within(span)
@@ -79,7 +80,7 @@ def divided(tree: Tree, span: Span, count: int) -> list[Piece]:
 
 
 def _groups(ranges: Sequence[Part], count: int) -> list[list[Part]]:
-    """Neighbours together, as evenly as whole ranges allow."""
+    """Group neighbours, as evenly as whole ranges allow."""
     total = sum(part.rows for part in ranges)
     groups: list[list[Part]] = []
     done = 0

@@ -1,7 +1,7 @@
-"""What differs between two trees, from their files: what both have is not opened.
+"""The differences between two trees, from their files. Files that both have are not opened.
 
-Two trees differ in ranges that only one of them has, and at the paths of patches that only one of them has. So of
-ranges that both have no more is read than the rows at such paths.
+Two trees differ in ranges that only one of them has, and at the paths of patches that only one of them has. From a
+range that both have, it reads only the rows at such paths.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lakebed_spark.history.tree import Part, Piece, Tree, divided
 from lakebed_spark.history.tree_rows import shown
 
 SPAN_ROWS: Final = 100_000
-"""About so many rows of a side are compared at a time: this bounds the memory of a task."""
+"""About this number of rows of a side are compared together. It limits the memory of a task."""
 
 _STORED: Final = ("path", "size_bytes", "checksum", "parts", "physical_address", "identity")
 _SHOWN: Final = ("path", "size", "checksum", "physical_address", "identity")

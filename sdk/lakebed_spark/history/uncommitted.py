@@ -1,7 +1,7 @@
-"""What a branch or a workspace shows beyond its commit: read through the server, and laid over the tree.
+"""The uncommitted state of a branch or a workspace, read through the server and combined with the tree.
 
-Uncommitted changes may move while they are read, as in any listing; what is committed meanwhile must not be seen half,
-so that the commit is asked for before and after.
+Uncommitted changes may move while they are read, as in any listing. But a commit during the read must not be half
+visible. So the reader asks for the head before and after.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lakebed_spark.history.key_ranges import Span
 from lakebed_spark.history.storage import without
 
 MOST_STAGED = 20_000
-"""So many uncommitted changes travel with the tasks. Where there are more, tasks list the ref through the server."""
+"""Tasks carry at most this number of uncommitted changes. If there are more, tasks list the ref through the server."""
 
 _TRIES = 5
 
@@ -38,10 +38,10 @@ _TYPES = pa.schema(
 
 @attrs.frozen
 class Seen:
-    """A state of a ref: a commit and, of a branch or a workspace, what lies over it.
+    """A state of a ref: a commit and, for a branch or a workspace, the changes over it.
 
-    `rows` are staged entries and `gone` the paths that are deleted, or replaced by them. `whole` is False when there is
-    too much of it, or it did not hold still.
+    `rows` are staged entries. `gone` are the paths that are deleted, or replaced by staged entries. `whole` is False
+    when there are too many changes, or the ref changed during the read.
     """
 
     commit: Commit
@@ -50,7 +50,7 @@ class Seen:
     whole: bool = True
 
     def overlay(self, span: Span) -> Overlay | None:
-        """The part of it that lies in a span."""
+        """Return the part of the changes in a span."""
         if self.rows is None or self.gone is None:
             return None
         part = Overlay(self.rows.filter(_within(self.rows["path"], span)), self.gone.filter(_within(self.gone, span)))
@@ -65,12 +65,12 @@ class Overlay:
     gone: pa.Array
 
     def hide(self, rows: pa.Table) -> pa.Table:
-        """Rows of the tree that are still to be seen."""
+        """Return the rows of the tree that stay visible."""
         return without(rows, pa.table({"path": self.gone}))
 
 
 def look(repository: lakebed.Repository, ref: str, prefix: str) -> Seen:
-    """What a ref shows now. Raises NotFoundError for a ref that is not."""
+    """Return the present state of a ref. Raises NotFoundError."""
     commit = repository.commit(ref.removesuffix("@"))
     if any(mark in ref for mark in "~^@") or ref == commit.id:
         return Seen(commit)

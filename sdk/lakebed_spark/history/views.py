@@ -39,7 +39,7 @@ _MADE: Final[Mapping[str, str]] = {
             FROM {changes} WHERE first_parent GROUP BY ALL
         )
         WINDOW line AS (PARTITION BY prefix ORDER BY generation ROWS UNBOUNDED PRECEDING)""",
-    # content that lies in the store more than once
+    # content that the store has more than once
     "duplicates": """
         SELECT checksum, size, count(*) AS paths, count(DISTINCT physical_address) AS copies,
                (count(DISTINCT physical_address) - 1) * size AS wasted_bytes, min(path) AS example
@@ -55,12 +55,12 @@ def views(
     prefix: str = "lake_",
     lake: lakebed.Lake | None = None,
 ) -> dict[str, str]:
-    """Make temporary views of a ref, or of the default branch of a repository; gives their names.
+    """Create temporary views of a ref, or of the default branch of a repository. Returns their names.
 
-    `entries`, `commits`, `changes`, `blame` (who brought what is at each path), `prefix_sizes` (files and bytes of each
-    top folder after each commit) and `duplicates` are of the commit at which the ref stands now, so that they fit each
-    other: call it again to see later ones. `branches` shows them as they are when it is read. `prefix` goes before each
-    name.
+    `entries`, `commits`, `changes`, `blame` (the commit that wrote the content at each path), `prefix_sizes` (files and
+    bytes of each top folder after each commit) and `duplicates` all show the commit that the ref points at now, so they
+    are consistent. Call it again for later commits. `branches` shows the branches at the time of the query. `prefix`
+    goes before each name.
 
     Raises NotFoundError, and InvalidRequestError for a prefix that cannot be a part of a name.
     """

@@ -1,7 +1,7 @@
-"""What differs between listed objects and the entries below a prefix, window by window. Pure; under `ingest`.
+"""The differences between listed objects and the entries below a prefix, window by window. Pure.
 
-The rules are those of the server's own ingest (docs/ingest.md), column by column. Both sides come in order of path, and
-memory is about a batch of each.
+The rules are those of the server's own ingest (docs/ingest.md), column by column. Both sides arrive in order of path,
+and memory holds about a batch of each.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LAYER = pa.schema(
         pa.field("deleted", pa.bool_()),
     ]
 )
-"""What `pushLayer` takes."""
+"""The columns that `pushLayer` takes."""
 
 MOST_BYTES = 1024
 
 
 @attrs.frozen
 class Counts:
-    """Objects and paths, as an ingest tells them."""
+    """Numbers of objects and paths, as an ingest reports them."""
 
     listed: int = 0
     added: int = 0
@@ -46,19 +46,19 @@ class Counts:
     ignored: int = 0
 
     def plus(self, other: Counts) -> Counts:
-        """Both together."""
+        """Return the sum of both."""
         names = attrs.asdict(self)
         return Counts(**{name: value + getattr(other, name) for name, value in names.items()})
 
     @property
     def changes(self) -> int:
-        """Paths that are to change."""
+        """The number of paths that will change."""
         return self.added + self.changed + self.removed
 
 
 @attrs.frozen
 class Rules:
-    """Which objects count. Objects written after `until` (Unix seconds) wait; `prefix` is a folder, or empty."""
+    """The rules for objects. Objects written after `until` (Unix seconds) wait. `prefix` is a folder, or empty."""
 
     address: str
     prefix: str
@@ -74,10 +74,10 @@ def deltas(
     rules: Rules,
     stopped: Callable[[], str | None] = lambda: None,
 ) -> Iterator[tuple[pa.Table, Counts]]:
-    """Rows of LAYER that make the entries show the objects, in order, and what they are.
+    """Return rows of LAYER, in order, that make the entries show the objects, and their counts.
 
-    `listed` are tables of `_sources.LISTED`, `base` has path, checksum and size_bytes. When the listing ends before its
-    span does, `stopped` tells the last path that counts.
+    `listed` are tables of `_sources.LISTED`. `base` has path, checksum and size_bytes. When the listing ends before its
+    span, `stopped` returns the last path that counts.
     """
     chooses = _Globs(rules)
     source, there = Side(_placed(rows, rules.prefix) for rows in listed), Side(base)
@@ -137,7 +137,7 @@ def _removed(new: pa.Table | None, old: pa.Table | None, rules: Rules, globs: _G
 
 
 def _same(new: pa.Table, old: pa.Table) -> Any:
-    """Equal size, and the version as the checksum: with its `etag:`, or without, as uploads through Lakebed have it."""
+    """Equal size, and the version as the checksum: with `etag:`, or without it, as uploads through Lakebed have it."""
     version, checksum = _flat(new["version"]), _flat(old["checksum"])
     bare = pc.replace_substring_regex(version, "^etag:", "")
     equal = pc.or_(pc.equal(checksum, version), pc.equal(checksum, bare))
@@ -180,7 +180,7 @@ def _flat(column: Any) -> Any:
 
 
 class _Globs:
-    """Which paths count: globs as in a .gitignore file, over what follows the prefix; `exclude` wins."""
+    """The chosen paths: globs as in a .gitignore file, over the path after the prefix. `exclude` wins."""
 
     def __init__(self, rules: Rules) -> None:
         self._cut = len(rules.prefix)
@@ -190,7 +190,7 @@ class _Globs:
             raise InvalidRequestError(str(error)) from None
 
     def mask(self, paths: Any) -> Any:
-        """For each path whether it does."""
+        """Return for each path whether it is chosen."""
         if not self._include.globs and not self._exclude.globs:
             return np.ones(len(paths), dtype=bool)
         return np.fromiter((self._takes(path[self._cut :]) for path in paths.to_pylist()), bool, len(paths))

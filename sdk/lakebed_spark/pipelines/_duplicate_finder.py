@@ -1,7 +1,8 @@
-"""Which paths have the same content at several addresses, worked out on disk: memory does not grow with them.
+"""Finds paths with the same content at several addresses. It works on disk, so memory does not grow with the number of
+paths.
 
-A database in a temporary directory (`TMPDIR`) takes every entry that may have a copy, 0.7 KB for each in the end, and
-sorts and groups there: of a lake's rows this process only ever holds a few thousand.
+A database in a temporary directory (`TMPDIR`) stores every entry that may have a copy, 0.7 KB for each in the end. It
+sorts and groups on disk, and this process holds only a few thousand rows of the lake.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from lakebed.errors import ConfigurationError
 from lakebed_spark.pipelines._results import Duplicates
 
 PATHS_SHOWN: Final = 1000
-"""Paths that a report names of one content."""
+"""Paths of one content that a report names."""
 
 _AT_ONCE = 5000
 _SHARES = 4  # SQLite keeps pages of two files, and sorts besides
@@ -37,7 +38,7 @@ CREATE TABLE reading (
     id INTEGER PRIMARY KEY, checksum TEXT, size INTEGER, address TEXT, path TEXT, digest TEXT NOT NULL DEFAULT ''
 );
 """
-"""A checksum that is no MD5 of the whole content, an ETag of parts or another tool's, is not `strong`."""
+"""A checksum is not `strong` when it is no MD5 of the whole content: the ETag of parts, or of another tool."""
 
 _READINGS = """
 INSERT INTO reading (checksum, size, address, path)
@@ -64,8 +65,8 @@ CREATE INDEX of_content ON move (checksum, size, digest);
 CREATE TABLE gone (path TEXT PRIMARY KEY);
 CREATE TABLE busy (path TEXT PRIMARY KEY);
 """
-"""What lies in the repository's own namespace is kept rather than what lies elsewhere, then the first by path: beside
-the one `min` of a query SQLite gives the columns of the row that has it.
+"""It keeps an address in the repository's own namespace before other addresses, then the first by path. With the one
+`min` of a query, SQLite returns the columns of the row that has the minimum.
 """
 
 _LEFT = """FROM move WHERE path NOT IN (SELECT path FROM gone)
@@ -74,7 +75,7 @@ _LEFT = """FROM move WHERE path NOT IN (SELECT path FROM gone)
 
 @attrs.frozen
 class Totals:
-    """Contents that lie at several addresses; the bytes that one copy of each would save; paths nobody can judge."""
+    """Contents with several addresses, the bytes that one copy of each would save, and unverified paths."""
 
     contents: int
     copies: int
@@ -84,7 +85,7 @@ class Totals:
 
 
 class Copies:
-    """The entries, and what of them is too many. One thread uses it, in the order of the methods."""
+    """The entries, and which copies are redundant. One thread calls the methods, in their order."""
 
     def __init__(self, namespace: str, memory_bytes: int) -> None:
         self._own = namespace + "/"
@@ -106,7 +107,9 @@ class Copies:
         self._folder.cleanup()
 
     def add(self, tables: Iterable[pa.Table]) -> None:
-        """Entries, in any order: checksum, size, path and physical_address. Raises ConfigurationError: a full disk."""
+        """Add entries, in any order: checksum, size, path and physical_address. Raises ConfigurationError when the disk
+        is full.
+        """
         for table in tables:
             for batch in table.select(["checksum", "size", "path", "physical_address"]).to_batches(_AT_ONCE):
                 rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
@@ -117,7 +120,7 @@ class Copies:
                     )
 
     def find(self, *, read_weak: bool, read_all: bool) -> int:
-        """Look for contents at several addresses. How many files are to be read before one can be sure of them."""
+        """Find contents with several addresses. Returns the number of files to read before the result is certain."""
         with self._told():
             self._base.executescript(_CANDIDATES)
             if not (read_weak or read_all):
@@ -125,18 +128,18 @@ class Copies:
             return self._base.execute(_READINGS, (read_all,)).rowcount
 
     def unread(self) -> Iterator[tuple[int, str]]:
-        """Files to be read: a number, and a path."""
+        """Yield the files to read: a number, and a path."""
         return self._rows("SELECT id, path FROM reading ORDER BY id")
 
     def was_read(self, digests: Iterable[tuple[int, str]]) -> None:
-        """What their content is."""
+        """Store the content hashes of files."""
         with self._told():
             self._base.executemany(
                 "UPDATE reading SET digest = ? WHERE id = ?", ((digest, number) for number, digest in digests)
             )
 
     def settle(self) -> Totals:
-        """Nothing more comes: what there is in all."""
+        """Return the totals. No more entries may follow."""
         with self._told():
             self._base.executescript(_CONTENTS)
             found = self._base.execute(
@@ -148,7 +151,7 @@ class Copies:
         return Totals(*(value or 0 for value in (*found, *weak)))
 
     def largest(self, count: int) -> Iterator[Duplicates]:
-        """The contents that take most, with the first of their paths."""
+        """Return the contents that take the most space, with the first of their paths."""
         chosen = self._rows(
             "SELECT checksum, size, digest, copies, keep FROM content "
             "ORDER BY size * copies DESC, checksum, size, keep LIMIT ?",
@@ -162,20 +165,20 @@ class Copies:
             yield Duplicates(checksum, size, copies, keep, tuple(path for (path,) in paths), bool(digest))
 
     def moves(self) -> Iterator[tuple[str, str]]:
-        """Which path is to name the data of which, but for those that are out of the question by now."""
+        """Yield the paths that will use the data of other paths, without excluded ones."""
         return self._rows(f"SELECT path, keep {_LEFT} ORDER BY rowid")
 
     def count(self) -> int:
-        """How many moves there are."""
+        """Return the number of moves."""
         with self._told():
             return int(self._base.execute(f"SELECT count(*) {_LEFT}").fetchone()[0])
 
     def leave(self, paths: Iterable[str]) -> None:
-        """Paths that have changed: they stay as they are."""
+        """Exclude paths that have changed: they stay as they are."""
         self._note("gone", paths)
 
     def avoid(self, paths: Iterable[str]) -> None:
-        """Paths that somebody works at: they stay, and nothing shall name their data."""
+        """Exclude paths that another writer changes: they stay, and no path will use their data."""
         self._note("busy", paths)
 
     def _note(self, table: str, paths: Iterable[str]) -> None:

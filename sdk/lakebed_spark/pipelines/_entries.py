@@ -1,6 +1,6 @@
-"""The entries of a commit in order of path, stretch by stretch, and the stretches that tasks take.
+"""The entries of a commit in order of path, stretch by stretch, and the stretches for tasks.
 
-Memory is about a range.
+Memory holds about a range.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ class Snapshot:
 
     @classmethod
     def of(cls, access: Access, repository: str, ref: str) -> Snapshot:
-        """What a ref expression names now; what is uncommitted on a branch is no part of it. Raises NotFoundError."""
+        """Return the commit of a ref expression, without uncommitted changes of a branch. Raises NotFoundError."""
         commit = access.connect().repository(repository).commit(ref)
         store = Store.of(access, repository)
         return cls(store, commit.id, store.tree(commit.metarange_id))
 
     def pieces(self, prefix: str, count: int) -> list[Piece]:
-        """What lies below a prefix in at most so many pieces; each path is in one."""
+        """Divide the entries below a prefix into at most `count` pieces. Each path is in one piece."""
         return divided(self.tree, of_prefix(prefix), max(1, count))
 
     def piece(self, span: Span) -> Piece:
-        """A stretch of it."""
+        """Return a stretch of it."""
         return Piece(span, self.tree.within(span))
 
     def ref(self) -> lakebed.Ref:
-        """A handle to the commit, in this process."""
+        """Return a handle to the commit, in this process."""
         return self.store.access.connect().repository(self.store.repository).ref(self.commit_id)
 
 
 def rows_of(store: Store, piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """The entries of a piece in order of path, with columns as they are stored (docs/formats.md); `path` is first."""
+    """Yield the entries of a piece in order of path, with the stored columns (docs/formats.md). `path` is first."""
     wanted = ["path", *(name for name in columns if name != "path")]
     over = store.over(piece, wanted)
     if over is not None:
@@ -66,14 +66,14 @@ def rows_of(store: Store, piece: Piece, columns: Sequence[str]) -> Iterator[pa.T
 
 
 def entries_of(store: Store, piece: Piece, names: Sequence[str]) -> Iterator[pa.Table]:
-    """The same with the columns that Lakebed shows: size, checksum, physical_address and so on."""
+    """Yield the same with the columns that Lakebed shows: size, checksum, physical_address and so on."""
     needed = [column for name in names for column in _STORED[name]]
     for rows in rows_of(store, piece, needed):
         yield shown(rows, names, store.namespace)
 
 
 def _until(rows: pa.Table, path: str) -> int:
-    """How many rows of a sorted table have no greater path."""
+    """Return the number of rows of a sorted table up to a path."""
     return int(pc.sum(pc.less_equal(rows["path"], path)).as_py() or 0)
 
 

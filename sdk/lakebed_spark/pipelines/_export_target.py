@@ -1,6 +1,6 @@
-"""Where an export goes: a directory, or a folder of a bucket. Frozen values that go to executors.
+"""The destination of an export: a directory, or a folder of a bucket. Frozen values that go to executors.
 
-A destination lists itself as a source does, so that what is there already is found without a look at each object.
+A destination lists itself as a source does. So existing objects are found without a request for each object.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ _MD5 = re.compile(r"[0-9a-f]{32}")
 
 
 class Place(Protocol):
-    """A folder that is written to. Keys are relative to it."""
+    """A folder that an export writes to. Keys are relative to it."""
 
     @property
     def source(self) -> Source:
-        """What is there."""
+        """Return a source of the existing objects."""
         ...
 
     def copy(self, ref: lakebed.Ref, path: str, key: str) -> str:
-        """Write an object; it is there only when it is whole. Gives the MD5. Raises CorruptTransferError."""
+        """Write an object, which appears when it is complete. Returns the MD5. Raises CorruptTransferError."""
         ...
 
     def holds(self, key: str, version: str, md5: str) -> bool:
-        """Whether what lies at a key, listed as `version`, has this MD5."""
+        """Whether the object at a key, listed as `version`, has this MD5."""
         ...
 
     def write(self, key: str, data: bytes) -> None:
-        """Write a small file of our own."""
+        """Write a small file of the export itself."""
         ...
 
     def remove(self, key: str) -> None:
-        """Remove what lies at a key, if anything does."""
+        """Remove the object at a key, if there is one."""
         ...
 
 
 def open_place(to: str | os.PathLike[str]) -> Place:
-    """A local path, `file:///...`, or `s3://bucket/folder/`. Raises InvalidRequestError."""
+    """Open a local path, `file:///...`, or `s3://bucket/folder/`. Raises InvalidRequestError."""
     text = os.fspath(to)
     scheme, found, rest = text.partition("://")
     if not found:
@@ -97,7 +97,7 @@ class Directory:
         os.replace(part, target)
 
     def remove(self, key: str) -> None:
-        """As of `Place`; directories that become empty go too."""
+        """As of `Place`. Also removes directories that become empty."""
         target = Path(self.path, key)
         target.unlink(missing_ok=True)
         for above in target.parents:
@@ -105,7 +105,7 @@ class Directory:
                 return
             try:
                 above.rmdir()
-            except OSError:  # it holds something else
+            except OSError:  # it contains something else
                 return
 
 
@@ -122,7 +122,7 @@ class Bucket:
         return CloudFolder(self.uri, self.divides)
 
     def copy(self, ref: lakebed.Ref, path: str, key: str) -> str:
-        """As of `Place`. What is sent was checked, and the store's ETag, where it is an MD5, must be that of it."""
+        """As of `Place`. The content was checked before. The store's ETag, if it is an MD5, must match it."""
         with TemporaryDirectory(prefix="lakebed-export-", ignore_cleanup_errors=True) as folder:
             file = Path(folder, "object")
             ref.download(path, file)
@@ -133,7 +133,7 @@ class Bucket:
         return md5
 
     def holds(self, key: str, version: str, md5: str) -> bool:
-        """As of `Place`, by the ETag: what was uploaded in parts has none that tells."""
+        """As of `Place`, by the ETag. The ETag of a multipart upload is no MD5, so it never matches."""
         return version == f"etag:{md5}"
 
     def write(self, key: str, data: bytes) -> None:

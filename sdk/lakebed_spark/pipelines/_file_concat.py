@@ -24,7 +24,7 @@ File = tuple[str, int, str]
 
 
 def join(ref: lakebed.Ref, workspace: lakebed.Workspace, files: Sequence[File]) -> list[Compacted]:
-    """Files that stand side by side, in runs of one schema. A run of one file stays as it is."""
+    """Join neighbouring files, in runs of one schema. A run of one file stays as it is."""
     done = []
     with TemporaryDirectory(prefix="lakebed-compact-", ignore_cleanup_errors=True) as folder:
         run = _Run(Path(folder))
@@ -86,7 +86,7 @@ class _Run:
         self._rows += opened.metadata.num_rows
 
     def finish(self, workspace: lakebed.Workspace) -> list[Compacted]:
-        """Put the new file in the place of the others."""
+        """Replace the files of the run with the new file."""
         if self._writer is None:
             return []
         self._flush()
@@ -120,7 +120,7 @@ def _batches(opened: pq.ParquetFile, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def _ways(opened: pq.ParquetFile) -> dict[str, Any]:
-    """How the first file was written: Spark still writes INT96, and cannot read what Arrow would make of it."""
+    """Return how the first file was written. Spark still writes INT96, and cannot read what Arrow would make of it."""
     kinds = {opened.schema.column(at).physical_type for at in range(len(opened.schema))}
     metadata = opened.metadata
     codec = "snappy"
@@ -133,7 +133,7 @@ def _ways(opened: pq.ParquetFile) -> dict[str, Any]:
 
 
 def _name(files: Sequence[File]) -> str:
-    """The same files give the same name: a task that is tried again writes the same file again."""
+    """Return a name for the new file. The same files give the same name, so a repeated task writes the same file."""
     digest = hashlib.sha256()
     for path, _, checksum in files:
         digest.update(f"{path}\0{checksum}\0".encode())

@@ -1,4 +1,4 @@
-"""What the pipelines answer with: small typed values that print as tables and as JSON. Pure; under all of them."""
+"""The results of the pipelines: small typed values that print as tables and as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class FolderSize:
-    """What lies below one folder. Sizes in bytes; `growth` is what it has grown by over the commits looked at."""
+    """The content of one folder. Sizes in bytes. `growth` is its growth over the examined commits."""
 
     prefix: str
     files: int
@@ -27,7 +27,7 @@ class FolderSize:
 
 @attrs.frozen
 class TypeSize:
-    """What files of one ending take together; an empty ending is of names without one."""
+    """The total size of files with one ending. The empty ending is for names without one."""
 
     ending: str
     files: int
@@ -56,7 +56,7 @@ class Profile:
 
 @attrs.frozen
 class Duplicates:
-    """One content that lies at several addresses. `keep` is the path whose address is kept; `bytes` of one copy."""
+    """One content with several addresses. `keep` is the path whose address is kept. `bytes` of one copy."""
 
     checksum: str
     bytes: int
@@ -68,11 +68,11 @@ class Duplicates:
 
 @attrs.frozen
 class DedupeReport:
-    """What is stored several times, and what was done about it. Sizes in bytes.
+    """The duplicates, and what was done about them. Sizes in bytes.
 
-    `bytes` could be saved at this ref; of it `freeable_bytes` lie in the repository's own namespace, where the sweep
-    frees them when no other commit names them. `unverified` paths have checksums that prove nothing (parts, other
-    tools) and were not read. `left` had changed meanwhile.
+    `bytes` could be saved at this ref. Of these, `freeable_bytes` are in the repository's own namespace, where garbage
+    collection frees them when no other commit uses them. `unverified` paths were not read, and have checksums that
+    prove nothing (multipart uploads, other tools). `left` counts paths that changed during the run.
     """
 
     ref: str
@@ -93,7 +93,7 @@ class DedupeReport:
 
 @attrs.frozen
 class Compacted:
-    """Files of one folder that become one: `target`. That, `rows` and `bytes_after` are known when it was done."""
+    """Files of one folder that become the file `target`. `target`, `rows` and `bytes_after` are set after that."""
 
     folder: str
     paths: tuple[str, ...]
@@ -105,7 +105,7 @@ class Compacted:
 
 @attrs.frozen
 class CompactReport:
-    """What was, or would be, put together. Sizes in bytes."""
+    """The combined files, or with a dry run the files to combine. Sizes in bytes."""
 
     ref: str
     files: int
@@ -122,7 +122,9 @@ class CompactReport:
 
 @attrs.frozen
 class ExportReport:
-    """What was copied where. Sizes in bytes; `skipped` were there already, with the right content."""
+    """The copied files and their destination. Sizes in bytes. `skipped` files were there already, with the right
+    content.
+    """
 
     ref: str
     commit_id: str

@@ -1,7 +1,7 @@
-"""Where the tasks of a pipeline run: as Spark tasks, or in threads of this process. Both give the same results.
+"""Runs the tasks of a pipeline as Spark tasks, or in threads of this process. Both give the same results.
 
-A task is a frozen value and the work on it a function of a module, so that both can be pickled. Works over Spark
-Connect as well: only DataFrames are used.
+A task is a frozen value, and its work is a function of a module, so both can be pickled. Works over Spark Connect as
+well, because it uses only DataFrames.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 Seen = Callable[[int, int], None]
-"""Told how many tasks are done, of how many."""
+"""Called with the number of finished tasks and the number of all tasks."""
 
 MEMORY = 64 << 20
-"""Bytes that a pipeline takes in the driver for what grows with the lake, unless told otherwise."""
+"""Default bytes of the driver's memory for data that grows with the lake."""
 
 _PATIENCE = 1.0
 _UNTOLD = 8
@@ -50,7 +50,7 @@ _FINAL = (
     TableFormatError,
     UnsupportedOperationError,
 )
-"""Errors that another try of a task would meet again: they come back as they are, everything else is for Spark."""
+"""Errors that another try of a task would meet again. They are returned as results. Spark retries all other errors."""
 
 
 class Runner(Protocol):
@@ -62,30 +62,30 @@ class Runner(Protocol):
         ...
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T], seen: Seen | None = None) -> list[R]:
-        """The results, in the order of the tasks. The first error is raised when no task is under way any more."""
+        """Return the results, in the order of the tasks. Raises the first error after all running tasks have ended."""
         ...
 
 
 def runner(spark: SparkSession | None) -> Runner:
-    """The runner for a session; threads of this process where there is none."""
+    """Return the runner for a session. Without a session it uses threads of this process."""
     return Here() if spark is None else OnSpark(spark)
 
 
 def rounds(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of so many: what is made of one can be forgotten before the next."""
+    """Yield lists of `size` items. The caller can drop the results of one list before the next."""
     source = iter(items)
     while some := list(islice(source, size)):
         yield some
 
 
 class Here:
-    """Threads of this process: what the tasks do waits for disks, networks and Arrow."""
+    """Runs tasks in threads of this process. Most of their time they wait for disks, networks and Arrow."""
 
     def __init__(self, width: int | None = None) -> None:
         self.width = width or min(8, 2 * (os.cpu_count() or 1))
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T], seen: Seen | None = None) -> list[R]:
-        """As of `Runner`. A task is tried once: its calls are tried again by the client."""
+        """As of `Runner`. A task runs one time. The client repeats failed calls."""
         with ThreadPoolExecutor(self.width, thread_name_prefix="lakebed-pipeline") as pool:
             futures = [pool.submit(work, task) for task in tasks]
             try:
@@ -100,14 +100,14 @@ class Here:
 
 
 class OnSpark:
-    """One Spark task for each: tried again as `spark.task.maxFailures` says."""
+    """Runs each task as a Spark task. Spark retries it up to `spark.task.maxFailures` times."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self.width = _parallelism(spark)
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T], seen: Seen | None = None) -> list[R]:
-        """As of `Runner`. Raises PySpark's error for a task that failed as often as it may."""
+        """As of `Runner`. Raises PySpark's error for a task whose retries are used up."""
         if not tasks:
             return []
         blobs = [pickle.dumps(task) for task in tasks]
@@ -138,7 +138,7 @@ def _answer(index: int, work: Callable[[Any], Any], blob: bytes) -> pa.RecordBat
 
 
 def _parallelism(spark: SparkSession) -> int:
-    """The cores of the session; over Spark Connect, which does not tell them, a guess."""
+    """Return the number of cores of the session. Spark Connect does not report it, so there it is a guess."""
     try:
         return max(1, int(spark.sparkContext.defaultParallelism))
     except Exception:  # the class of Connect's error depends on the version
@@ -146,7 +146,7 @@ def _parallelism(spark: SparkSession) -> int:
 
 
 class Meter:
-    """One line on standard error, after a second, where somebody looks: what a pipeline is at."""
+    """Shows the progress of a pipeline as one line on standard error, after a second, on a terminal only."""
 
     def __init__(self, title: str, *, enabled: bool | None = None) -> None:
         self._title = title
@@ -162,7 +162,7 @@ class Meter:
             self._shown = len(text)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown:
             sys.stderr.write("\r" + " " * self._shown + "\r")
             self._shown = 0

@@ -54,10 +54,10 @@ def tables_of(snapshot: Snapshot, prefix: str) -> Iterator[pa.Table]:
 
 
 def arriving(frame: DataFrame) -> Iterator[pa.Table]:
-    """The rows of a frame, one partition after another: the driver never holds more than one of them, of about 64 MB.
+    """Yield the rows of a frame, one partition after another. The driver holds at most one partition, of about 64 MB.
 
-    They are all worked out first, side by side, and wait on the disks of those who did: else one task would run after
-    the other.
+    All partitions are computed first, in parallel, and wait on the disks of the executors. Otherwise the tasks would
+    run one after the other.
     """
 
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,8 @@
-"""Compact: small Parquet files of each folder become few, in one commit. Rows and their order stay as they are.
+"""Compact: combines small Parquet files of each folder, in one commit. Rows and their order stay the same.
 
-Tasks look for small files in stretches of the tree, then each group becomes one file: read, written and counted in
-bounded memory. The driver goes through the tree in rounds, and holds the small files of one. Everything happens in a
-workspace on the commit that was looked at: whoever changes one of the files meanwhile makes the commit a conflict, and
+Tasks find small files in stretches of the tree. Then each group becomes one file, written and counted in bounded
+memory. The driver goes through the tree in rounds, and holds the small files of one round. All writes go to a workspace
+on the examined commit. When another writer changes one of the files during the run, the commit is a conflict, and
 nothing is lost.
 """
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TARGET = 128 << 20
-"""Bytes that a file should have, unless told otherwise."""
+"""Default size of a file, in bytes."""
 
 SHOWN = 1000
-"""Groups that a report names, as long as they have no more than PATHS_SHOWN paths."""
+"""Groups that a report names, if they have at most PATHS_SHOWN paths."""
 
 PATHS_SHOWN = 100_000
 
@@ -50,7 +50,7 @@ File = tuple[str, int, str]
 
 @attrs.frozen
 class Looking:
-    """A task: a stretch of a table in which small files are looked for. Files below `small` bytes are."""
+    """A task: find small files in a stretch of a table, files below `small` bytes."""
 
     store: Store
     piece: Piece
@@ -83,15 +83,16 @@ def compact(
     lake: lakebed.Lake | None = None,
     progress: Seen | None = None,
 ) -> CompactReport:
-    """Put small Parquet files of the folder `target` of a branch together, folder by folder, in one commit.
+    """Combine small Parquet files of the folder `target` of a branch, folder by folder, in one commit.
 
-    Files below `small_bytes` (half of `target_bytes` by default) that stand side by side become files of about
-    `target_bytes` (128 MiB); where their schemas differ, only runs of one schema do. Files whose names, or whose
-    folders' names, begin with `_` or `.` are left. `dry_run` only reports. The tree is gone through in rounds, so that
-    what is known of small files takes about `memory_bytes` (64 MiB) here, and never less than 50,000 of them.
+    Neighbouring files below `small_bytes` (default: half of `target_bytes`) become files of about `target_bytes` (128
+    MiB). Where their schemas differ, only runs of one schema are combined. Files and folders whose names begin with `_`
+    or `.` are skipped. `dry_run` only reports. The driver goes through the tree in rounds, so the list of small files
+    takes about `memory_bytes` (64 MiB), but a round has at least 50,000 of them.
 
-    Raises ConcurrentCommitError when one of the files was changed meanwhile, DirtyBranchError, ReadOnlyRefError,
-    TableFormatError for a damaged file, InvalidRequestError for sizes that cannot be: then nothing was committed.
+    Raises ConcurrentCommitError when another writer changed one of the files, DirtyBranchError, ReadOnlyRefError,
+    TableFormatError for a damaged file, and InvalidRequestError for invalid sizes. After an error nothing was
+    committed.
     """
     sizes = _sizes(TARGET if target_bytes is None else target_bytes, small_bytes)
     memory_bytes = MEMORY if memory_bytes is None else memory_bytes
@@ -116,7 +117,7 @@ def compact(
 
 
 def _sizes(target: int, small: int | None) -> tuple[int, int]:
-    """Bytes that a file should have, and below which it is small."""
+    """Return the target size of a file and the size below which it is small, in bytes."""
     small = target // 2 if small is None else small
     if target < 1 or not 0 < small <= target:
         raise InvalidRequestError("target_bytes must be at least 1, and small_bytes between 1 and target_bytes")
@@ -126,7 +127,7 @@ def _sizes(target: int, small: int | None) -> tuple[int, int]:
 def _joined(
     run: Runner, joining: Joining, found: Iterable[list[tuple[File, ...]]], sums: _Sums, seen: Seen
 ) -> lakebed.Commit | None:
-    """Join the groups, round by round, and commit that; None when there was nothing to join."""
+    """Join the groups, round by round, and commit. None when there was nothing to join."""
     workspace = _open(joining)
     tasks = 0
     try:
@@ -140,7 +141,7 @@ def _joined(
             _drop(workspace)
         return commit
     except CommitStateUnknownError:
-        raise  # it may be committed yet
+        raise  # it may still be committed
     except BaseException:
         _drop(workspace)
         raise
@@ -153,7 +154,7 @@ def _pieces(snapshot: Snapshot, folder: str) -> list[Piece]:
 
 
 def _rounds(pieces: Iterable[Piece], most: int) -> Iterator[list[Piece]]:
-    """Pieces of so many entries together, and never less than one piece."""
+    """Combine pieces into rounds of at most `most` entries, with at least one piece each."""
     some: list[Piece] = []
     total = 0
     for piece in pieces:
@@ -175,7 +176,7 @@ def _groups(
 
 
 def look(task: Looking) -> list[tuple[File, ...]]:
-    """Groups of small files of one folder, in order of path, each of at least two."""
+    """Return groups of small files of one folder, in order of path, each of at least two."""
     groups: list[tuple[File, ...]] = []
     group: list[File] = []
     size, folder = 0, None
@@ -197,7 +198,7 @@ def look(task: Looking) -> list[tuple[File, ...]]:
 
 
 def join_group(task: Joining) -> list[Compacted]:
-    """Write what the files become into the workspace, and delete them there. Done twice, it is done once."""
+    """Write the joined files into the workspace, and delete the originals there. A repeat has no effect."""
     ref = task.access.connect().repository(task.branch.repository).ref(task.commit_id)
     return join(ref, _open(task), task.files)
 
@@ -225,7 +226,7 @@ def _planned(group: tuple[File, ...]) -> Compacted:
 
 @attrs.define
 class _Sums:
-    """What a report tells, as the rounds go by."""
+    """The totals of a report, over all rounds."""
 
     files: int = 0
     files_after: int = 0

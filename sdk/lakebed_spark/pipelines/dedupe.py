@@ -1,6 +1,6 @@
-"""Dedupe: content that lies at several addresses, reported, and on request stored once: one commit that moves no data.
+"""Dedupe: reports content with several addresses, and on request stores it one time, in one commit that moves no data.
 
-The addresses of entries change, nothing else does: neither content nor checksums, so that a diff shows nothing.
+Only the addresses of entries change. Content and checksums stay the same, so a diff shows nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MOVES_AT_ONCE = 5000
 
 @attrs.frozen
 class Reading:
-    """A task: files, by their numbers, whose bytes are to be read."""
+    """A task: files to read, by their numbers."""
 
     access: Access
     repository: str
@@ -65,15 +65,16 @@ def dedupe(
     lake: lakebed.Lake | None = None,
     progress: Seen | None = None,
 ) -> DedupeReport:
-    """Find content below `target` that lies at several addresses, and let its paths share one, in one commit.
+    """Find content below `target` that has several addresses, and let its paths share one address, in one commit.
 
-    Content is told by checksum and size. A checksum that is no MD5 proves nothing: such paths are left, or with
-    `verify="weak"` read and compared byte for byte; with "all" every candidate is. An entry that changed meanwhile is
-    left as it is. `dry_run` only reports. This process takes about `memory_bytes` (64 MiB), whatever the lake holds:
-    the rest is sorted on disk, in `TMPDIR`, about 1 KB for each path (on Spark: each path that has a copy).
+    Content is identified by checksum and size. A checksum that is no MD5 proves nothing. Such paths are skipped, or
+    with `verify="weak"` read and compared byte for byte. With "all" every candidate is read. An entry that changes
+    during the run stays as it is. `dry_run` only reports. This process takes about `memory_bytes` (64 MiB), whatever
+    the size of the lake. The rest is sorted on disk, in `TMPDIR`, about 1 KB for each path (on Spark: each path that
+    has a copy).
 
-    Raises ReadOnlyRefError for what is no branch, InvalidRequestError for another `verify` or no memory,
-    DirtyBranchError, ConcurrentCommitError after several lost races.
+    Raises ReadOnlyRefError when the ref is not a branch, InvalidRequestError for another `verify` or too little memory,
+    DirtyBranchError, and ConcurrentCommitError after several lost races.
     """
     if verify not in ("none", "weak", "all"):
         raise InvalidRequestError(f"verify must be 'none', 'weak' or 'all', not {verify!r}")
@@ -98,14 +99,14 @@ def dedupe(
 
 
 def _candidates(snapshot: Snapshot, place: Place, spark: SparkSession | None, run: Runner) -> Iterable[pa.Table]:
-    """Entries that may have a copy: on Spark those that have one, else all."""
+    """Yield entries that may have a copy. On Spark, only entries that have one."""
     if spark is None:
         return tables_of(snapshot, place.folder)
     return arriving(_doubled(frame_of(spark, snapshot, place.folder, 4 * run.width)))
 
 
 def _doubled(entries: DataFrame) -> DataFrame:
-    """Entries whose checksum and size are found at several addresses."""
+    """Return the entries whose checksum and size occur at several addresses."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -117,7 +118,7 @@ def _doubled(entries: DataFrame) -> DataFrame:
 def _compare(
     access: Access, snapshot: Snapshot, copies: Copies, files: int, at_once: int, run: Runner, progress: Seen
 ) -> None:
-    """Read one path for each address, so many tasks at once, and note what has which bytes."""
+    """Read one path of each address, in parallel tasks, and store which content it has."""
     tasks = (
         Reading(access, snapshot.store.repository, snapshot.commit_id, tuple(some))
         for some in rounds(copies.unread(), _FILES_PER_TASK)
@@ -157,7 +158,7 @@ def _report(place: Place, copies: Copies) -> DedupeReport:
 
 
 def _shared(access: Access, place: Place, copies: Copies, message: str, report: DedupeReport) -> DedupeReport:
-    """Share and commit; after a lost race again, on what the branch shows then: what has changed is left."""
+    """Share and commit. After a lost race repeat on the new state of the branch, without changed entries."""
     branch = access.connect().repository(place.repository).branch(place.ref)
     total = copies.count()
     for attempt in range(1, _TRIES + 1):
@@ -171,7 +172,7 @@ def _shared(access: Access, place: Place, copies: Copies, message: str, report: 
                 workspace.drop()
             return attrs.evolve(report, shared=shared, left=total - shared, commit=commit)
         except CommitStateUnknownError:
-            raise  # it may be committed yet
+            raise  # it may still be committed
         except (ConcurrentCommitError, NothingToCommitError, DirtyBranchError) as error:
             with suppress(LakebedError):
                 workspace.drop()

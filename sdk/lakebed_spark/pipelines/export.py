@@ -76,13 +76,14 @@ def export(
     lake: lakebed.Lake | None = None,
     progress: Seen | None = None,
 ) -> ExportReport:
-    """Copy what is committed below `target` to a directory or `s3://bucket/folder/`, content checked on the way.
+    """Copy the committed content below `target` to a directory or `s3://bucket/folder/`. Checks the content while it
+    copies.
 
-    `since` is an older ref: then only what was added or changed after it goes. Nothing that is there is deleted but
-    with `mirror`: what the ref does not have, or with `since` what was removed after it. That is refused where
-    something lies that no export wrote. Run it again after it broke off: it goes on.
+    `since` is an older ref: then only later additions and changes are copied. Nothing at the destination is deleted,
+    except with `mirror`: it deletes what the ref does not have, or with `since` what was removed after it. `mirror` is
+    refused when the destination has files that no export wrote. After an interruption run it again, and it continues.
 
-    Raises PartialFailureError when some objects could not be copied; then the final file is not written.
+    Raises PartialFailureError when some objects could not be copied. Then the final file is not written.
     """
     place, access = locate(target), access_to(target, lake)
     there = open_place(to)
@@ -121,7 +122,7 @@ def export(
 
 
 def copy(task: Copying) -> Copied:
-    """Copy a stretch, and write its part of the manifest. Done twice, it is done once."""
+    """Copy a stretch, and write its part of the manifest. A repeat has no effect."""
     ref = task.now.ref()
     cut = len(task.folder)
     done = Copied()
@@ -170,7 +171,7 @@ def _one(
 
 
 def _wanted(task: Copying) -> Iterator[pa.Table]:
-    """What is to be there: all of it, or with a ref before it what was added or changed."""
+    """Yield what must be at the destination: everything, or with an earlier ref what was added or changed."""
     rows = rows_of(task.now.store, task.now.piece(task.span), _COLUMNS)
     if task.before is None:
         yield from rows
@@ -200,7 +201,7 @@ def _placed(rows: pa.Table, folder: str) -> pa.Table:
 
 
 def _lost(task: Copying, before: Snapshot) -> Iterator[str]:
-    """Keys of paths that were removed since."""
+    """Yield the keys of paths that were removed since."""
     now = rows_of(task.now.store, task.now.piece(task.span), ("path",))
     old = rows_of(before.store, before.piece(task.span), ("path",))
     for new, known in windows(now, old):
@@ -223,7 +224,7 @@ def _is_ours(key: str) -> bool:
 
 
 def _pieces(now: Snapshot, folder: str, count: int) -> list[Span]:
-    """Neighbouring spans over all paths of the folder: what else lies there is in one of them as well."""
+    """Return neighbouring spans over all paths of the folder. Other files at the destination are in one of them too."""
     pieces: list[Piece] = now.pieces(folder, count)
     whole = of_prefix(folder)
     lows = [whole.low, *(piece.span.low for piece in pieces[1:])]
@@ -231,7 +232,7 @@ def _pieces(now: Snapshot, folder: str, count: int) -> list[Span]:
 
 
 def _keys(span: Span, cut: int) -> Span:
-    """A span of paths as a span of keys below the folder."""
+    """Return a span of paths as a span of keys below the folder."""
     high = None if span.high is None or len(span.high) <= cut - 1 else span.high[cut:]
     return Span(span.low[cut:], high or None)
 

@@ -1,7 +1,8 @@
-"""Ingest by many: tasks list a folder elsewhere, compare it with a branch and register what differs; then one commit.
+"""Parallel ingest: tasks list a folder of another place, compare it with a branch and register the differences. One
+commit follows.
 
-What becomes of each object is as `Branch.ingest` has it, where the server lists; here the machines that run the tasks
-do, with their own credentials, and the driver holds spans and counts only.
+The rules for each object are those of `Branch.ingest`, where the server lists the source. Here the machines of the
+tasks list it, with their own credentials, and the driver holds only spans and counts.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST = 2_000_000
-"""Objects that one task lists: what is left of its span is divided among other tasks."""
+"""Objects that one task lists. The rest of its span is divided among other tasks."""
 
 _LIFETIME = 24 * 3600
 _ALL = 1 << 62
@@ -43,7 +44,7 @@ _END = "\U0010ffff"
 
 @attrs.frozen
 class Work:
-    """One task: a span of the source, and where what differs is registered. `workspace` is its id; empty: only look."""
+    """A task: a span of the source, and the workspace for the differences. An empty `workspace` registers nothing."""
 
     access: Access
     branch: Place
@@ -56,14 +57,14 @@ class Work:
     most: int = MOST
 
     def open(self) -> lakebed.Workspace:
-        """The workspace: the first task that has something to register creates it."""
+        """Open the workspace. The first task that has something to register creates it."""
         home = self.access.connect().repository(self.branch.repository)
         return lakebed.Workspace(home, f"{self.branch.ref}+{self.workspace}", self.options)
 
 
 @attrs.frozen
 class Outcome:
-    """What a task has done, and what it left."""
+    """The result of a task, and the rest of its span."""
 
     counts: Counts = attrs.field(factory=Counts)
     rest: Span | None = None
@@ -121,8 +122,8 @@ def ingest(
             refuse_empty(wanted, report)
         return replace(report, commit=place_of_rows.open().commit(text, metadata=metadata))
     except CommitStateUnknownError:
-        raise  # it may be committed yet
-    except NothingToCommitError:  # somebody else has committed the same meanwhile
+        raise  # it may still be committed
+    except NothingToCommitError:  # another writer has committed the same changes
         _drop(place_of_rows)
         return report
     except BaseException:
@@ -131,7 +132,7 @@ def ingest(
 
 
 def _allowed(branch: lakebed.Branch, wanted: IngestSource) -> str:
-    """The commit to compare with. Asks the server whether it may read the source, looking at nothing of it."""
+    """Return the commit to compare with. Asks the server whether it may read the source, without listing it."""
     after = (wanted.prefix and wanted.prefix.rstrip("/") + "/") + _END
     return check_ingest(branch, wanted, after)
 
@@ -148,7 +149,7 @@ def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts,
         while spans:
             outcomes = run.run(look, [attrs.evolve(work, span=span) for span in spans], progress or meter)
             if any(outcome.disordered for outcome in outcomes):
-                _drop(work)  # others may have registered what they took to be removed
+                _drop(work)  # other tasks may have registered removals by mistake
                 again = new_id() if work.workspace else ""
                 work = attrs.evolve(work, source=work.source.undivided(), workspace=again, most=_ALL)
                 counts, spans = Counts(), spans_of(work.source, Span(), 2 * run.width)
@@ -167,7 +168,7 @@ def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts,
 
 
 def look(work: Work) -> Outcome:
-    """A task: list a span, compare it, and register what differs as one layer. Done twice, it is done once."""
+    """A task: list a span, compare it, and register the differences as one layer. A repeat has no effect."""
     stop: list[str] = []
 
     def listing() -> Iterator[pa.Table]:
@@ -202,7 +203,7 @@ def _below(prefix: str, span: Span) -> Span:
 
 
 def _drop(work: Work) -> None:
-    """The workspace, where there is one; else it expires."""
+    """Drop the workspace, if there is one. Otherwise it expires."""
     if work.workspace:
         home = work.access.connect().repository(work.branch.repository)
         with suppress(LakebedError):

@@ -1,6 +1,6 @@
-"""Profile: how much lies where, how much of it in small files, and how it has grown. Only reads.
+"""Profile: sizes of folders, the share of small files, and the growth. Only reads.
 
-Tasks sum up stretches of the tree; the driver holds one line for each folder and ending.
+Tasks sum up stretches of the tree. The driver holds one row for each folder and ending.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SMALL = 16 << 20
-"""Bytes below which a file is small, unless told otherwise."""
+"""Default size below which a file is small, in bytes."""
 
 _ROWS_PER_TASK = 200_000
 _LONGEST_ENDING = 12
@@ -141,5 +141,5 @@ def _largest(endings: Sums) -> list[TypeSize]:
 
 
 def _ago(ref: lakebed.Ref, commits: int) -> str:
-    """The id of the commit so many before, by first parents."""
+    """Return the id of the commit `commits` commits before, by first parents."""
     return [commit.id for commit in ref.log(limit=commits + 1, first_parent=True)][-1]

@@ -1,4 +1,4 @@
-"""The files that commits brought into a table, from the trees before and after."""
+"""The files that commits added to a table, from the trees before and after."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree_diff import Pair, differences, spans_of
 
 ON_CHANGE: Final = ("error", "ignore", "reread")
-"""What a stream does about a file that was replaced or deleted: end with an error, read nothing of it, or (for a
-replaced one) read all of the new file."""
+"""What a stream does about a replaced or deleted file: end with an error, read nothing of it, or (for a replaced one)
+read the whole new file.
+"""
 
 _UNTOLD: Final = datetime.fromtimestamp(0, UTC)
-"""Differences tell no time."""
+"""The time of files from differences, which contain no time."""
 
 
 @attrs.frozen
@@ -36,7 +37,7 @@ class AddedFile:
 
 
 class Arrivals:
-    """Reads what the commits of a branch did to a table."""
+    """Reads the changes of a table in the commits of a branch."""
 
     def __init__(self, lake: lakebed.Lake, store: Store, place: Place, on_change: str) -> None:
         self._repository = lake.repository(place.repository)
@@ -50,7 +51,8 @@ class Arrivals:
         return self._files(commit_id, "", after)
 
     def of(self, commit_id: str) -> Iterator[AddedFile]:
-        """The files that a commit added, against its first parent; none of a compaction: its rows were read before.
+        """Return the files that a commit added, against its first parent. None for a compaction, whose rows were read
+        before.
 
         Raises PreconditionFailedError.
         """

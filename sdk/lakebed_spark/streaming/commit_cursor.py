@@ -10,14 +10,14 @@ from lakebed.errors import NotFoundError, PreconditionFailedError
 from lakebed.model import Commit
 
 _FRESH: Final = 0.1
-"""For so many seconds a head that was asked for is taken as the head: Spark asks a hundred times a second."""
+"""Seconds for which the last known head counts as the head. Spark asks a hundred times a second."""
 
 
 class Line:
-    """What lies between a commit and the head of a branch.
+    """The commits between a start commit and the head of a branch.
 
-    Ids that are known and not yet read are kept (100 bytes each), so that a long way is walked once, however few
-    commits are taken at a time.
+    It keeps the ids that are known and not yet read (100 bytes each), so a long history is walked one time, even when
+    the caller takes a few commits at a time.
     """
 
     def __init__(self, repository: lakebed.Repository, branch: str) -> None:
@@ -29,7 +29,7 @@ class Line:
         self._head = ("", 0.0)
 
     def head(self) -> str:
-        """Where the branch stands, or stood just now. Raises NotFoundError."""
+        """Return the head of the branch, at most `_FRESH` seconds old. Raises NotFoundError."""
         found, at = self._head
         if not found or time.monotonic() - at > _FRESH:
             found = self._repository.commit(self._branch).id
@@ -37,9 +37,9 @@ class Line:
         return found
 
     def after(self, start: str, end: str) -> list[str]:
-        """Commits behind `start` up to and with `end`, oldest first.
+        """Return the commits after `start` up to and including `end`, oldest first.
 
-        Raises PreconditionFailedError when `end` does not come from `start`: the branch was reset, or made anew.
+        Raises PreconditionFailedError when `end` does not descend from `start`: the branch was reset, or created again.
         """
         if start == end:
             return []
@@ -52,7 +52,7 @@ class Line:
         return self._known[1 : last - first + 1]
 
     def _walked(self, start: str, end: str) -> list[str]:
-        """The line from `start` to `end`, both in it; what was known is not walked again."""
+        """Return the line from `start` to `end`, both included. Known commits are not walked again."""
         known = self._known[self._known.index(start) :] if start in self._known else []
         oldest = self._of(start)
         if oldest is None:

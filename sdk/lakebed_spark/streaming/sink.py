@@ -1,9 +1,9 @@
 """One commit for each micro-batch, exactly once: the function that `writeStream.foreachBatch` calls.
 
-Each commit holds, besides the data, a small object at `_streams/<table>/<query id>.json` that names the last batch. A
-batch looks for it in its workspace, which stands on one commit: so a replay is seen with one look, however many commits
-came in between and however long ago it was. Two drivers of one query that commit the same batch change the same object,
-and the server lets one of them pass.
+Besides the data, each commit contains a small object at `_streams/<table>/<query id>.json` that names the last batch. A
+batch reads it in its workspace, which is based on one commit. So one read detects a replay, however many commits came
+in between and however old it is. Two drivers of one query that commit the same batch change the same object, and the
+server accepts one of them.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("lakebed.spark")
 
 MARKS: Final = "_streams/"
-"""The folder of a branch in which streams note where they stand. Readers of tables pass over it."""
+"""The folder of a branch where streams store their positions. Readers of tables skip it."""
 
 QUERY_KEY: Final = "lakebed.stream_query"
 BATCH_KEY: Final = "lakebed.stream_batch"
-"""Keys of the commit's metadata that say which batch of which query made it."""
+"""Keys of the commit's metadata: the query and the batch that made it."""
 
 _MODES: Final = ("append", "overwrite", "overwrite_partitions")
 _PROPERTY: Final = "sql.streaming.queryId"
@@ -66,9 +66,9 @@ class Sink:
     options: Mapping[str, Any]
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
-        """Write a batch as one commit, unless that was done before; one without rows makes none.
+        """Write a batch as one commit, unless it was committed before. A batch without rows makes no commit.
 
-        Raises what `lakebed_spark.write` raises; CommitStateUnknownError where the answer was lost and the branch does
+        Raises what `lakebed_spark.write` raises. CommitStateUnknownError when the answer was lost and the branch does
         not show the commit: start the query again, and the batch is committed once.
         """
         spark = frame.sparkSession
@@ -96,8 +96,8 @@ class Sink:
                 raise _Nothing("it was committed before")
             place, kind = tx._place.to(self.place.path), self.format.lower()
             order = Order(place, self.mode, self.partition_by, kind, self.options)
-            # a batch without rows may come twice; and a commit would be news to a stream that follows this very branch,
-            # for ever. Asking the frame has Spark work it out once more: so its files are asked, where they can be
+            # A batch without rows may come twice. A commit would also wake a stream that follows this branch, without
+            # end. A query of the frame would make Spark compute it again, so its files are read where possible.
             quiet, countable = self.mode != "overwrite", kind == "parquet" and not is_cloud(place_of(workspace))
             if quiet and not countable and frame.isEmpty():
                 raise _Nothing("it has no rows")
@@ -113,7 +113,7 @@ class Sink:
 
 @attrs.frozen
 class Mark:
-    """Where a query stands in a table: its last batch. `attempt` makes no two of them the same content."""
+    """The position of a query in a table: its last batch. `attempt` makes the content of every mark different."""
 
     path: str
     query: str
@@ -121,7 +121,9 @@ class Mark:
     attempt: str
 
     def stands(self, ref: lakebed.Ref) -> bool:
-        """Whether a ref has this batch, or a later one of the query. Raises InvalidRequestError for what is no mark."""
+        """Whether a ref has this batch, or a later one of the query. Raises InvalidRequestError for an object that is
+        no mark.
+        """
         try:
             found = json.loads(ref.get(self.path))
         except ObjectNotFoundError:
@@ -139,7 +141,7 @@ class Mark:
         return bool(found["batch"] >= self.batch)
 
     def content(self) -> bytes:
-        """The object."""
+        """The content of the object."""
         return json.dumps({"query": self.query, "batch": self.batch, "attempt": self.attempt}).encode()
 
 
@@ -155,13 +157,15 @@ def foreach_batch(
     lake: Holder | None = None,
     **options: Any,
 ) -> Sink:
-    """What `frame.writeStream.foreachBatch(...)` calls to commit each micro-batch to a table, exactly once.
+    """Return a function for `frame.writeStream.foreachBatch(...)` that commits each micro-batch to a table, exactly
+    once.
 
-    `target` is a branch, or `lakebed://repository/branch/path`; `mode` (not `error`), `partition_by`, `format` and
-    `options` are those of `lakebed_spark.write`. A batch is known by the id of its query, which the checkpoint keeps,
-    and its number. `query_id` gives a name instead: needed with Spark Connect, where Spark does not tell the id.
+    `target` is a branch, or `lakebed://repository/branch/path`. `mode` (not `error`), `partition_by`, `format` and
+    `options` are those of `lakebed_spark.write`. The id of the query, which the checkpoint keeps, and the batch number
+    identify a batch. `query_id` gives a name instead. Spark Connect needs it, because there Spark does not report the
+    id.
 
-    Raises InvalidRequestError for a target that is no branch, or names no table.
+    Raises InvalidRequestError for a target that is not a branch, or names no table.
     """
     check_pyspark()
     place = locate(target, path)
@@ -178,13 +182,14 @@ def foreach_batch(
 
 
 class _Nothing(Exception):
-    """There is nothing to write: no error, but the way out of the transaction, which then commits nothing."""
+    """There is nothing to write. It is no error: it leaves the transaction, which then commits nothing."""
 
 
 @contextmanager
 def _stored(workspace: lakebed.Workspace, mark: Mark) -> Iterator[Callable[[], list[ObjectInfo]]]:
-    """Bring the mark to the store while Spark writes: it waits for the disk too. Gives what is then to be registered,
-    which is nothing where it must go through the server, that registers by itself.
+    """Store the mark while Spark writes, because it also waits for the disk. Returns the object to register.
+
+    Returns nothing when the mark goes through the server, which registers it itself.
     """
     sink = sink_of(workspace)
     if sink is None:
@@ -195,7 +200,7 @@ def _stored(workspace: lakebed.Workspace, mark: Mark) -> Iterator[Callable[[], l
 
 
 def _have_rows(rows: Sequence[ObjectInfo], info: WorkspaceInfo) -> bool:
-    """Whether Parquet files of a directory do: Spark writes one without rows too, for its columns."""
+    """Whether the Parquet files of a directory have rows. Spark also writes a file without rows, for its columns."""
     cut = len(info.storage_prefix)
     try:
         return any(pq.read_metadata(info.local_path + row.physical_address[cut:]).num_rows for row in rows)

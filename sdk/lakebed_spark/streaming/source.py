@@ -1,7 +1,7 @@
 """`readStream.format("lakebed")`: rows of the files that each commit of a branch adds to a table.
 
-An offset is `{"commit": id}`, everything up to that commit. What lies between two offsets is the same whenever it is
-asked for, since commits do not change: a restart reads the same rows.
+An offset is `{"commit": id}`, everything up to that commit. Commits do not change, so the rows between two offsets are
+always the same, and a restart reads the same rows.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Following:
 
 
 class TableStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows a branch. Lives in a process beside the driver; `read` runs in tasks, on a pickled copy."""
+    """Follows a branch. Runs in a process next to the driver. `read` runs in tasks, on a pickled copy."""
 
     def __init__(self, following: Following, schema: StructType) -> None:
         self._following = following
@@ -89,11 +89,11 @@ class TableStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"commit": self._repository().commit(commit).id, "initial": True}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """`maxCommitsPerTrigger`. Spark knows no limit on commits, so that one on files carries the number."""
+        """`maxCommitsPerTrigger`. Spark has no limit on commits, so a limit on files carries the number."""
         return ReadMaxFiles(self._following.commits)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """With the trigger `availableNow` the stream ends where the branch stands now."""
+        """With the trigger `availableNow` the stream ends at the present head of the branch."""
         self._until = self._follow().head()
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:

@@ -1,7 +1,7 @@
-"""Folders of objects that other tools wrote, as tasks list them. The vocabulary of `ingest`: knows no store.
+"""Folders of objects that other tools wrote, as tasks list them. `ingest` uses these types. They know no store.
 
-A source is a frozen value that goes to executors; each opens the store for itself. Keys are relative to the folder.
-What a key is, and which version of an object a checksum names, is as the server has it (docs/ingest.md).
+A source is a frozen value that goes to executors, and each opens the store itself. Keys are relative to the folder.
+Keys and checksums follow the server's rules (docs/ingest.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LISTED = pa.schema(
 Row = tuple[str, int, float, str]
 
 BATCH = 20_000
-"""Rows of a table, about."""
+"""Approximate number of rows of a table."""
 
 
 class Disordered(Exception):
@@ -55,7 +55,10 @@ class Source(Protocol):
         ...
 
     def listed(self, span: Span, rows: int = BATCH) -> Iterator[pa.Table]:
-        """Objects whose keys lie in a span, in their order, in tables of LISTED of about so many. Raises Disordered."""
+        """Yield the objects whose keys are in a span, in order, in tables of LISTED with about `rows` rows.
+
+        Raises Disordered.
+        """
         ...
 
 

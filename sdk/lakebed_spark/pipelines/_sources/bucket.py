@@ -17,10 +17,10 @@ from lakebed_spark.pipelines._sources.base import BATCH, Disordered, Row, listed
 
 _PAGE = 1000
 _MOST_FOLDERS = 1000
-"""Folders of a folder that are listed one by one, where a bucket has no order."""
+"""Folders of a folder that are listed one by one, when a bucket has no order."""
 
 _ODD = re.compile(rb"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*|[^/]{256,})(?=/|\Z)|[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
-"""Keys that the server does not see in a bucket (docs/ingest.md)."""
+"""Keys of a bucket that the server ignores (docs/ingest.md)."""
 
 _CHANGED = re.compile(r"[\\\ufffe\uffff]")
 
@@ -41,7 +41,7 @@ class CloudFolder:
         return sorted(self._level(below)[1])
 
     def listed(self, span: Span, rows: int = BATCH) -> Iterator[pa.Table]:
-        """As of `Source`. Without an order each folder that lies in the span as a whole is held, and sorted."""
+        """As of `Source`. Without an order it holds and sorts each folder that is completely in the span."""
         if not self.divides:
             found = self._sorted("", span)
             while some := [*islice(found, rows)]:
@@ -85,7 +85,7 @@ class CloudFolder:
                 yield from self._sorted(key, span)
 
     def _level(self, folder: str) -> tuple[Sequence[Any], list[str]]:
-        """What a folder has: objects as the store tells of them, and folders."""
+        """Return the content of a folder: objects as the store reports them, and folders."""
         import obstore
 
         store, top = self.open()
@@ -123,7 +123,7 @@ class CloudFolder:
 
 
 class _told:
-    """What the store says, as an error of ours."""
+    """Turn an error of the store into a Lakebed error."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -148,7 +148,7 @@ def _is_key(key: str) -> bool:
 
 
 def row_of(meta: Any, top: str) -> Row:
-    """What obstore tells of an object whose folder is `top`."""
+    """Return a row from obstore's description of an object. `top` is its folder."""
     stamp, size = meta["last_modified"].timestamp(), meta["size"]
     tag = (meta["e_tag"] or "").removeprefix("W/").strip('"')
     return meta["path"][len(top) :], size, stamp, f"etag:{tag}" if tag else f"stat:{round(stamp * 1e9):x}-{size:x}"

@@ -92,7 +92,7 @@ def _wanted(name: str) -> bool:
 
 
 def _leads_up(entry: os.DirEntry[str]) -> bool:
-    """Whether a link leads to a directory above itself: followed, it would list the same files for ever."""
+    """Whether a link leads to a directory above itself. Following it would list the same files without end."""
     if not entry.is_symlink():
         return False
     target = os.path.realpath(entry.path)

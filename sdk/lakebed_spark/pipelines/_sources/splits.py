@@ -1,6 +1,6 @@
-"""Where a source is cut, so that several tasks list it: at its folders, and where it has too few, between its keys.
+"""Splits a source so that several tasks list it: at its folders, and where it has too few, between its keys.
 
-A cut is only ever more or less even: spans cover every key, whatever lies there.
+A bad split only makes the tasks uneven. The spans together cover every key, whatever the source contains.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from lakebed_spark.history.key_ranges import Span, of_prefix
 from lakebed_spark.pipelines._sources.base import Disordered, Source
 
 _LOOKS = 200
-"""Folders that are looked into, at most."""
+"""Largest number of folders that are listed to find splits."""
 
 _PER_TASK = 4
 
@@ -49,7 +49,7 @@ def _at_folders(source: Source, within: Span, wanted: int) -> list[str]:
 
 
 def _shared_folder(span: Span) -> str:
-    """The deepest folder that all of a span lies in."""
+    """Return the deepest folder that contains the whole span."""
     if not span.low or span.high is None:
         return ""
     shared = 0
