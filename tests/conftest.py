@@ -37,7 +37,7 @@ if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients h
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What Hypothesis draws is the same until the engine changes; `--hypothesis-seed random` draws anew."""
+    """Hypothesis draws the same values until the engine changes; `--hypothesis-seed random` draws new ones."""
     if getattr(config.option, "hypothesis_seed", "none is to be had") is None:
         config.option.hypothesis_seed = str(seed_of_the_engine())
 

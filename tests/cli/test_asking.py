@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.support.server import RunningServer
 
 
-def test_what_the_server_tells_of_itself(run: Run, lake: lakebed.Lake) -> None:
+def test_config_server_prints_level_and_settings(run: Run, lake: lakebed.Lake) -> None:
     told = run("config", "server", "--json").json
     assert (told["api_level"], told["set_up"], told["signs"]) == (lake.version(), True, False)
     text = run("config", "server").text

@@ -1,4 +1,4 @@
-"""A repository beside data of another tool: refused first, and never swept; by a real server and the command."""
+"""A repository in a namespace with data of another tool: `create` refuses it, and `sweep` keeps the data."""
 
 from __future__ import annotations
 

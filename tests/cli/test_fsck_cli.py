@@ -97,7 +97,7 @@ def test_a_whole_repository(command: Command, data_dir: Path) -> None:
     assert snapshot_of(namespace(data_dir)) == before
 
 
-def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> None:
+def test_fsck_reports_damage_and_exits_with_1(command: Command, data_dir: Path) -> None:
     (gone, *_) = sorted((namespace(data_dir) / "data").rglob("*/*"))
     gone.unlink()
     (namespace(data_dir) / "data/2020010100").mkdir()
@@ -124,7 +124,7 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     assert (found["ok"], found["problem_count"], found["orphan_count"]) == (False, 1, 1)
 
 
-def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> None:
+def test_sweep_while_server_runs_deletes_orphans(command: Command, data_dir: Path) -> None:
     orphans = [
         namespace(data_dir) / f"_lakebed/ranges/{'0' * 64}.parquet",
         namespace(data_dir) / f"data/2020010100/{NOBODY}",
@@ -170,7 +170,7 @@ def test_a_sweep_that_leaves_a_repository_alone_ends_with_1(command: Command, da
     assert "grace" in command("sweep", "--grace", "-1", "--data-dir", str(data_dir), code=2).err
 
 
-def test_beside_a_running_server(command: Command, data_dir: Path) -> None:
+def test_fsck_while_server_runs(command: Command, data_dir: Path) -> None:
     with running_server(data_dir) as server, lake_of(server) as lake:
         main = lake.repository("sales").branch("main")
         main.put("uncommitted", b"x")
@@ -299,7 +299,7 @@ def test_a_dry_run_needs_no_database_and_makes_none(command: Command, data_dir: 
     assert (found["ok"], found["dry_run"], found["commits"], found["heads"]) == (True, False, 4, [])
 
 
-def test_what_does_not_come_back_is_told(command: Command, data_dir: Path, tmp_path: Path) -> None:
+def test_rebuild_reports_what_it_cannot_restore(command: Command, data_dir: Path, tmp_path: Path) -> None:
     fresh = tmp_path / "fresh"
     shutil.copytree(data_dir / "objects", fresh / "objects")
     shutil.rmtree(fresh / "objects/sales/_lakebed/refs")
@@ -316,7 +316,7 @@ def test_what_does_not_come_back_is_told(command: Command, data_dir: Path, tmp_p
     assert result.text.endswith("2 problems.\n")
 
 
-def test_a_server_writes_snapshots_while_it_runs_and_none_when_told_so(tmp_path: Path) -> None:
+def test_refs_snapshot_setting_turns_snapshots_on_and_off(tmp_path: Path) -> None:
     refs = tmp_path / "data/objects/sales/_lakebed/refs"
     off, always = ({"LAKEBED_REFS_SNAPSHOT": word} for word in ("off", "always"))
     with running_server(tmp_path / "data", environment=off) as server, lake_of(server) as lake:

@@ -1,6 +1,6 @@
 """A disk of this machine with no room, in the SDK and in the command. The server has its own tests, in tests/server.
 
-Nobody can fill a disk in a test: here it is a limit of the process for the size of a file, which the kernel tells in
+A test cannot fill a disk. Here the process has a limit for the size of a file, which the kernel reports in
 the same place (EFBIG for ENOSPC).
 """
 
@@ -38,7 +38,7 @@ def little_room() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_shared_directory_that_is_full_is_told_with_its_place(repo: lakebed.Repository) -> None:
+def test_full_shared_directory_error_names_the_path(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     work = main.workspace("load", data_path="direct")
     with little_room(), pytest.raises(lakebed.StoreFullError, match="make room there, and try again") as caught:
@@ -91,7 +91,7 @@ def test_a_download_names_the_file(run: Run, repo: lakebed.Repository, tmp_path:
 def test_a_file_that_is_too_large_leaves_the_others_their_chance(
     run: Run, repo: lakebed.Repository, tmp_path: Path
 ) -> None:
-    """Unlike a disk with no room at all: there the first would be told, and no other would be asked for."""
+    """On a disk with no room at all, the first write would fail and the rest would not be tried."""
     repo.branch("main").put_many({"t/a": LARGE, "t/b": b"small"})
     with little_room():
         told = run("fs", "download", "-r", "-j", "1", f"{repo.id}/main/t/", str(tmp_path / "down"), code=1).err

@@ -1,4 +1,4 @@
-"""Odd files that somebody with the bucket's key drops into it: fsck and rebuild report each, and do all the rest."""
+"""Odd files that another owner of the bucket's key puts there: fsck and rebuild report each and do the rest."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_fsck_and_rebuild_go_on(case: str, command: Command, data_dir: Path, tmp
 
 
 def test_what_is_left_is_there_after_a_rebuild(command: Command, data_dir: Path, tmp_path: Path) -> None:
-    """Every odd file at once."""
+    """All odd files together."""
     shutil.copytree(data_dir / "objects", tmp_path / "fresh" / "objects")
     folder = inside(tmp_path / "fresh")
     marker = (folder / "repository.json").read_bytes()
@@ -134,8 +134,8 @@ def test_what_is_left_is_there_after_a_rebuild(command: Command, data_dir: Path,
         assert lake.repository("sales").branch("main").get("a") == b"1"
 
 
-def test_what_nobody_expected_ends_with_7(command: Command, data_dir: Path) -> None:
-    """1 would say that the work was finished, and that problems were found."""
+def test_unexpected_exception_exits_with_7(command: Command, data_dir: Path) -> None:
+    """Exit code 1 means that the work was finished and problems were found."""
     for verb in (["fsck", "sales"], ["sweep", "sales"], ["rebuild", "--namespace", "local://x"]):
         code = """
 import sys

@@ -1,4 +1,4 @@
-"""`lakebed ingest` against a real server: local sources, S3 end to end, --watch, and who may not."""
+"""`lakebed ingest` against a real server: local sources, S3 end to end, --watch, and permissions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def feeding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that may read what lies below `local://feed`."""
+    """A server that may read below `local://feed`."""
     with running_server(tmp_path_factory, environment={"LAKEBED_INGEST_ALLOW": "local://feed/, s3://other"}) as started:
         yield started
 
@@ -154,7 +154,7 @@ def test_watch_commits_what_comes_and_ends_at_ctrl_c(feed: Feed) -> None:
         "--json",
     )  # fmt: skip
     wait_for(lambda: feed.paths() == ["events/1"], process)
-    feed.main.put("events/staged", b"x")  # a pass that is refused is told, and the next one tries again
+    feed.main.put("events/staged", b"x")  # `--watch` reports a refused pass, and the next pass tries again
     feed.write("2", "two")
     assert process.stderr is not None
     said = b""

@@ -182,7 +182,7 @@ def test_a_clone_that_was_broken_off_goes_on(
     assert files(directory)["a.txt"] == b"newer"
 
 
-def test_status_reads_only_what_looks_new(run: Run, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_hashes_only_files_with_new_mtime_or_size(run: Run, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     past = time.time() - 60
     for file in (top / "a.txt", top / "c.txt", top / "sub" / "b.txt"):
         os.utime(file, (past, past))

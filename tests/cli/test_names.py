@@ -34,7 +34,7 @@ def test_the_life_of_a_repository(run: Run, name: str) -> None:
     assert "lake.repositories" not in absent
 
 
-def test_a_misspelled_verb_is_told_its_neighbour(run: Run) -> None:
+def test_misspelled_verb_error_suggests_similar_verb(run: Run) -> None:
     assert "'comit'. Did you mean 'commit'?" in run("comit", code=2).err
     assert "'crate'. Did you mean 'create'?" in run("branch", "crate", code=2).err
     assert "Did you mean" not in run("xyzzy", code=2).err

@@ -82,7 +82,7 @@ def test_upload_one_file(run: Run, main: lakebed.Branch, file: Path) -> None:
     assert main.stat("orders.csv").metadata == {"from": "here"}
 
 
-def test_upload_never_replaces_when_told_so(run: Run, main: lakebed.Branch, file: Path) -> None:
+def test_upload_if_absent_does_not_replace(run: Run, main: lakebed.Branch, file: Path) -> None:
     assert "exists already" in run("fs", "upload", str(file), place(main, "fx"), "--if-absent", code=4).err
     assert main.get("fx") == b"4444"
 

@@ -84,7 +84,7 @@ def test_wrong_credentials_are_6(command: Command) -> None:
     assert "wrong-secret" not in result.err
 
 
-def test_global_options_stand_anywhere(command: Command) -> None:
+def test_global_options_work_before_and_after_the_verb(command: Command) -> None:
     assert isinstance(command("--json", "repo", "list").json, list)
     assert isinstance(command("repo", "list", "--json").json, list)
     assert command("repo", "list", "--endpoint", "http://127.0.0.1:9", "--retries", "0", code=7)
@@ -122,7 +122,7 @@ def test_doctor_of_a_bad_one(command: Command, tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(nothing)
 
 
-def test_doctor_tells_of_misspelled_settings(server: RunningServer) -> None:
+def test_doctor_warns_of_misspelled_settings(server: RunningServer) -> None:
     command = Command({**server.environment, "LAKEBED_ENDPONT": "x"})
     advice = "the variable LAKEBED_ENDPONT is not read by Lakebed; did you mean LAKEBED_ENDPOINT?"
     result = command("doctor")
@@ -200,7 +200,7 @@ def _on_a_terminal(
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """The command with its standard error on a terminal, and the other end of that.
 
-    `bar_after`: so many seconds are quick. On a busy machine nothing ends within the one that users see.
+    `bar_after`: a call of fewer seconds shows no bar. On a busy machine no call ends within the default.
     """
     screen, terminal = pty.openpty()
     program = (

@@ -9,7 +9,7 @@ import lakebed
 from tests.cli.conftest import Run
 
 
-def test_what_lies_in_the_store(run: Run, repo: lakebed.Repository, file: Path) -> None:
+def test_ranges_and_idempotency_keys_in_the_store(run: Run, repo: lakebed.Repository, file: Path) -> None:
     run("fs", "upload", str(file), f"{repo.id}/main/orders.csv")
     first = run("commit", f"{repo.id}/main", "-m", "one", "--key", "k", "--json").json
     assert run("commit", f"{repo.id}/main", "-m", "one", "--key", "k", "--json").json == first

@@ -181,7 +181,7 @@ def test_own_access_keys(client: Client, server: RunningServer) -> None:
             call(*arguments)
         return int(caught.value.status)
 
-    assert refused(auth.delete_credentials, user, server.access_key_id) == 400  # the one that it came with
+    assert refused(auth.delete_credentials, user, server.access_key_id) == 400  # its first credentials
     assert refused(auth.delete_credentials, user, "AKIAJNONE") == 404
     assert refused(auth.create_credentials, "somebody") == 403
     auth.delete_credentials(user, made.access_key_id)

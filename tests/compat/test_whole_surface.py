@@ -38,7 +38,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def feeding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that may read what lies below `local://feed`."""
+    """A server that may read below `local://feed`."""
     with running_server(tmp_path_factory, environment={"LAKEBED_INGEST_ALLOW": "local://feed/"}) as started:
         folder = started.data_dir / "objects" / "feed"
         folder.mkdir(parents=True)
@@ -72,7 +72,7 @@ def code_of(value: Any) -> set[CodeType]:
 
 
 def surface(*classes: type) -> dict[str, set[CodeType]]:
-    """Public members that are code of the package itself, or of the one that it builds on."""
+    """Public members whose code is in the package or in the package below it."""
     found = {}
     for cls in classes:
         for name, value in inspect.getmembers_static(cls):
@@ -83,7 +83,7 @@ def surface(*classes: type) -> dict[str, set[CodeType]]:
 
 @contextmanager
 def watched() -> Iterator[set[CodeType]]:
-    """All code that is run in this thread meanwhile."""
+    """All code that this thread runs inside the block."""
     seen: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:

@@ -118,7 +118,7 @@ def test_plain_keys_stay_plain() -> None:
 
 
 @given(prefix=KEYS, rest=st.text(max_size=5), smaller=KEYS)
-def test_listings_start_below_what_they_look_for(prefix: str, rest: str, smaller: str) -> None:
+def test_start_key_of_listing_is_below_the_prefix(prefix: str, rest: str, smaller: str) -> None:
     assert bound(before(prefix)) < prefix + rest
     assert bound(smaller) <= smaller
 
@@ -142,7 +142,7 @@ async def test_a_race_has_one_winner(server: S3Server, opened: Callable[..., Clo
 
 
 class Proxy:
-    """Stands between store and server; `plan` says what happens to each request: pass, drop-answer, an answer."""
+    """A proxy between store and server. `plan` decides for each request: pass, drop-answer, or an answer."""
 
     def __init__(self, target: str, plan: Callable[[str, str], str | bytes]) -> None:
         host, port = target.removeprefix("http://").split(":")
@@ -272,7 +272,7 @@ def test_a_lost_request_is_sent_again(opened: Callable[..., CloudObjects]) -> No
 
 
 def test_a_lost_race_behind_a_lost_request_is_lost(opened: Callable[..., CloudObjects]) -> None:
-    """The same bytes of another writer are not ours: the mark tells."""
+    """Another writer stored the same bytes. The mark of the object differs."""
     server = shared("seaweedfs")
 
     async def body(store: CloudObjects, proxy: Proxy) -> None:
@@ -298,7 +298,7 @@ def test_an_outcome_that_cannot_be_known_is_said(opened: Callable[..., CloudObje
 
 
 def test_equal_content_written_without_a_condition_is_not_ours(opened: Callable[..., CloudObjects]) -> None:
-    """Behind a lost request it cannot be told from ours by a store that drops marks: so it is not claimed."""
+    """After a lost request, a store that drops marks cannot identify the writer, so the put reports a conflict."""
     server = shared("seaweedfs")
 
     async def body(store: CloudObjects, proxy: Proxy) -> None:
@@ -323,7 +323,7 @@ def test_a_conflict_without_a_winner_is_tried_again(opened: Callable[..., CloudO
     through(shared("seaweedfs"), opened, first(2, conflict))(body)
 
 
-async def test_a_key_that_is_taken_by_nobody(opened: Callable[..., CloudObjects]) -> None:
+async def test_put_if_absent_refused_for_absent_key_is_unavailable(opened: Callable[..., CloudObjects]) -> None:
     """SeaweedFS answers 412 to `d` if absent where `d/b` is, for it has a directory of that name."""
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options())
@@ -504,7 +504,7 @@ def test_faults_have_types(
     through(shared("seaweedfs"), opened, lambda method, path: answer, QUICK)(body)
 
 
-async def test_nobody_there(opened: Callable[..., CloudObjects]) -> None:
+async def test_unreachable_endpoint_raises_store_unavailable(opened: Callable[..., CloudObjects]) -> None:
     options = shared("seaweedfs").options(endpoint="http://127.0.0.1:1", **QUICK)
     store = opened("s3://b/p", options)
     for call in (store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k")):

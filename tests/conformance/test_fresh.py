@@ -1,6 +1,4 @@
-"""`local://` with keys that nobody knows, or reads, before they are answered: written under their own names, no less
-durable.
-"""
+"""`local://` writes fresh keys, which no other caller knows yet, under their own names, and as durably as others."""
 
 from __future__ import annotations
 
@@ -123,7 +121,7 @@ async def test_a_disk_that_is_full_leaves_nothing(root: Path) -> None:
     local.close()
 
 
-async def test_cancelled_at_its_sync_it_is_gone_once_the_cancel_is_told(root: Path) -> None:
+async def test_put_cancelled_during_sync_leaves_no_file(root: Path) -> None:
     go_on = threading.Event()
     calls = Syncing(gate=go_on)
     local = LocalObjects(root, "local://t", calls=calls)
@@ -140,8 +138,8 @@ async def test_cancelled_at_its_sync_it_is_gone_once_the_cancel_is_told(root: Pa
     local.close()
 
 
-async def test_beside_other_puts_each_goes_its_own_way(root: Path) -> None:
-    """A batch of both kinds: a known key is renamed over, after its own sync; a fresh one that is taken fails alone."""
+async def test_concurrent_fresh_and_known_puts_succeed_or_fail_alone(root: Path) -> None:
+    """In one batch, a known key is synced and renamed over, and a fresh key that exists fails alone."""
     await setup_root(root)
     calls = Syncing()
     local = LocalObjects(root, "local://t", calls=calls)

@@ -167,7 +167,7 @@ async def test_scan_starts_inclusive_ends_exclusive_and_stops_at_its_limit(kv: K
     assert len(await kv.scan("p", limit=10**9)) == len(KEYS)
 
 
-async def test_scan_gives_1000_rows_unless_told_and_pages_continue(kv: KVStore) -> None:
+async def test_scan_returns_1000_rows_by_default_and_pages_continue(kv: KVStore) -> None:
     wanted = [b"%05d" % number for number in range(2500)]
     await kv.apply(Batch(puts=[Put("p", key, b"") for key in reversed(wanted)]))
     assert len(await kv.scan("p")) == 1000
@@ -280,7 +280,7 @@ async def test_drop_partition_takes_every_row_and_the_partition_can_be_used_agai
     assert await keys(kv) == [b"k"]
 
 
-async def test_partitions_are_those_that_hold_rows_in_byte_order(kv: KVStore) -> None:
+async def test_partitions_lists_non_empty_partitions_in_byte_order(kv: KVStore) -> None:
     names = ["", "a", "stage", "stage/", "stage/1", "stage/2", "stage/é", "stage/\uffff", "stage/\U0001f600", "stage0"]
     for name in names:
         await kv.apply(Batch(puts=[Put(name, b"%d" % number, b"") for number in range(30)]))
@@ -372,12 +372,12 @@ async def test_of_neighbours_that_put_one_key_the_later_wins(kv: KVStore) -> Non
             assert await kv.get("p", key) == (b"second", second)
 
 
-async def test_every_row_has_the_version_that_its_caller_was_told(kv: KVStore) -> None:
+async def test_concurrent_puts_return_the_version_of_their_row(kv: KVStore) -> None:
     told = await asyncio.gather(*(put(kv, b"%02d" % number) for number in range(50)))
     assert [row.version for row in await kv.scan("p")] == told
 
 
-async def test_a_cancelled_caller_disturbs_nobody(kv: KVStore) -> None:
+async def test_cancelled_put_does_not_affect_other_puts(kv: KVStore) -> None:
     tasks = [asyncio.ensure_future(put(kv, b"%02d" % number)) for number in range(40)]
     await asyncio.sleep(0)
     for task in tasks[::2]:
@@ -709,10 +709,8 @@ def after_a_crash(path: Path, into: Path) -> Path:
     return into / "copy"
 
 
-async def test_who_is_told_that_a_failed_sync_changed_nothing_has_changed_nothing(
-    path: Path, disk: Disk, tmp_path: Path
-) -> None:
-    """Its check failed on a neighbour's row, in one transaction, which the sync then took back: both are told."""
+async def test_store_unchanged_after_failed_sync_reports_no_change(path: Path, disk: Disk, tmp_path: Path) -> None:
+    """A check failed on another batch's row of the same transaction. The sync failed, so both calls raise."""
     async with opened(path, "failing-disk") as kv:
         version = await put(kv, b"k")
         check = [Check("p", b"k", version)]
@@ -785,9 +783,7 @@ async def test_losing_the_lock_while_a_failed_group_is_tried_one_by_one_answers_
         await put(kv, b"k")
 
 
-async def test_nobody_waits_for_ever_when_the_writer_meets_what_it_does_not_know(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unexpected_writer_error_fails_all_waiting_calls(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(path) as kv:
         version = await put(kv, b"k")
         with monkeypatch.context() as patched:

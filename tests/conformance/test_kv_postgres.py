@@ -315,7 +315,7 @@ async def test_the_tables_of_another_program_are_left_alone(postgres: Postgres, 
         assert await elsewhere.fetchval(f"SELECT count(*) FROM {schema}.kv") == 0
 
 
-async def test_many_that_open_a_new_store_at_once_make_it_once(postgres: Postgres, schema: str) -> None:
+async def test_concurrent_first_opens_create_the_schema_once(postgres: Postgres, schema: str) -> None:
     stores = [PostgresKV(postgres.dsn, schema=schema) for _ in range(6)]
     versions = await asyncio.gather(*(put(kv, b"%d" % number) for number, kv in enumerate(stores)))
     assert len(set(versions)) == 6
@@ -347,10 +347,10 @@ async def test_a_server_that_acknowledges_early_is_made_durable(postgres: Postgr
         (lambda _: "mysql://me:wrong-secret@host/db", "cannot be understood"),
     ],
 )
-async def test_a_wrong_dsn_is_told_in_a_sentence_without_its_password(
+async def test_wrong_dsn_error_does_not_contain_the_password(
     postgres: Postgres, schema: str, change: Callable[[Postgres], str], said: str
 ) -> None:
-    patience = 0.2 if said == "does not answer" else PATIENCE  # who answers may take his time
+    patience = 0.2 if said == "does not answer" else PATIENCE  # the others answer, maybe slowly
     async with opened(change(postgres), schema, patience=patience) as kv:
         assert "secret" not in repr(kv)
         with pytest.raises(StoreUnavailableError, match=said) as caught:

@@ -1,4 +1,4 @@
-"""Batches of one SQLite transaction share the looks of their checks, and are still all-or-nothing on their own."""
+"""Batches in one SQLite transaction share the reads of their checks. Each batch is still atomic."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def looks(kv: SqliteKV, monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
 
 @asynccontextmanager
 async def one_group(path: Path) -> AsyncIterator[None]:
-    """What is begun in here is one transaction: another process holds the file meanwhile."""
+    """Calls begun inside become one transaction, because another process holds the file until the end."""
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
     try:
@@ -71,7 +71,7 @@ def guarded(version: int, key: bytes) -> Batch:
     return Batch([Check("p", b"record", version)], [Put("q", key, b"")])
 
 
-async def test_callers_that_check_one_record_share_a_look(kv: SqliteKV, path: Path, looks: Counter[bytes]) -> None:
+async def test_batches_that_check_one_record_share_one_read(kv: SqliteKV, path: Path, looks: Counter[bytes]) -> None:
     version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
     for _ in range(2):
         found = await together(path, [kv.apply(guarded(version, b"%d" % number)) for number in range(32)])
@@ -79,7 +79,7 @@ async def test_callers_that_check_one_record_share_a_look(kv: SqliteKV, path: Pa
     assert looks == {b"record": 2}, "once in each transaction: another process may have written in between"
 
 
-async def test_a_shared_look_fails_only_who_expected_another_version(kv: SqliteKV, path: Path) -> None:
+async def test_shared_read_fails_only_batches_with_another_version(kv: SqliteKV, path: Path) -> None:
     version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
     calls = [kv.apply(guarded(version + number % 2, b"%d" % number)) for number in range(10)]
     found = await together(path, calls)
@@ -88,7 +88,7 @@ async def test_a_shared_look_fails_only_who_expected_another_version(kv: SqliteK
 
 
 @pytest.mark.parametrize("change", ["put", "delete", "drop"])
-async def test_a_look_ends_with_a_neighbours_change(kv: SqliteKV, path: Path, change: str) -> None:
+async def test_change_by_an_earlier_batch_ends_the_shared_read(kv: SqliteKV, path: Path, change: str) -> None:
     version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
 
     async def middle() -> None:
@@ -171,7 +171,7 @@ class Steps:
 async def test_half_of_many_callers_are_answered_while_the_others_are_synced(
     kv: SqliteKV, monkeypatch: pytest.MonkeyPatch, callers: int, groups: list[int]
 ) -> None:
-    """And nobody before the COMMIT of his own."""
+    """No call returns before the COMMIT of its transaction."""
     steps, all_in, told = Steps(kv, monkeypatch), threading.Event(), threading.Semaphore(0)
     seen: list[int] = []
     done = 0
@@ -225,7 +225,7 @@ async def test_no_answer_waits_for_the_lock_of_another_process(
 async def test_callers_that_are_refused_are_so_together(
     kv: SqliteKV, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each transaction that cannot begin has waited for ten seconds: nobody is to wait for that of another as well."""
+    """A transaction that cannot begin waits for ten seconds. No call waits for two of them."""
     monkeypatch.setattr("lakebed_engine.stores.kv.sqlite.file._POLLS", 20)
     steps = Steps(kv, monkeypatch)
     other = apsw.Connection(str(path))
@@ -238,7 +238,7 @@ async def test_callers_that_are_refused_are_so_together(
     assert await kv.apply(Batch(puts=[Put("p", b"a", b"")]))
 
 
-async def test_what_the_second_half_meets_is_not_told_to_the_first(
+async def test_failure_of_second_transaction_does_not_fail_the_first(
     kv: SqliteKV, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps, all_in = Steps(kv, monkeypatch), threading.Event()

@@ -1,4 +1,4 @@
-"""Reads of one row in one round of the loop share a look at the file: as new as ever, never in the wrong order."""
+"""Reads of one row in one iteration of the event loop share one read of the file, and return no stale row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 
 class Other:
-    """Another process, as SQLite sees it, that writes at once, in the midst of a round."""
+    """A second SQLite connection that writes during an iteration of the loop."""
 
     def __init__(self, path: Path) -> None:
         self.connection = apsw.Connection(str(path))
@@ -64,7 +64,7 @@ async def value(kv: SqliteKV, key: bytes) -> bytes | None:
     return None if found is None else found.value
 
 
-async def test_callers_woken_together_share_one_look(kv: SqliteKV, looks: list[bytes]) -> None:
+async def test_concurrent_gets_of_one_row_share_one_read(kv: SqliteKV, looks: list[bytes]) -> None:
     await kv.apply(Batch(puts=[Put("p", b"a", b"1")]))
     found = await asyncio.gather(*(value(kv, b"a") for _ in range(64)))
     assert found == [b"1"] * 64
@@ -108,8 +108,8 @@ async def test_a_caller_woken_from_outside_sees_what_was_written_before_it_was_w
         await asyncio.gather(look_on(landed), look_after(landed), look_on(landed), look_after(landed), job)
 
 
-async def test_two_rows_are_never_told_in_the_wrong_order(kv: SqliteKV, other: Other) -> None:
-    """What reads a record, its rows, and the record again, must see that it was changed in between."""
+async def test_reads_of_two_rows_keep_the_order_of_writes(kv: SqliteKV, other: Other) -> None:
+    """A caller that reads a record, its rows and the record again must see a change in between."""
     other.put(b"record", b"old")
     other.put(b"row", b"old")
     assert await value(kv, b"record") == b"old"
@@ -141,8 +141,8 @@ async def test_the_writer_reads_what_it_wrote(kv: SqliteKV) -> None:
     await asyncio.gather(*map(caller, [1, 1 + 1, 3]))
 
 
-async def test_another_loop_looks_for_itself(kv: SqliteKV, other: Other) -> None:
-    """A loop in another thread may have heard by its own ways what this one has not."""
+async def test_event_loops_do_not_share_reads(kv: SqliteKV, other: Other) -> None:
+    """Another thread's loop may know of a change that this loop does not know of."""
     other.put(b"a", b"old")
     assert await value(kv, b"a") == b"old"
     other.put(b"a", b"new")
@@ -151,9 +151,9 @@ async def test_another_loop_looks_for_itself(kv: SqliteKV, other: Other) -> None
     assert await value(kv, b"a") == b"new"
 
 
-async def test_a_closed_store_tells_nothing(kv: SqliteKV) -> None:
+async def test_get_on_closed_store_raises_after_shared_read(kv: SqliteKV) -> None:
     await kv.apply(Batch(puts=[Put("p", b"a", b"1")]))
     assert await value(kv, b"a") == b"1"
-    kv._close()  # at once: no round of the loop in between
+    kv._close()  # without an iteration of the loop in between
     with pytest.raises(StoreUnavailableError):
         await kv.get("p", b"a")

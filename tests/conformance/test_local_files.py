@@ -157,7 +157,7 @@ async def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) ->
 
 
 @pytest.mark.slow
-async def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
+async def test_root_removed_while_store_is_open(local: LocalObjects, root: Path) -> None:
     await local.put("a/b", b"1")
     subprocess.run(["rm", "-rf", root], check=True)
     assert await keys(local) == await partial(local) == []
@@ -167,7 +167,7 @@ async def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
 
 
 async def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: Path) -> None:
-    """A disk that is not mounted: what lies on it is not "absent", and what is written now would be hidden by it."""
+    """When a disk is not mounted, its files are not "absent", and the mount would hide new files."""
     base = place / "disk"
     base.mkdir()
     store = LocalObjects(base / "t", "local://t", base=base)

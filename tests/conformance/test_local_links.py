@@ -1,4 +1,4 @@
-"""`local://` follows no symbolic link below a namespace: one that lies there, and one that is swapped in meanwhile."""
+"""`local://` follows no symbolic link below a namespace, even if a link replaces a file during a call."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ WRITES: dict[str, Callable[[LocalObjects, str], Coroutine[Any, Any, object]]] = 
 
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("key", ["w/ext/new", "w/ext/sub/new", "w/ext/sub/deep/new", "w/ext/secret"])
-async def test_what_is_written_behind_a_link_lies_beside_it(
+async def test_put_below_a_link_stores_in_the_encoded_tree(
     store: LocalObjects, root: Path, outside: Path, write: str, key: str
 ) -> None:
-    """As behind a file of that name: the key has its place in the encoded tree."""
+    """As below a file of that name, the store puts the key into the encoded tree."""
     await store.put("w/mine", b"mine")
     (root / "w/ext").symlink_to(outside)
     await WRITES[write](store, key)
@@ -194,7 +194,7 @@ async def test_the_root_of_all_namespaces_may_be_a_link_and_nothing_below_it(tmp
     assert untouched(outside)
 
 
-# ---- swapped between the look and the use
+# ---- swapped between check and use
 
 
 def swap(directory: Path, outside: Path) -> None:

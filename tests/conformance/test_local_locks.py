@@ -1,4 +1,4 @@
-"""The lock of a `local://` store has a deadline: no other process can keep a put or a delete waiting for ever."""
+"""The wait for the lock of a `local://` store is limited: no process can block a put or delete without end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.conformance.objects import MIB, cut, keys, partial
 
 @contextmanager
 def held(root: Path, kind: int) -> Iterator[None]:
-    """The lock, in the hand of somebody else: an open file of its own, as another process has."""
+    """Hold the lock with another open file, as another process does."""
     with (root / ".lakebed-lock").open() as lock:
         fcntl.flock(lock, kind)
         yield
@@ -37,7 +37,7 @@ WORK: dict[str, Callable[[LocalObjects], Coroutine[Any, Any, object]]] = {
 
 
 @pytest.mark.parametrize("work", WORK)
-async def test_a_lock_that_others_hold_is_not_waited_for_for_ever(tmp_path: Path, work: str) -> None:
+async def test_lock_held_too_long_raises_store_unavailable(tmp_path: Path, work: str) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls(), lock_seconds=0.3)
     await store.put("old", b"0")
     with held(tmp_path, fcntl.LOCK_EX):

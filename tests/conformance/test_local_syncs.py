@@ -71,7 +71,7 @@ async def test_file_then_name_then_directories_are_synced(root: Path, size: int,
     local.close()
 
 
-async def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: Path) -> None:
+async def test_concurrent_puts_are_synced_before_any_rename(root: Path) -> None:
     await setup_root(root)
     calls = Recorder()
     local = LocalObjects(root, "local://t", calls=calls)
@@ -94,7 +94,7 @@ async def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: P
     assert len(synced) == len(set(synced))  # a directory once for all of them
 
 
-async def test_of_puts_at_once_the_one_that_cannot_be_synced_fails_alone(root: Path) -> None:
+async def test_failed_sync_fails_only_its_own_put(root: Path) -> None:
     await setup_root(root)
     asked: list[int] = []
 

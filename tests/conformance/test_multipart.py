@@ -39,7 +39,7 @@ class Place(NamedTuple):
     assembler: Assembler
 
     def key(self) -> str:
-        """A key that nobody used before."""
+        """A new, unused key."""
         return f"data/2026112207/{os.urandom(16).hex()}"
 
 
@@ -128,11 +128,11 @@ async def test_done_twice_it_is_done_once(place: Place) -> None:
     try:
         await place.assembler.assemble(key, upload, parts)
     except BlobNotFound:
-        pass  # it is no more: whoever asks looks at the key
+        pass  # the upload is gone: a caller then reads the key
     assert await read(place.store, key) == LARGE + b"x"
 
 
-async def test_many_at_once_put_the_same_together(place: Place) -> None:
+async def test_concurrent_assembles_of_one_upload_store_one_object(place: Place) -> None:
     key = place.key()
     upload = await place.assembler.begin(key, "")
     parts = [await put(place, key, upload, 1, LARGE), await put(place, key, upload, 2, b"x")]
@@ -188,7 +188,7 @@ async def test_a_part_that_was_replaced_is_never_taken_for_the_new_one(place: Pl
 
 @pytest.mark.parametrize("place", ["memory", "local", "plain", "seaweedfs"], indirect=True)
 async def test_parts_that_are_not_there(place: Place) -> None:
-    """Azure keeps blocks for a week, whoever gives them up."""
+    """Azure keeps blocks for a week, even after an abort."""
     key = place.key()
     upload = await place.assembler.begin(key, "")
     part = await put(place, key, upload, 1, b"x")

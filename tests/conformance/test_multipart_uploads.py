@@ -81,7 +81,7 @@ async def read(engine: Engine, path: str = "big") -> bytes:
         return b"".join([chunk async for chunk in chunks])
 
 
-async def test_one_object_whoever_asks_and_however_often(lake: Lake) -> None:
+async def test_repeated_complete_by_any_server_returns_one_object(lake: Lake) -> None:
     engine = await begun(lake)
     target, parts = await two(engine)
     others = [lake.engine() for _ in range(3)]
@@ -94,7 +94,7 @@ async def test_one_object_whoever_asks_and_however_often(lake: Lake) -> None:
 
 
 async def test_a_store_that_never_answers_to_the_end(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has put the parts together, and its answer was lost: what lies there tells."""
+    """The store assembled the parts, but its answer was lost. The engine reads the stored object."""
     engine = await begun(lake)
     target, parts = await two(engine)
     store = lake.stores.open(lake.namespace)

@@ -113,7 +113,7 @@ async def test_delete_older(store: ObjectStore) -> None:
     assert await keys(store) == names[:1]
 
 
-async def test_no_put_comes_between_the_look_and_the_removal(
+async def test_put_during_delete_if_older_waits_for_the_delete(
     local: LocalObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process or another one: here a put that begins when the file was found to be old."""
@@ -141,7 +141,7 @@ async def test_the_same_bytes_again_make_an_object_young_again(store: ObjectStor
     await store.put("_lakebed/ranges/00ff.parquet", b"one")
     await store.put_stream("data/x", cut(b"one", 3))
     before = [(await store.head(key)).mtime for key in ("_lakebed/ranges/00ff.parquet", "data/x")]
-    await asyncio.sleep(1.2)  # some stores tell whole seconds
+    await asyncio.sleep(1.2)  # some stores report whole seconds
     await store.put("_lakebed/ranges/00ff.parquet", b"one")
     await store.put_stream("data/x", cut(b"one", 3))
     after = [blob.mtime async for blob in store.list()]
@@ -365,7 +365,7 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
 @pytest.mark.parametrize("store", ADAPTERS, indirect=True)  # not `unsynced`: keys have nothing to do with syncs
 @pytest.mark.parametrize("order", [1, -1])
 async def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
-    """Those that a bucket cannot hold (their names would have over 1,024 bytes) each call refuses with the reason."""
+    """Each call refuses keys that a bucket cannot store (names over 1,024 bytes) and gives the reason."""
     too_long = [name for name in WEIRD if len(name.encode()) == 1024] if isinstance(store, CloudObjects) else []
     await agrees_with_model(store, [name for name in WEIRD[::order] if name not in too_long])
     for name in too_long:

@@ -44,7 +44,7 @@ def syncs(monkeypatch: pytest.MonkeyPatch) -> collections.Counter[str]:
 
 
 def work_on_objects(root: Path, *, durable: bool) -> None:
-    """Everything that syncs: single puts and several at once, fresh keys, streams, joins, conditions and deletes."""
+    """Every call that syncs: single and concurrent puts, fresh keys, streams, joins, conditions and deletes."""
     stores = Stores(root, durable=durable)
     store = stores.open("local://t")
     assert isinstance(store, LocalObjects)
@@ -125,7 +125,7 @@ async def test_what_waits_for_nothing_wakes_no_thread(
     assert bool(threads.woken) == woken
 
 
-async def test_more_than_a_batch_at_once_is_written(tmp_path: Path) -> None:
+async def test_more_concurrent_puts_than_one_batch_are_stored(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
     await asyncio.gather(*(store.put_stream(f"data/{n:03}", cut(b"%d" % n, 9), fresh=True) for n in range(300)))
     assert [await store.get(key) for key in await keys(store)] == [b"%d" % n for n in range(300)]

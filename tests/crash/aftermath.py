@@ -44,7 +44,7 @@ class Shown(NamedTuple):
 
 
 async def fingerprint(place: Place) -> bytes:
-    """A digest of everything that lies there: of every file, half-written ones too, and of every row of every table."""
+    """A digest of every file (half-written ones too) and of every row of every table."""
     digest = hashlib.sha256()
     for file in sorted(one for one in (place.directory / "objects").rglob("*") if one.is_file()):
         digest.update(repr((str(file.relative_to(place.directory)), file.read_bytes())).encode())

@@ -1,4 +1,4 @@
-"""A real server under load that is killed again and again, and the look at what it had acknowledged.
+"""A real server under load that is killed repeatedly, and the check of what it had acknowledged.
 
 Writers and committers keep it busy over plain HTTP, without retries, and note what was acknowledged. It is killed at a
 random moment, started again over the same data, and every acknowledged upload, delete and commit must be there. How
@@ -42,7 +42,7 @@ class Load:
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """Count a request while nobody knows its answer."""
+        """Count a request whose answer is not known yet."""
         with self.lock:
             self.under_way += 1
         try:
@@ -58,7 +58,7 @@ class Load:
             server.process.kill()
 
     def assert_met(self, kills: int) -> None:
-        """So many kills, each of a server at work."""
+        """Assert the number of kills, each of a server at work."""
         assert len(self.cut_off) == kills
         assert self.operations >= _BUSY * kills
         assert min(self.cut_off) >= 1, f"a kill met an idle server: {self.cut_off}"
@@ -130,7 +130,7 @@ def kill_under_load(server: RunningServer, load: Load, round_number: int, second
     deadline = time.monotonic() + PATIENCE
     while load.operations < before + _BUSY and time.monotonic() < deadline:
         time.sleep(0.01)
-    time.sleep(seconds)  # a random moment is what this is about: no condition stands for "anywhere in the work"
+    time.sleep(seconds)  # a random moment is what this is about: no condition can replace "anywhere in the work"
     load.kill(server)
     server.process.wait()
     for thread in threads:
@@ -162,9 +162,9 @@ def check(server: RunningServer, load: Load) -> None:
 def killed_and_checked(
     data: Path, kills: int, environment: Mapping[str, str], after_kill: Callable[[], None] = lambda: None
 ) -> Load:
-    """Kill a server over `data` so many times under load, and check after each that all acknowledged is there.
+    """Kill a server over `data` `kills` times under load, and check after each that all acknowledged is there.
 
-    Prints its seed. `after_kill` is called with no server at work. Leaves to the caller how much there must have been.
+    Prints its seed. Calls `after_kill` while no server runs. The caller checks how much work there was.
     """
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")

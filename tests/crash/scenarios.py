@@ -40,7 +40,7 @@ from tests.engine.support import REPO, FakeClock, chunked, once
 
 NAMESPACE = "local://lake"
 REWRITE = Limits(400, 1200, patch_rows=0)
-"""The trees of these few rows have several ranges, and every change writes some of them anew."""
+"""The trees of these few rows have several ranges, and every change rewrites some of them."""
 PATCH = Limits(400, 1200, share=0)
 """The same ranges, and every change becomes a patch over them."""
 
@@ -53,11 +53,11 @@ def small_files(limits: Limits) -> Tuning:
 Change = Mapping[str, str | None]
 
 PREPARING, KILLED, LOOKING = 1, 2, 3
-"""Who opens the lake."""
+"""The phases in which a scenario opens the lake."""
 
 
 class Place(NamedTuple):
-    """Where a lake lies: its directory, and the database when its KV store is PostgreSQL."""
+    """Where a lake is stored: its directory, and the database when its KV store is PostgreSQL."""
 
     directory: Path
     dsn: str = ""
@@ -82,7 +82,7 @@ class _Ids:
 async def opened(
     place: Place, process: int, doom: Doom | None = None, *, snapshots: bool = False, limits: Limits = REWRITE
 ) -> AsyncIterator[Engine]:
-    """A fresh engine over what lies there, without grace for what is dropped, its clock standing still.
+    """A fresh engine over the stored lake, without grace for dropped objects, with a stopped clock.
 
     Its ids come in order and differ from those of other `process`es: what one does leaves the same bytes each time.
     """
@@ -279,7 +279,7 @@ async def stage(engine: Engine, branch: str, changes: Change) -> None:
 
 
 def rows_of(changes: Change) -> list[tuple[str, Entry | None]]:
-    """Rows to push. Their data is there already: who pushes has uploaded it before."""
+    """Rows to push. The data was uploaded before."""
     return [(path, None if text is None else _entry(text)) for path, text in changes.items()]
 
 

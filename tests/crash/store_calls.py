@@ -21,7 +21,7 @@ T = TypeVar("T")
 class Doom:
     """Counts the calls of both stores; SIGKILL right before or right after number `number`, counted from 1.
 
-    After means: it took effect, and nobody saw its answer. `say` is told the name of the call first.
+    After means: it took effect, and its answer was lost. `say` gets the name of the call first.
     """
 
     def __init__(self, number: int, *, after: bool, say: Callable[[str], None]) -> None:

@@ -1,6 +1,6 @@
 """SIGKILL of a real server under load: nothing that it acknowledged is lost (`PROTOCOL.md` 7.5).
 
-The load and the look at what is left are `load.py`'s; here many kills, on SQLite and on PostgreSQL. LAKEBED_KILLS asks
+`load.py` has the load and the check; here are many kills, on SQLite and on PostgreSQL. LAKEBED_KILLS asks
 for more than the usual number.
 """
 

@@ -1,6 +1,6 @@
 """SIGKILL of a server that waits for no disk (`durability: process`): all that it acknowledged is there.
 
-The load and the check are those of `load.py`; here a few kills, and a look at every object by fsck. That it
+The load and the check are those of `load.py`; here are a few kills, and fsck reads every object. That it
 really syncs nothing is seen on a disk where every sync fails.
 """
 

@@ -62,7 +62,7 @@ class Zygote:
 
 @contextmanager
 def running_zygote() -> Iterator[Zygote]:
-    """One that waits for jobs, and ends with the block."""
+    """A zygote that waits for jobs and ends with the block."""
     root = Path(__file__).parents[2]
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.crash.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root

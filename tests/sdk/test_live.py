@@ -432,7 +432,7 @@ def test_a_closed_lake_says_so(endpoint: str) -> None:
         lake.user()
 
 
-def test_nobody_there(door: Door) -> None:
+def test_unreachable_server_raises_network_error(door: Door) -> None:
     async def body(lake: Any) -> None:
         with pytest.raises(ConnectionError, match=r"cannot connect to http://127\.0\.0\.1:9"):
             await lake.user()
