@@ -2,7 +2,7 @@
 
 - `python` blocks are run in order, in one namespace for each page;
 - `console` blocks hold `$ lakebed ...` lines, each with what it prints (standard output, then standard error). Ids,
-  times and sizes are compared as such, whatever they are, and a line `...` stands for any lines;
+  times and sizes match any value of their kind, and a line `...` matches any lines;
 - any other block (`sh`, `text`, `sql`, `yaml`) is for reading.
 """
 

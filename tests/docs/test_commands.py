@@ -33,7 +33,7 @@ def commands(text: str) -> Iterator[tuple[int, str]]:
 
 
 def fault(line: str) -> str:
-    """What is wrong with a command line; empty when it is one that there is."""
+    """The fault of a command line, or empty when the command and its options exist."""
     command: click.Command = root
     words = shlex.split(line)[1:]
     while words and isinstance(command, click.Group) and not words[0].startswith("-"):

@@ -1,4 +1,4 @@
-"""docs/correctness.md is made from what the proofs' runs reported, and cannot say "passed" of one that failed."""
+"""docs/correctness.md is generated from the reports of the proofs' runs. It never reports a failed run as passed."""
 
 from __future__ import annotations
 

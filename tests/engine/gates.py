@@ -48,11 +48,11 @@ async def lake() -> AsyncIterator[tuple[Engine, Gate, HookedKV, LossyKV]]:
 
 
 def in_line(engine: Engine, store: Gate, number: int) -> Callable[[], bool]:
-    """Whether a committer is held at the gate, or, behind it, so many wait."""
+    """Returns a condition: a committer is held at the gate (0), or `number` committers wait behind it."""
     return lambda: store.waiting > 0 if number == 0 else len(line(engine)) == number
 
 
 def line(engine: Engine) -> list[object]:
-    """Those who wait for their turn."""
+    """The waiting committers."""
     lines = list(engine.context.queues.values())
     return [] if not lines else list(lines[0].waiting)

@@ -44,7 +44,7 @@ class Inline(PolledSignals):
 
 
 class World:
-    """One KV store and one namespace. `hook` is told of every call to them, before it and after each change."""
+    """One KV store and one namespace. `hook` is called before every call to them, and after each change."""
 
     def __init__(self, inner: KVStore | None = None, tuning: Tuning = QUICK) -> None:
         self.tuning = tuning
@@ -87,7 +87,7 @@ class World:
                 self._inside = False
 
     def at(self, call: int, act: Callable[[], Awaitable[object]]) -> Callable[[], bool]:
-        """Act once, ahead of this call from now. Tells whether it has been reached."""
+        """Act once, before the call with this number from now. Returns a function that says whether it was reached."""
         self.log = []
         left, done = call, False
 
@@ -207,7 +207,7 @@ async def shown(engine: Engine, ref: str = "main", amount: int = 1000, prefix: s
 
 
 async def uncommitted(engine: Engine, branch: str = "main", amount: int = 1000) -> Delta:
-    """What `diff_branch` tells."""
+    """The result of `diff_branch`."""
     found: Delta = {}
     after = ""
     while True:

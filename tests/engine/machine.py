@@ -5,7 +5,7 @@ model (`machine_model.py`) and compares the answers, the types of errors, and wh
 that change nothing, a restart or a rebuild among them, are in `machine_questions.py`; those about uncommitted changes
 in `machine_staging.py`, those about workspaces in `machine_workspaces.py`.
 
-Seams. Hard reset, revert, cherry-pick: a rule beside `merge` here, and a method of `Repo` beside `merge`.
+Seams. Hard reset, revert, cherry-pick: a rule next to `merge` here, and a method of `Repo` next to `merge`.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class Machine(Workspaces):
         written=st.lists(st.one_of(values, st.none()), min_size=3, max_size=3),
     )
     def dwindle(self, data: Data, sizes: tuple[int, ...], written: list[Value | None]) -> None:
-        """Ever smaller commits over the same paths: a patch does not take in one that is much larger."""
+        """Ever smaller commits over the same paths: a patch does not absorb a much larger patch."""
         repo = self.a_repo(data)
         branch = data.draw(st.sampled_from(list(repo.branches)), label="branch")
         for turn, size in enumerate(sizes):

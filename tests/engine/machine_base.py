@@ -1,4 +1,4 @@
-"""What the rules of `machine.py` stand on: the engine and the model side by side, draws, and comparisons."""
+"""The base of the rules of `machine.py`: the engine and the model side by side, draws, and comparisons."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def often(*common: T, seldom: tuple[T, ...] = ()) -> st.SearchStrategy[T]:
 
 
 class Base(RuleBasedStateMachine):
-    """One lake and its model. A subclass may set `root`: then the stores lie on disk, below it."""
+    """One lake and its model. A subclass may set `root`: then the stores are on disk, below it."""
 
     root: ClassVar[Path | None] = None
     ended: ClassVar[int] = 0
@@ -75,8 +75,8 @@ class Base(RuleBasedStateMachine):
         self.model = Model()
         self.cache_bytes = 0
         self.always = False
-        self.unsaved = False  # what a snapshot would hold changed without one
-        self.loose_layers = False  # layer files may lie there that nothing names
+        self.unsaved = False  # the state changed and no snapshot was written
+        self.loose_layers = False  # there may be layer files that no record names
         self.engine = self.world.engine(0, False)
 
     @initialize(

@@ -1,7 +1,7 @@
 """The model of `machine.py`: what a lake holds, as dictionaries, and what each question about it must be answered with.
 
-Nothing here knows how the engine works. A method that changes something takes the engine's answer (for ids that only
-the engine can make), and raises the error that the engine must raise before it looks at that answer.
+The model does not use the engine's code. A method that changes something takes the engine's answer (for ids that only
+the engine can make), and raises the error that the engine must raise before it reads that answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Branch:
     view: View
     hidden: bool = False
     staged: set[str] = field(default_factory=set)
-    """Paths at which rows may be staged: those that differ from the head are; those that do not may have been reset."""
+    """Paths at which rows may be staged. Rows that differ from the head are staged; equal rows may have been reset."""
 
 
 @dataclass
@@ -274,7 +274,7 @@ class Repo:
         return [one.id for one in found if self._matches(one, request)]
 
     def _walk(self, start: Commit, request: LogRequest) -> list[Commit]:
-        """Children before parents; among those that may come next the newest, of those the greatest id."""
+        """Children before parents. Of the possible next commits, the newest first; of equal dates, the greatest id."""
 
         def recent(one: Commit) -> bool:
             return request.since is None or one.date >= request.since

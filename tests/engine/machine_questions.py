@@ -308,7 +308,7 @@ class Questions(Base):
 
 
 def pages_of(found: list[Change], prefix: str, after: str, delimiter: str) -> list[Change]:
-    """The rows of a diff as its pages tell them."""
+    """The rows of a diff as its pages return them."""
     return grouped(
         found, lambda row: row.path, lambda common: Change("prefix_changed", common), prefix, after, delimiter
     )

@@ -1,4 +1,4 @@
-"""The rules of the machine that write to a branch, and those that take it back."""
+"""The rules of the machine that write to a branch, and the rules that reset it."""
 
 from __future__ import annotations
 

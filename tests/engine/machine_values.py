@@ -39,7 +39,7 @@ View = dict[str, Value]
 
 
 def value_of(entry: Entry | None, *, slim: bool = False) -> Value | None:
-    """The value that an entry tells. `slim`: only its size and identity are told."""
+    """The value of an entry. `slim`: only its size and identity."""
     if entry is None:
         return None
     value = BY_IDENTITY[entry.identity]

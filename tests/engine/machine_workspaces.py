@@ -128,7 +128,7 @@ class Workspaces(Staging):
 
     @rule(data=st.data())
     def stash(self, data: Data) -> None:
-        """All that is uncommitted moves into a new workspace; rows that equal the head are told by the engine."""
+        """All uncommitted rows move into a new workspace. The engine reports the rows that equal the head."""
         repo = self.a_repo(data)
         name = self.a_branch(data, repo)
         request = WorkspaceRequest(ref=name, creator="ann", force=repo.read_only)
@@ -186,7 +186,7 @@ class Workspaces(Staging):
         return any(repo.workspaces for repo in self.model.repos.values())
 
     def a_workspace(self, data: Data) -> tuple[Repo, Workspace]:
-        """Mostly one that is open, and among those mostly a new one."""
+        """Mostly an open workspace, and mostly a new one."""
         every = [(repo, one) for repo in self.model.repos.values() for one in repo.workspaces.values()][::-1]
         live = [pair for pair in every if pair[1].state == "open"] or every
         number = data.draw(st.integers(0, 11), label="workspace")
@@ -277,7 +277,7 @@ class Workspaces(Staging):
         assert told == {path: value for path, value in found.rows.items() if base.get(path) != value}
 
     async def raw_rows(self, repo: Repo, found: Workspace) -> dict[str, Value | None]:
-        """All rows in its layers, also those that equal the base and show in no diff."""
+        """All rows in its layers, including rows that equal the base and are in no diff."""
         ctx = self.engine.context
         opened = await open_repo(ctx, repo.name)
         seen = await find_workspace(ctx, opened, found.id)

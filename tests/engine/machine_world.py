@@ -1,4 +1,4 @@
-"""What a machine (`machine.py`) runs on: stores in memory or on disk, a clock that stands still, and tiny limits."""
+"""The environment of `machine.py`: stores in memory or on disk, a stopped clock, and tiny limits."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class World:
         )
 
     async def restart(self) -> None:
-        """The KV store is closed and opened again, where it lies on disk."""
+        """Close the KV store and open it again, if it is on disk."""
         if self._place is not None:
             await self._kv.close()
             self._kv = self._open()
@@ -131,7 +131,7 @@ class World:
         return [row.key for row in await self._kv.scan("drops")]
 
     async def write(self, namespace: str, key: str, data: bytes) -> None:
-        """Put an object beside the engine."""
+        """Put an object without the engine."""
         await self._stores.open(namespace).put(key, data)
 
     def new_id(self) -> str:

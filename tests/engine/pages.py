@@ -17,7 +17,7 @@ def key(path: str) -> bytes:
 
 
 def grouped(rows: Iterable[Item], prefix: str, delimiter: str, after: str, group_kind: str) -> list[Item]:
-    """The oracle: rows in order behind `after`, those that share a common prefix as one; `after` may be one itself."""
+    """The oracle: rows in order after `after`. Rows with a common prefix are one item. `after` may be a prefix."""
     out: list[Item] = []
     for path, kind in sorted(rows, key=lambda row: key(row[0])):
         if not path.startswith(prefix) or (after and key(path) <= key(after)):

@@ -28,7 +28,7 @@ def run(job: Coroutine[Any, Any, T]) -> T:
 
 
 class FakeClock:
-    """Both clocks stand still until `forward` is called."""
+    """Both clocks are stopped until `forward` is called."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self.time = now

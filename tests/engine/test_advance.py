@@ -102,7 +102,7 @@ async def test_each_policy_when_the_branch_has_moved(policy: str, moved: str) ->
         assert (await content(engine))["a"] == "mine"
 
 
-async def test_conflicts_are_told_up_to_an_amount() -> None:
+async def test_conflicts_are_reported_up_to_the_amount() -> None:
     async def job(amount: int, paths: int) -> None:
         engine, ws = await base()
         rows: dict[str, str | None] = {f"p{number:03}": "1" for number in range(paths)}
@@ -153,7 +153,7 @@ async def test_an_older_staged_write_to_the_same_path_is_refused(sealed: bool, p
     values = [(await engine.objects.stat(REPO, ref, "a")).checksum for ref in ("main@", "main", ws.name)]
     assert [error.conflicts[0].base, error.conflicts[0].ours, error.conflicts[0].theirs] == values
     await engine.branches.reset_object(REPO, "main", "a")
-    if sealed or moved:  # what lies in a layer there says now what the head says, and is staged nevertheless
+    if sealed or moved:  # the layer's row now equals the head, and is still staged
         await engine.branches.reset(REPO, "main")
     await advance(engine, ws, policy)
     assert (await content(engine))["a"] == "mine"
@@ -246,7 +246,7 @@ async def test_a_part_is_committed_and_the_rest_goes_on() -> None:
     assert set(await content(engine)) == {"a", "orders/1", "orders/2", "z", "x/a.parquet"}
     found = await now(engine, ws)
     assert (found.state, found.commit_id, found.old_prefixes) == ("open", first.id, (ws.prefix,))
-    assert found.prefix == f"workspaces/{ws.uid}.1/"  # what lies below the old one belongs to a commit now
+    assert found.prefix == f"workspaces/{ws.uid}.1/"  # objects below the old prefix now belong to a commit
     assert set(await content(engine, ws.name)) == {
         "orders/1", "orders/2", "z", "x/a.parquet", "x/b.json", "x/tmp/c.parquet",
     }  # fmt: skip
@@ -278,7 +278,7 @@ async def test_what_is_no_glob_is_refused(glob: str) -> None:
 
 
 async def test_a_part_is_not_committed_when_the_rest_would_lose_its_base() -> None:
-    """The rest gets the new commit as its base, and could not tell any more that somebody else changed its path."""
+    """The rest gets the new commit as its base. A change of its path by another commit would go unnoticed."""
     engine, ws = await base()
     await register(engine, ws, {"a": "mine", "z": "mine"})
     await put_commit(engine, {"z": "theirs"})
@@ -388,7 +388,7 @@ async def test_a_key_that_0_1_0_wrote_is_known(part: bool) -> None:
     assert len(await history(engine)) == 3
 
 
-async def test_callers_with_one_key_at_once_make_one_commit() -> None:
+async def test_concurrent_calls_with_one_idempotency_key_make_one_commit() -> None:
     async def job(kv: KVStore, path: Path | None = None) -> None:
         engines = [await make_engine(kv)]
         engines += [new_engine(kv, engines[0].context.stores) for _ in range(3)]  # as other processes
@@ -402,7 +402,7 @@ async def test_callers_with_one_key_at_once_make_one_commit() -> None:
     await job(MemoryKV())
 
 
-async def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None:
+async def test_committed_workspace_leaves_a_marker_object() -> None:
     engine, ws = await base()
     await put(engine, "b", "2", ws.name)
     made = await advance(engine, ws)
@@ -410,7 +410,7 @@ async def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None
     text = await store.get(f"workspaces/{ws.uid}.committed")
     assert made.id.encode() in text
     await store.delete([f"workspaces/{ws.uid}.committed"])
-    await engine.maintenance.clean()  # it was there once: the janitor has only its row to remove
+    await engine.maintenance.clean()  # the janitor then has only its row to remove
     assert [blob.key async for blob in store.list("workspaces/")] == []
     other = new_engine(engine.context.kv, engine.context.stores)
     ws = await workspace(other)
@@ -542,7 +542,7 @@ async def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
     assert call > 10
 
 
-async def test_two_workspaces_at_once_on_the_same_path() -> None:
+async def test_two_concurrent_workspaces_on_one_path() -> None:
     async def job(call: int) -> bool:
         world = World()
         engine = await world.start()
@@ -575,11 +575,11 @@ async def test_two_workspaces_at_once_on_the_same_path() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-async def test_sixty_workspaces_at_once_on_one_branch(kind: str, tmp_path: Path) -> None:
+async def test_sixty_concurrent_workspaces_on_one_branch(kind: str, tmp_path: Path) -> None:
     kv: KVStore = SqliteKV(tmp_path / "kv.db") if kind == "sqlite" else MemoryKV()
     stores = Stores(tmp_path / "objects")
     engine = await make_engine(kv, stores, namespace="local://lake" if kind == "sqlite" else "mem://lake")
-    other = new_engine(kv, stores)  # a second process, whose committers take no turns with those of the first
+    other = new_engine(kv, stores)  # a second process, which has its own queue of commits
     await put_commit(engine, {"a": "1"})
 
     async def one(number: int) -> Commit:

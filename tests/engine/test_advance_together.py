@@ -64,7 +64,7 @@ async def ids(engine: Engine) -> list[str]:
     return [one.id for one in reversed(page.items)]
 
 
-def test_those_who_wait_land_in_one_swap_each_with_its_own_commit() -> None:
+def test_waiting_commits_share_one_swap_and_keep_their_own_commits() -> None:
     async def job() -> None:
         async with lake() as (engine, store, kv, _):
             found = [await filled(engine, f"p/{number}", str(number)) for number in range(6)]
@@ -113,8 +113,8 @@ def test_overwrite_takes_the_path_that_another_of_them_wrote() -> None:
 
 
 @pytest.mark.parametrize("how", ["abort", "claims", "empty", "dropped"])
-def test_one_who_cannot_come_along_has_its_own_answer(how: str) -> None:
-    """`abort` and claims are about the head as it is when their turn comes."""
+def test_commit_that_fails_in_a_group_gets_its_own_error(how: str) -> None:
+    """`abort` and claims are checked against the head at the time of the swap."""
 
     async def job() -> None:
         async with lake() as (engine, store, _, _):
@@ -145,7 +145,7 @@ def test_one_who_cannot_come_along_has_its_own_answer(how: str) -> None:
     run_job(job())
 
 
-def test_a_row_that_one_of_them_stages_meanwhile_is_not_lost_and_holds_up_nobody() -> None:
+def test_row_staged_during_group_commit_is_kept_and_blocks_no_commit() -> None:
     async def job() -> None:
         async with lake() as (engine, store, kv, _):
             found = [await filled(engine, f"p/{number}", "1") for number in range(4)]
@@ -156,7 +156,7 @@ def test_a_row_that_one_of_them_stages_meanwhile_is_not_lost_and_holds_up_nobody
                 nonlocal late
                 moves = name == "apply" and any(one.key == branch_key("main") for one in what.puts)
                 if moves and len([one for one in what.puts if one.key.startswith(b"commit/")]) > 1:
-                    late += 1  # into one that comes along, just ahead of the swap, whenever it does
+                    late += 1  # into a workspace of the group, just before each swap
                     await put(engine, f"late/{late}", "2", branch=found[2].name)
 
             kv.before = before
@@ -203,7 +203,7 @@ def test_a_lost_answer_is_settled_for_all_of_them() -> None:
 
 
 def test_an_answer_that_nothing_can_settle_is_unknown_to_all_of_them() -> None:
-    """A follower that tried for itself would hear that its workspace is closed, though its commit is in history."""
+    """A follower's own retry would fail because its workspace is closed, although its commit is in history."""
 
     async def job() -> None:
         async with lake() as (engine, store, kv, lossy):
@@ -266,8 +266,8 @@ def test_one_whose_caller_gives_up_is_committed_once_or_not_at_all() -> None:
         async with lake() as (engine, store, _, _):
             found = [await filled(engine, f"p/{number}", "1") for number in range(4)]
             tasks = await held(engine, store, found)
-            tasks[0].cancel()  # the one at work: it goes on
-            tasks[2].cancel()  # one who waits: it has left the line
+            tasks[0].cancel()  # the leader: it continues
+            tasks[2].cancel()  # a waiting commit: it has left the queue
             made = await ends(store, tasks)
             assert isinstance(made[0], asyncio.CancelledError)
             assert isinstance(made[2], asyncio.CancelledError)

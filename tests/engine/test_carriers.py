@@ -60,7 +60,7 @@ async def test_only_small_patches_are_carried(rows: int) -> None:
     assert bool(tree.patches[0].carrier) == (rows == LIMITS.small)
     assert tree.patches[0].file.startswith(RANGES if rows > LIMITS.small else METARANGES)
     await lake.check(tree)
-    # the next one takes a small patch in, and lies over a larger one
+    # the next commit absorbs a small patch, and is above a larger one
     after = (await lake.fold(tree, table({"p/0000": "two"}))).tree
     assert [bool(one.carrier) for one in after.patches] == [True] + [False] * (rows > LIMITS.small)
     assert (await lake.state(after))["p/0000"] == "two"

@@ -185,7 +185,7 @@ RIVALS = ["commit", "reset", "merge", "seal", "reset and seal", "empty commit"]
 
 
 async def act(engine: Engine, rival: str) -> None:
-    """What somebody else does to the branch in the middle of a commit."""
+    """What a rival does to the branch in the middle of a commit."""
     if rival.startswith("reset"):
         await engine.branches.reset(REPO, "main")
     if rival == "commit":
@@ -285,7 +285,7 @@ async def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
 
 
 async def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
-    """Same head, no layers: only the branch's uid tells the new one from the old one."""
+    """Same head, no layers: only the uid of the branch differs."""
 
     async def job(at: int) -> str:
         kv = HookedKV(MemoryKV())

@@ -63,7 +63,7 @@ async def test_each_has_its_own_commit_and_all_are_made_in_one_swap() -> None:
         assert engine.context.trees._unwritten == {}
 
 
-async def test_who_has_nothing_of_its_own_is_told_so_and_the_others_commit() -> None:
+async def test_commit_without_changes_fails_alone_in_a_group() -> None:
     async with lake() as (engine, store, _, _):
         tasks = await queued(engine, store, 2)
         extra = asyncio.ensure_future(commit(engine, "nothing"))
@@ -91,7 +91,7 @@ async def test_a_cancelled_leader_leaves_its_work_to_be_finished() -> None:
         assert made == ["m0", "m1", "m2"], "cancelled too late: made all the same, as after any lost answer"
 
 
-async def test_one_who_waits_can_be_cancelled_and_commits_nothing() -> None:
+async def test_cancelled_waiting_commit_is_not_made() -> None:
     async with lake() as (engine, store, _, _):
         tasks = await queued(engine, store, 3)
         tasks[1].cancel()

@@ -117,7 +117,7 @@ async def test_a_pick_that_leaves_a_version_out() -> None:
     assert len(await versions(engine)) == 3
 
 
-async def test_a_pick_does_not_stand_on_another_branchs_version() -> None:
+async def test_pick_does_not_use_the_version_of_another_branch() -> None:
     engine = await make_engine()
     await grown(engine, 0)
     await engine.branches.create(REPO, "dev", "main")

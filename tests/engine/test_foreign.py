@@ -120,7 +120,7 @@ async def test_keys_that_no_file_name_can_hold_are_seen_too(tmp_path: Path) -> N
     stores.close()
 
 
-async def test_the_look_is_one_question_however_much_lies_there() -> None:
+async def test_foreign_check_makes_one_store_call_for_any_number_of_objects() -> None:
     stores = Stores(None)
     store: Any = stores.open("mem://lake")
     for number in range(3000):
@@ -212,7 +212,7 @@ async def test_a_sweep_counts_what_is_foreign_and_leaves_it() -> None:
     assert set(FOREIGN) <= await lake.files()
 
 
-async def test_folders_of_workspaces_that_nobody_knows_are_foreign() -> None:
+async def test_folders_of_unknown_workspaces_are_foreign() -> None:
     lake = await memory_lake()
     unknown, noted = "12" * 16, "34" * 16
     keys = [f"workspaces/{one}{more}/x" for one in (unknown, noted) for more in ("", ".1")]

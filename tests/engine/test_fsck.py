@@ -1,4 +1,4 @@
-"""fsck: whatever is missing or damaged is told, it alone, with the refs that need it; and nothing else ever is."""
+"""fsck reports each missing or damaged file, with the refs that need it, and nothing else."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ async def test_without_data_no_object_is_looked_at() -> None:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("how", ["missing", "flip", "cut"])
 @pytest.mark.parametrize(("folder", "what"), [(COMMITS, "commit"), (METARANGES, "metarange"), (RANGES, "range")])
-async def test_a_damaged_file_is_told_alone_with_the_refs_that_need_it(
+async def test_damaged_file_is_the_only_finding_with_the_refs_that_need_it(
     folder: str, what: str, how: str, seed: int
 ) -> None:
     lake = await make_lake()
@@ -233,7 +233,7 @@ async def test_a_damaged_file_is_told_alone_with_the_refs_that_need_it(
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("how", ["missing", "flip", "cut"])
-async def test_a_damaged_object_is_told_alone_with_the_refs_that_need_it(how: str, seed: int) -> None:
+async def test_damaged_object_is_the_only_finding_with_the_refs_that_need_it(how: str, seed: int) -> None:
     lake = await make_lake()
     key = random.Random(seed).choice(await files(lake, "data/"))
     await damage(lake, key, how) if how != "cut" else await lake.store.put(key, b"longer than it was")
@@ -380,7 +380,7 @@ async def test_orphans_and_what_is_too_young_to_be_one() -> None:
     assert young.recent_count >= 6
 
 
-async def test_findings_beyond_what_a_report_keeps_are_still_told() -> None:
+async def test_findings_beyond_keep_are_counted_and_sent_to_the_sink() -> None:
     lake = await make_lake()
     gone = await files(lake, "data/")
     await lake.store.delete(gone)
@@ -442,7 +442,7 @@ async def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_mis
 
 
 async def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Among them children whose parents stand, in the order of ids, where the check has been already."""
+    """Some are children of commits whose ids the check has passed already."""
     monkeypatch.setattr(refs_and_commits, "PAGE", 1)
 
     async def job() -> None:
@@ -467,7 +467,7 @@ async def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPat
         await job()
 
 
-async def test_beside_a_working_server_nothing_is_called_missing() -> None:
+async def test_fsck_during_writes_reports_nothing_missing() -> None:
     clock, inner = FakeClock(), MemoryKV()
     kv = HookedKV(inner)
     engine = await make_engine(kv, clock=clock, cleanup_grace=1.0)

@@ -219,8 +219,8 @@ async def test_young_objects_wait_and_what_they_will_replace_stays() -> None:
     assert await paths(world.engine) == ["t/a", "t/b", "t/c"]
 
 
-def test_the_content_decides_and_not_where_it_lies() -> None:
-    """An object that Lakebed itself holds with the MD5 that the source has as its ETag is no change."""
+def test_same_content_at_another_address_is_no_change() -> None:
+    """An object in Lakebed whose MD5 is the source's ETag is unchanged."""
     blob = BlobStat("k", 3, 5.5, '"acbd18db4cc2f85cedef654fccc4a4d8"')
     assert version_of(blob) == "etag:acbd18db4cc2f85cedef654fccc4a4d8"
     assert is_same("acbd18db4cc2f85cedef654fccc4a4d8", 3, blob)
@@ -287,7 +287,7 @@ def test_a_rule_that_is_none_is_refused(rule: str) -> None:
 
 
 async def test_an_entry_elsewhere_is_read_only_where_that_is_allowed() -> None:
-    """Whoever gets a full URI into a commit must not read another bucket with it."""
+    """A full URI in a commit must not give access to another bucket."""
     stores, kv = Stores(None), MemoryKV()
     world = await make_world(kv, stores)
     await world.write("a", "1")
@@ -306,7 +306,7 @@ async def test_the_data_of_repositories_is_no_source(uri: str) -> None:
     await fails(world.diff(), errors.InvalidRequestError)
 
 
-async def test_data_that_changed_since_is_told_and_not_given() -> None:
+async def test_changed_or_deleted_source_object_raises_and_returns_no_data() -> None:
     world = await make_world()
     await world.write("a", "1")
     await world.write("b", "1")
@@ -331,7 +331,7 @@ async def test_a_path_that_does_not_fit_is_named() -> None:
     assert await world.ingest(prefix="p" * 100, exclude=("xxx*",)) is None
 
 
-async def test_what_stands_for_folders_is_no_object() -> None:
+async def test_folder_markers_are_not_ingested() -> None:
     world = await make_world()
     for name in ("", "d/", "d/e"):
         await world.write(name)
@@ -402,7 +402,7 @@ async def advance(world: World, made: Any, policy: str) -> None:
 
 @pytest.mark.parametrize("policy", ["rebase", "abort", "overwrite"])
 @pytest.mark.parametrize("theirs", ["u", "t/other", "t/a"])
-async def test_commits_of_others_meanwhile(theirs: str, policy: str) -> None:
+async def test_concurrent_commit_during_ingest(theirs: str, policy: str) -> None:
     world = await make_world()
     await world.write("a", "mine")
     made = await with_a_page(world)
@@ -429,7 +429,7 @@ async def test_uncommitted_changes_below_the_prefix_are_not_committed_over(path:
     assert not (await world.engine.workspaces.list(REPO)).items
 
 
-async def test_many_ingests_and_commits_at_once() -> None:
+async def test_many_concurrent_ingests_and_commits() -> None:
     world = await make_world()
     for number in range(20):
         await world.write(f"{number}", str(number))
@@ -503,7 +503,7 @@ async def test_a_closed_workspace_takes_no_page() -> None:
     assert (await now(world.engine, made)).state == "reverted"
 
 
-async def test_a_page_is_not_answered_from_a_workspace_that_changed_meanwhile() -> None:
+async def test_workspace_deleted_during_ingest_page_is_an_error() -> None:
     world = await make_world()
     await world.write("a", "1")
     await world.ingest()

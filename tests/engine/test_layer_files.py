@@ -99,7 +99,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10, said)
 
 
 @pytest.mark.slow
-def test_a_footer_that_lies(tmp_path: Path) -> None:
+def test_false_footer_of_layer_file_is_refused(tmp_path: Path) -> None:
     """The probe of the review: 8.6 KB, one page of 30 million zeros in `size_bytes`, and a footer that denies it."""
     count = 30_000_000
     texts = pa.array([""]).take(pa.array(np.zeros(count, dtype=np.int32)))

@@ -1,6 +1,6 @@
 """Rivals at every store call of push, compact, reset of a prefix and commit; lost answers; many real tasks.
 
-Two operations at once must end as one of the two orders would. The oracle runs both orders on a dictionary.
+Two concurrent operations must end as one of the two orders would. The oracle runs both orders on a dictionary.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ async def intact(world: World, engine: Engine, wanted: list[Model], what: object
 
 @pytest.mark.parametrize("rival", list(RIVALS)[1:])
 @pytest.mark.parametrize("verb", VERBS)
-async def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
+async def test_two_concurrent_operations_end_as_one_of_their_orders(verb: str, rival: str) -> None:
     async def job(call: int, live: bool) -> bool:
         world = World()
         engine, model = await prepared(live, world)
@@ -267,7 +267,7 @@ def test_a_record_of_before_resets_were_counted_has_none() -> None:
 
 
 async def test_an_empty_commit_does_not_bury_another() -> None:
-    """With nothing staged there is no suffix that a rival's commit would take away: only the head tells."""
+    """With nothing staged, a rival's commit removes no layer: only the head shows it."""
 
     async def job(call: int) -> bool:
         world = World()
@@ -303,7 +303,7 @@ async def test_a_push_whose_answer_is_never_known() -> None:
     await intact(world, engine, [model], "never applied")
 
 
-async def test_a_write_between_the_look_at_the_marker_and_the_swap() -> None:
+async def test_write_between_the_marker_check_and_the_swap_is_kept() -> None:
     """Spelt out, since it is the reason for the guard: the write is acknowledged, so it must not go with its token."""
     world = World()
     engine = await world.start()

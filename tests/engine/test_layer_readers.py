@@ -247,7 +247,7 @@ WRITES: dict[str, tuple[Callable[[Engine], Awaitable[object]], Callable[[Model],
 
 @pytest.mark.parametrize("files", [True, False])
 @pytest.mark.parametrize("verb", WRITES)
-async def test_a_writer_that_pauses_past_the_grace_looks_again(verb: str, files: bool) -> None:
+async def test_writer_that_pauses_past_the_grace_reads_again(verb: str, files: bool) -> None:
     async def job(call: int) -> bool:
         world = World()
         engine, model = await prepared(world, files=files)

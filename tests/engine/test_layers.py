@@ -277,7 +277,7 @@ async def test_parts_are_written_while_the_next_rows_come() -> None:
     async def delta() -> AsyncIterator[pa.Table]:
         for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
             yield piece
-            if number == full:  # a part: it is being written, and holds nobody up
+            if number == full:  # a full part: it is written in the background
                 await asyncio.wait_for(store.begun.wait(), PATIENCE)
                 assert not store._blobs
                 asyncio.get_running_loop().call_later(0.05, store.go.set)
@@ -290,7 +290,7 @@ async def test_parts_are_written_while_the_next_rows_come() -> None:
 
 
 @pytest.mark.parametrize("how", ["rows", "store"])
-async def test_who_gives_a_layer_up_is_told_when_nothing_is_written_any_more(how: str) -> None:
+async def test_abandoned_layer_returns_after_its_last_write(how: str) -> None:
     store, runtime = Held(), AsyncioRuntime(threads=2)
     rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
     full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
@@ -312,7 +312,7 @@ async def test_who_gives_a_layer_up_is_told_when_nothing_is_written_any_more(how
 
 
 @pytest.mark.parametrize("paths", [("a", "b", "b", "c"), ("b", "a", "c", "b"), ("b", "b")])
-async def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str, ...]) -> None:
+async def test_push_with_a_duplicate_path_is_refused(paths: tuple[str, ...]) -> None:
     world = World(tuning=TINY)
     engine = await world.start()
     files = world.layer_files()
@@ -326,7 +326,7 @@ def layer(number: int, rows: int) -> Layer:
     return Layer(str(number), "file", (LayerPart(f"{number}-0", "a", "b", rows, 1),)) if rows else Layer(str(number))
 
 
-def test_the_run_is_newest_first_and_rows_are_not_rewritten_for_ever() -> None:
+def test_compaction_run_is_newest_first_and_bounds_rewrites() -> None:
     assert choose_run(tuple(layer(n, 0) for n in range(7)), 8) == ()
     every = tuple(layer(n, 0) for n in range(8))
     assert choose_run(every, 8) == every

@@ -213,7 +213,7 @@ async def test_commits_that_touch_too_much_are_looked_at(
 
 @pytest.mark.slow
 async def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: set[str]) -> None:
-    """Beside the commits that changed it, a few rows for each hundred commits: no commit is opened in vain."""
+    """It reads the commits that changed the path, and a few rows for each hundred commits. It reads no other commit."""
 
     async def calls(count: int) -> int:
         kv = HookedKV(MemoryKV())
@@ -233,7 +233,7 @@ async def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: se
     assert long < 200, (short, long)  # 1,200 and more without spans
 
 
-async def test_the_log_is_told_when_its_index_cannot_be_written() -> None:
+async def test_log_reports_when_its_index_cannot_be_written() -> None:
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     made = await put_commit(engine, {"a": "1"})

@@ -88,7 +88,7 @@ def grouped_fast(rows: list[tuple[str, str]], prefix: str, delimiter: str) -> li
     return grouped(kept, prefix, delimiter, "", "group")
 
 
-async def test_a_page_of_prefixes_looks_into_the_store_a_few_times() -> None:
+async def test_page_of_prefixes_makes_few_store_calls() -> None:
     kv, stores = HookedKV(MemoryKV()), Stores(None)
     await grown(kv, stores, random.Random(SEED), tagged=False)
     engine = new_engine(kv, stores)

@@ -28,7 +28,7 @@ def _tiny() -> Iterator[None]:
 
 
 def go(machine: type[Machine], examples: int, steps: int, record: Record, *, shrink: bool = True) -> None:
-    """Run the machine so many times; each one must come to its last checks.
+    """Run the machine `examples` times. Each run must reach its last checks.
 
     To `shrink` a failure takes up to five minutes.
     """

@@ -111,7 +111,7 @@ async def test_conflicts_page_by_page(base: State, one: Delta, other: Delta, amo
     lake.close()
 
 
-async def test_many_equal_identities_are_told_apart_by_their_paths() -> None:
+async def test_entries_with_equal_identities_differ_by_path() -> None:
     """M13: empty `_SUCCESS` files share one identity; a deleted one and an added one are two paths."""
     lake = Lake()
     base = {f"t{n:03}/_SUCCESS": "" for n in range(200)} | {"a": "one"}

@@ -135,7 +135,7 @@ async def test_a_dirty_destination_is_refused(layer: bool, rows: dict[str, str |
 
 
 @pytest.mark.parametrize("layers", ["none", "all", "some", "reset"])
-async def test_staged_rows_that_change_nothing_do_not_stand_in_the_way(layers: str) -> None:
+async def test_staged_rows_equal_to_the_head_do_not_block_a_merge(layers: str) -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
     await engine.branches.create(REPO, "dev", "main")
@@ -186,7 +186,7 @@ async def test_a_row_staged_just_before_the_swap_is_not_overtaken(no_op: bool) -
             kv.before = None
             assert await content(engine, "main@") == {"a": "1"}
         if reached:
-            # staged before the merge: refused; staged after it: it stands over the merge. Never in between
+            # staged before the merge: refused; staged after it: still staged on top of the merge
             assert await content(engine) == {"a": "mine"}
             merged = (await content(engine, "main@"))["a"] == "2"
             assert not merged or at > last_apply
@@ -234,7 +234,7 @@ async def test_unrelated_histories() -> None:
     assert (await engine.commits.diff(REPO, alone.id, "main", mode="two_dot")).items
 
 
-async def test_every_commit_stands_in_the_object_store_too() -> None:
+async def test_every_commit_is_also_in_the_object_store() -> None:
     from lakebed_format import decode_commit
 
     engine = await make_engine()

@@ -2,7 +2,7 @@
 
 A fault comes right before or right after store call 1, 2, 3, ... of the operation, until it ends without one: the
 number of calls is found, not assumed. Whatever it said, a second try by another process, with the same parts, must end
-with one object of the right content; whoever was told of an entry was told the truth; and nothing is left behind.
+with one object of the right content; each entry that a caller received is true; and nothing is left behind.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class FaultyKV(HookedKV):
 
 
 class FaultyObjects:
-    """A store without anything of its own for parts, or (`joins`) one that joins objects."""
+    """A store without support for parts, or (`joins`) a store that joins objects."""
 
     def __init__(self, inner: MemoryObjects, fault: Fault) -> None:
         self._inner = inner
@@ -202,7 +202,7 @@ async def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditi
 @pytest.mark.parametrize("then", ["abort", "complete"])
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 async def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None:
-    """As long as nobody was told that it is given up, and it is not, it can be completed."""
+    """An upload whose abort failed can still be completed."""
 
     async def job(number: int) -> Fault:
         fault = Fault("lost", number, late=late)
@@ -242,7 +242,7 @@ async def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 async def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
-    """A part that was answered counts; one that was not may be sent again."""
+    """An acknowledged part is stored; another part may be sent again."""
 
     async def job(number: int) -> Fault:
         fault = Fault("lost", number, late=late)
@@ -272,7 +272,7 @@ async def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 async def test_one_of_two_racing_completions_is_in_trouble(late: bool) -> None:
-    """They take turns at every call; whatever befalls one of them, one object lands, and all agree on it."""
+    """They take turns at every call. Whatever fault one of them meets, one object is stored, and both return it."""
 
     async def job(number: int) -> Fault:
         fault = Fault("lost", number, late=late)

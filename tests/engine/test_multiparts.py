@@ -108,7 +108,7 @@ async def test_the_last_of_two_parts_of_a_number_counts_and_the_first_one_is_no_
 
 
 async def test_a_part_that_is_sent_again_while_it_is_chosen_is_not_planned() -> None:
-    """Else nobody could complete the upload any more: neither with the old part, which is gone, nor with the new."""
+    """Otherwise no caller could complete the upload: the old part is gone, and the new part is not in the plan."""
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     target = await begin(engine)
@@ -142,7 +142,7 @@ async def test_an_upload_that_is_completed_while_it_is_given_up_stays_an_object(
     assert await content(engine) == {"big": "whole"}
 
 
-async def test_what_is_wrong_with_the_list_of_parts_is_told_and_the_upload_goes_on() -> None:
+async def test_complete_with_wrong_parts_is_refused_and_upload_stays_open() -> None:
     engine = await make_engine()
     target = await begin(engine)
     small, large = await send(engine, target, 1, b"small"), await send(engine, target, 2, LARGE)
@@ -162,7 +162,7 @@ async def test_what_is_wrong_with_the_list_of_parts_is_told_and_the_upload_goes_
     assert (await engine.objects.stat(REPO, "main", "big")).size == LEAST_PART
 
 
-async def test_an_upload_is_told_by_its_branch_its_path_and_its_id() -> None:
+async def test_upload_is_found_only_by_its_branch_path_and_id() -> None:
     engine = await make_engine()
     await engine.branches.create(REPO, "dev", "main")
     target, parts = await two(engine)
@@ -266,7 +266,7 @@ async def test_of_two_uploads_to_one_path_racing_under_a_condition_one_lands() -
     assert await engine.objects.stat(REPO, "main", "big") == landed[0]
 
 
-async def test_one_completion_asked_for_by_many_at_once_is_one_object(tmp_path: Path) -> None:
+async def test_concurrent_completes_of_one_upload_store_one_object(tmp_path: Path) -> None:
     kv = MemoryKV()
     await make_engine(kv, Stores(tmp_path), namespace="local://lake")
     engines = [new_engine(kv, Stores(tmp_path)) for _ in range(6)]
@@ -311,7 +311,7 @@ async def test_an_upload_that_is_given_up_while_it_is_completed_is_not_an_object
     assert (await engine.maintenance.fsck(REPO, FsckOptions(data=True))).ok
 
 
-async def test_other_parts_never_take_the_place_of_those_that_are_being_completed() -> None:
+async def test_complete_in_progress_cannot_be_replaced_by_other_parts() -> None:
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     target, parts = await two(engine)
