@@ -182,7 +182,7 @@ async def test_a_write_that_landed_and_was_committed_is_a_success() -> None:
 
 
 async def test_a_write_that_was_overwritten_or_never_landed_is_unknown() -> None:
-    """The two cases look the same. A second write, or a success, would be wrong in one of them."""
+    """The two cases cannot be distinguished. A second write, or a success, would be wrong in one of them."""
     engine, kv = await lossy("before", 1, only_overwrite)
     await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
     kv.before = None

@@ -331,7 +331,7 @@ async def test_complete_in_progress_cannot_be_replaced_by_other_parts() -> None:
 
 @pytest.mark.parametrize("look", [1, 2])
 async def test_the_object_of_the_same_completion_is_not_in_its_way(look: int) -> None:
-    """Another process lands it right before this one looks whether the path is free."""
+    """Another process stores the object right before this one checks whether the path is free."""
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     await put(engine, "other", "so that the token has rows")

@@ -1,4 +1,4 @@
-"""The objects of a batch on their way: the next arrives while one becomes durable, in order, few at once, or none."""
+"""Overlapping writes of a batch: the next object arrives while one becomes durable, in order, few at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import PATIENCE
 
 
 class Disk:
-    """Takes the content of objects at once, and keeps each until it may become durable."""
+    """Reads the content of objects without a wait, and holds each until it may become durable."""
 
     def __init__(self, *, opens: bool = False) -> None:
         self.waiting = 0
@@ -51,7 +51,7 @@ async def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_the
     disk = Disk()
     writes = Overlapping(AsyncioRuntime(), disk.write)
     for number, path in enumerate(["a", "quick", "b"]):
-        async with asyncio.timeout(PATIENCE):  # for ever, when one waits for the other
+        async with asyncio.timeout(PATIENCE):  # a deadlock, if one waits for the other
             await writes.begin(_request(path), _content(number))
     assert disk.waiting == 2
     disk.gate.set()
@@ -59,7 +59,7 @@ async def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_the
     assert [(one.physical_address, one.size) for one in entries] == [("a", 0), ("quick", 1), ("b", 2)]
 
 
-async def test_few_are_on_their_way_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_few_writes_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrent_writes, "AT_ONCE", 3)
     disk = Disk()
     writes = Overlapping(AsyncioRuntime(), disk.write)
@@ -70,7 +70,7 @@ async def test_few_are_on_their_way_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert disk.most <= 4
 
 
-async def test_a_failure_is_raised_and_what_was_written_is_told() -> None:
+async def test_failed_write_is_raised_and_stop_returns_written_entries() -> None:
     disk = Disk(opens=True)
     writes = Overlapping(AsyncioRuntime(), disk.write)
     await writes.begin(_request("a"), _content())
@@ -81,7 +81,7 @@ async def test_a_failure_is_raised_and_what_was_written_is_told() -> None:
     assert disk.waiting == 0
 
 
-async def test_content_that_breaks_off_is_raised_at_once() -> None:
+async def test_interrupted_content_is_raised_without_delay() -> None:
     async def gone() -> AsyncIterator[bytes]:
         yield b"x"
         raise ConnectionResetError("the client left")

@@ -1,4 +1,4 @@
-"""Trees with patches over tiny ranges against dictionaries: fold, diff, look-ups, cursors and what is written."""
+"""Trees with patches over tiny ranges against dictionaries: fold, diff, lookups, cursors and written files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _tiny() -> Iterator[None]:
 
 
 async def grown(lake: Lake, state: State, more: list[Delta]) -> list[tuple[Tree, State]]:
-    """A tree and those that small changes made of it."""
+    """A tree, and the trees that small changes made from it."""
     made = [(await lake.tree(state), state)]
     for delta in more:
         tree, here = made[-1]
@@ -104,7 +104,7 @@ async def test_a_diff_is_the_delta_to_the_other_tree(state: State, more: list[De
 
 @SOME
 @given(states, small, st.lists(paths, max_size=6))
-async def test_look_ups_and_cursors_see_through_patches(state: State, more: list[Delta], wanted: list[str]) -> None:
+async def test_find_and_cursors_read_through_patches(state: State, more: list[Delta], wanted: list[str]) -> None:
     lake = Lake(patches=True)
     tree, here = (await grown(lake, state, more))[-1]
     for trees in (lake.trees, lake.cold()):
@@ -256,7 +256,7 @@ async def test_a_listing_fetches_the_next_range_before_it_is_needed() -> None:
     assert store.asked == files[:2]
     await to_the_end(cursor)
     assert store.asked == files, "each file once, in order"
-    # what was fetched ahead and is gone by then is asked for again, and told as missing
+    # a prefetched file that is gone by then is fetched again, and reported as missing
     await cursor.seek("")
     await store.delete([files[1]])
     with pytest.raises(MissingFileError, match=files[1]):

@@ -164,7 +164,7 @@ def done(verb: str, found: dict[str, str]) -> bool:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-async def test_uncommitted_changes_stand_in_the_way(verb: str) -> None:
+async def test_uncommitted_changes_refuse_the_verb(verb: str) -> None:
     engine = await prepared(HookedKV(MemoryKV()))
     await put(engine, "z", "staged")
     await fails(VERBS[verb](engine), errors.DirtyBranchError)
@@ -206,7 +206,7 @@ async def test_a_row_staged_at_any_moment_is_not_overtaken(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-async def test_a_commit_of_somebody_else_at_any_moment_is_not_lost(verb: str) -> None:
+async def test_concurrent_commit_at_any_moment_is_not_lost(verb: str) -> None:
     """It is in the history afterwards, or it came first and the verb worked on top of it. A hard reset may drop it."""
 
     async def job(at: int) -> bool:

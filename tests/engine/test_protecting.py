@@ -120,7 +120,7 @@ async def test_a_bulk_delete_says_of_each_path_that_it_is_refused() -> None:
     assert await content(engine) == {"a": "1", "b": "1"}
 
 
-async def test_rules_are_set_only_over_those_that_were_read() -> None:
+async def test_replace_rules_requires_the_etag_of_the_current_rules() -> None:
     engine = await make_engine()
     assert etag_of_rules(await engine.protection.rules(REPO)) == ""
     await fails(engine.protection.replace(REPO, ["a"], if_match="0" * 64), errors.PreconditionFailedError)
@@ -145,7 +145,7 @@ async def test_patterns_that_would_protect_nothing_are_refused(pattern: str) -> 
     assert await engine.protection.rules(REPO) == ()
 
 
-async def test_rules_added_at_once_are_all_there() -> None:
+async def test_concurrently_added_rules_are_all_kept() -> None:
     engine = await make_engine(HookedKV(MemoryKV()))
     await asyncio.gather(*[engine.protection.add(REPO, f"b{n}") for n in range(5)])
     assert sorted(await engine.protection.rules(REPO)) == [f"b{n}" for n in range(5)]

@@ -1,4 +1,4 @@
-"""Publish: changes committed at once, never staged. Every acknowledged one is a commit of its own, with its rows."""
+"""Publish commits changes without staging them. Each acknowledged publish is one commit with its rows."""
 
 from __future__ import annotations
 
@@ -163,8 +163,8 @@ def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None
 
 @pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("count", [1, 130])
-def test_a_staged_row_at_one_of_the_paths_is_in_the_way(sealed: bool, count: int) -> None:
-    """Whether it still lies in the token or in a layer already."""
+def test_publish_over_a_staged_row_is_refused(sealed: bool, count: int) -> None:
+    """Whether the row is still in the token or already in a layer."""
 
     async def job() -> None:
         stores = Stores(None)
@@ -296,7 +296,7 @@ def test_a_key_commits_once() -> None:
     run_job(job())
 
 
-def test_a_key_sent_twice_at_once_commits_once() -> None:
+def test_concurrent_publishes_with_one_key_commit_once() -> None:
     async def job() -> None:
         kv, stores = MemoryKV(), Stores(None)
         engines = [await make_engine(kv, stores), new_engine(kv, stores)]
@@ -397,7 +397,7 @@ def test_one_lost_answer_is_settled(how: str, rival: bool) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_with_many_lost_answers_nobody_is_lied_to(seed: int) -> None:
+def test_outcomes_are_true_with_many_lost_answers(seed: int) -> None:
     """Acknowledged: in history once, with its rows. Refused: in none. Unknown: asked again by the key, once at most."""
 
     async def job() -> None:
@@ -443,7 +443,7 @@ def test_with_many_lost_answers_nobody_is_lied_to(seed: int) -> None:
     run_job(job())
 
 
-def test_data_is_kept_when_nobody_can_tell() -> None:
+def test_data_is_kept_when_the_outcome_is_unknown() -> None:
     async def job() -> None:
         kv, stores = LossyKV(MemoryKV(), lambda _: ""), Stores(None)
         engine = await make_engine(kv, stores)
@@ -471,7 +471,7 @@ def test_data_is_kept_when_nobody_can_tell() -> None:
     run_job(job())
 
 
-def test_a_branch_made_again_meanwhile_is_another_one() -> None:
+def test_publish_to_a_recreated_branch_is_refused() -> None:
     async def job() -> None:
         kv, stores = HookedKV(MemoryKV()), Stores(None)
         engine = await make_engine(kv, stores)

@@ -1,4 +1,4 @@
-"""Real tasks at once, on memory and on SQLite, with and without lost answers. A seed is printed with each failure."""
+"""Concurrent tasks, on memory and on SQLite, with and without lost answers. Each failure prints its seed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_writers_and_committers(kind: str, rate: float, tmp_path: Path) ->
     async def job(seed: int) -> None:
         dice = random.Random(seed)
         made: list[Commit] = []
-        last: dict[str, set[str]] = {}  # per path: what it may hold, the last acknowledged and those that are unknown
+        last: dict[str, set[str]] = {}  # per path: its possible contents, the last acknowledged and the unknown ones
         everything: dict[str, str] = {}
 
         async def writer(number: int) -> None:
@@ -190,7 +190,7 @@ async def test_merges_race_with_writers_and_committers(kind: str, tmp_path: Path
         await job(seed)
 
 
-async def test_branches_and_tags_created_at_once_with_lost_answers(tmp_path: Path) -> None:
+async def test_concurrent_branch_and_tag_creation_with_lost_answers(tmp_path: Path) -> None:
     async def job(seed: int) -> None:
         async with lake("memory", tmp_path, seed, losing(random.Random(seed), 0.3)) as engine:
 

@@ -168,7 +168,7 @@ async def test_a_deleted_repository_waits_for_the_cleaner() -> None:
     assert await picture(engine) == before
 
 
-async def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> None:
+async def test_lost_commits_are_reported_and_their_branches_left_out() -> None:
     async def job(how: str) -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)
@@ -224,7 +224,7 @@ async def test_without_a_snapshot_commits_come_back_and_heads_are_named() -> Non
     assert await content(again) == await content(engine)
 
 
-async def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> None:
+async def test_damaged_snapshot_or_marker_is_reported_and_an_older_one_used() -> None:
     stores, clock = Stores(None), FakeClock()
     engine = await make_engine(stores=stores, clock=clock)
     await make_history(engine)
@@ -264,7 +264,7 @@ async def test_an_old_snapshot_under_a_newer_name_is_not_believed() -> None:
     assert await picture(again) == await picture(engine)
 
 
-async def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> None:
+async def test_interrupted_rebuild_is_invisible_and_can_be_repeated() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
@@ -306,7 +306,7 @@ async def _break_at(kv: HookedKV, stores: Stores, at: int, how: str) -> None:
     kv.before = None
 
 
-async def test_a_repository_made_meanwhile_wins() -> None:
+async def test_rebuild_loses_to_a_repository_created_during_it() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)

@@ -138,7 +138,7 @@ async def test_names_and_namespaces_are_unique_and_do_not_overlap() -> None:
 
 
 @pytest.mark.parametrize("pair", [("mem://x", "mem://x/y"), ("mem://x/y", "mem://x"), ("mem://x", "mem://x")])
-async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> None:
+async def test_two_concurrent_creations_never_share_a_namespace(pair: tuple[str, str]) -> None:
     async def job(at: int) -> bool:
         kv = HookedKV(MemoryKV())
         engine = new_engine(kv, Stores(None))
@@ -171,7 +171,7 @@ async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> Non
     assert at > 4
 
 
-async def test_many_creations_of_one_name_at_once() -> None:
+async def test_many_concurrent_creations_of_one_name() -> None:
     engine = new_engine(MemoryKV(), Stores(None))
     results = await asyncio.gather(
         *(engine.repositories.create("lake", "mem://lake") for _ in range(10)), return_exceptions=True

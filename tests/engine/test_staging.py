@@ -144,7 +144,7 @@ async def test_conditions_of_uploads() -> None:
 
 @pytest.mark.parametrize("condition", [{"if_none_match": True}, {"if_match": "c4ca4238a0b923820dcc509a6f75849b"}])
 async def test_a_condition_holds_at_the_moment_of_staging(condition: dict[str, Any]) -> None:
-    """M11: something else lands between the look and the write, by way of the token, a layer or the head."""
+    """M11: a rival's change (in the token, a layer or the head) comes between the check and the write."""
 
     async def between(how: str) -> None:
         stores = Stores(None)

@@ -1,4 +1,4 @@
-"""The sweep: what nothing names goes after two looks and a day; what is, or may be about to be, named never does."""
+"""The sweep deletes unreferenced files after two scans and a day, and never a file with a possible reference."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
 
 
 @pytest.mark.parametrize("leave", WAYS)
-async def test_every_kind_goes_after_two_looks_and_a_day_and_not_before(
+async def test_every_kind_of_orphan_is_deleted_after_two_scans_and_a_day(
     opened: Callable[[], Awaitable[Lake]], leave: Callable[[Lake], Awaitable[None]]
 ) -> None:
     lake = await opened()
@@ -138,8 +138,8 @@ async def test_without_data_objects_stay() -> None:
     assert await lake.whole()
 
 
-async def test_what_is_named_between_the_looks_stays() -> None:
-    """A push that takes longer than a day and then lands: only the second look can know."""
+async def test_file_referenced_between_the_two_scans_is_kept() -> None:
+    """A push takes longer than a day and then succeeds. Only the second scan can see it."""
     lake = await memory_lake()
     await fill(lake)
     layer = await written_layer(lake)
@@ -158,8 +158,8 @@ async def test_what_is_named_between_the_looks_stays() -> None:
     assert await lake.whole()
 
 
-async def test_a_file_that_is_written_again_between_the_looks_stays() -> None:
-    """A commit on its way that makes the same tree, and has not swung yet, has written its files again."""
+async def test_file_rewritten_between_the_two_scans_is_kept() -> None:
+    """A running commit of the same tree has written the files again, and has not swapped the branch yet."""
     lake = await memory_lake()
     await fill(lake)
     await lost_commit(lake)
@@ -232,8 +232,8 @@ class Failing(MemoryObjects):
 
 
 @pytest.mark.slow
-async def test_a_look_that_fails_deletes_nothing() -> None:
-    """Whatever call of it fails: of the KV store, or of the bucket."""
+async def test_failed_scan_deletes_nothing() -> None:
+    """Any call may fail, of the KV store or of the bucket."""
 
     async def make() -> tuple[Lake, Failing]:
         clock, stores, kv = FakeClock(), Stores(None), HookedKV(MemoryKV())
@@ -265,7 +265,7 @@ async def test_a_look_that_fails_deletes_nothing() -> None:
             assert found.deleted == store.deletes > 0
             return False
         assert found is None or found.deleted == 0
-        if store.deletes:  # the deleting had begun: then both looks were whole
+        if store.deletes:  # deletion had begun: then both scans were complete
             assert (in_kv or in_bucket) > 10
         shown = await content(lake.engine)
         assert shown["f"] == "live"
@@ -500,7 +500,7 @@ async def test_one_process_sweeps_at_a_time() -> None:
     assert len((await lake.sweep(SweepOptions(every=3600.0))).reports) == 1
 
 
-async def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
+async def test_lease_of_a_crashed_sweep_expires() -> None:
     async def job(seconds: float, clock_goes_back: float = 0.0) -> SweepPass:
         lake = await memory_lake()
         partition = (await open_repo(lake.engine.context, REPO)).partition
@@ -543,8 +543,8 @@ async def test_who_lost_the_lease_deletes_nothing_more() -> None:
 
 
 @pytest.mark.slow
-async def test_two_sweeps_at_once_do_no_harm() -> None:
-    """As when a lease ran out: each deletes only what it has seen unnamed twice itself."""
+async def test_two_concurrent_sweeps_delete_only_orphans() -> None:
+    """As after an expired lease: each deletes only files that it found unreferenced in two scans of its own."""
 
     async def job(calls: int) -> bool:
         lake = await memory_lake()
@@ -575,12 +575,12 @@ async def test_two_sweeps_at_once_do_no_harm() -> None:
     assert calls > 15
 
 
-# beside work
+# concurrent work
 
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
-    """Files count as old at once: only what is named when, and when it is written again, decides."""
+    """All files count as old. Only the moments of references and of rewrites decide."""
     chance = random.Random(seed)
     lake = await memory_lake()
     await fill(lake)
@@ -643,7 +643,7 @@ async def again(engine: Engine) -> None:
 # what it costs
 
 
-async def test_the_second_look_reads_only_what_is_new() -> None:
+async def test_second_scan_reads_only_new_files() -> None:
     lake = await memory_lake()
     await fill(lake)
     await lost_commit(lake)

@@ -63,7 +63,7 @@ async def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> 
 
 @FEW
 @given(states, deltas, st.lists(st.integers(0, 40), max_size=8), st.sampled_from([1, 3, 50_000]))
-async def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[int], piece: int) -> None:
+async def test_streamed_delta_folds_like_a_whole_delta(state: State, delta: Delta, at: list[int], piece: int) -> None:
     lake = Lake(piece=piece)
     tree = await lake.tree(state)
     at_once = await lake.fold(tree, table(delta))
@@ -104,7 +104,7 @@ async def test_one_key_writes_three_ranges_at_most(state: State, path: str, text
 
 
 @pytest.mark.parametrize("path", ["p/0000", "p/0100x", "p/0100", "p/0299"])
-async def test_ranges_that_only_their_size_closes_do_not_shift_for_ever(path: str) -> None:
+async def test_change_shifts_few_ranges_that_only_their_size_closes(path: str) -> None:
     async def job() -> None:
         lake = Lake()
         state = {f"p/{n:04}": "one" for n in range(300)}

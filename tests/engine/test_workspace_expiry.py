@@ -34,7 +34,7 @@ async def test_an_expired_workspace_is_closed_and_its_rows_go_after_the_grace() 
     await engine.maintenance.clean()
     assert (await engine.workspaces.renew(REPO, lives.uid, 100_000)).expires == int(world.clock.now()) + 100_000
     world.clock.forward(1)
-    assert (await content(engine, ends.name))["b"] == "2"  # nobody has looked yet
+    assert (await content(engine, ends.name))["b"] == "2"  # no cleanup has run yet
     await engine.maintenance.clean()
     assert (await now(engine, ends)).state == "expired"
     rows = staging(ends.staging_token)
@@ -82,8 +82,8 @@ async def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
     assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
 
 
-async def test_two_that_make_one_workspace_at_once_get_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the one has written below its prefix before the other has looked there."""
+async def test_concurrent_creates_of_one_workspace_return_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the first has written below the prefix before the second checks it."""
     engine, _ = await base()
     found_id, was_used, made = "ab" * 16, lifecycle._was_used, []
 
@@ -99,13 +99,13 @@ async def test_two_that_make_one_workspace_at_once_get_the_same(monkeypatch: pyt
 
 @pytest.mark.parametrize("how", ["objects", "committed", "partly"])
 async def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> None:
-    """Commits may name what lies below its prefixes."""
+    """Commits may name objects below its prefixes."""
     engine, ws = await base()
     if how == "objects":
         await write_below(engine, ws, "left", "x")
         await engine.workspaces.delete(REPO, ws.uid)
     else:
-        for path in ("b", "c"):  # through the server: their data lies in data/
+        for path in ("b", "c"):  # through the server: their data is in data/
             await put(engine, path, path, branch=ws.name)
         await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
         if how == "partly":

@@ -19,7 +19,7 @@ from tests.engine.support import (
 from tests.engine.workspacing import advance, base, clock_of, now, register, store_of, workspace, write_below
 
 
-async def test_registered_objects_lie_below_the_prefix_or_outside_of_the_namespace() -> None:
+async def test_registered_objects_are_below_the_prefix_or_outside_the_namespace() -> None:
     engine, ws = await base()
     entry = await write_below(engine, ws, "b", "2")
     import msgspec
@@ -65,7 +65,9 @@ async def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
 async def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None:
     engine, ws = await base()
     await register(engine, ws, {"lost": "l"})
-    await (await store_of(engine)).delete([ws.prefix + "lost"])  # a client said that it is there: fsck will tell
+    await (await store_of(engine)).delete(
+        [ws.prefix + "lost"]
+    )  # the client registered it: fsck reports the missing object
     for path in ("deleted", "rewritten", "reverted", "vanished"):
         await write_below(engine, ws, path, "scanned")
     await engine.workspaces.scan(REPO, ws.uid)
@@ -109,7 +111,7 @@ async def test_scans_of_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("rival", ["new", "changed", "put"])
-async def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing_back(rival: str) -> None:
+async def test_concurrent_scan_with_older_listing_reverts_nothing(rival: str) -> None:
     """At every store call of a scan another tool writes, and a scan of its own (or an upload) is acknowledged."""
 
     async def job(call: int) -> bool:
@@ -120,7 +122,7 @@ async def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing
         await write_below(engine, ws, "z", "1")
         await engine.workspaces.scan(REPO, ws.uid)
         other = world.engine()
-        if rival == "put":  # the scan finds that its object has gone, while it is uploaded anew
+        if rival == "put":  # the scan finds that its object is gone, while the object is uploaded again
             await (await store_of(engine)).delete([f"{ws.prefix}a"])
 
         async def act() -> None:
@@ -144,7 +146,7 @@ async def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing
     assert call > 4
 
 
-async def test_a_scan_after_a_partial_commit_looks_below_all_prefixes() -> None:
+async def test_scan_after_a_partial_commit_reads_all_prefixes() -> None:
     engine, ws = await base()
     for path in ("one", "two"):
         await write_below(engine, ws, path, path)

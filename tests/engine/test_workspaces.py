@@ -269,7 +269,7 @@ async def test_pop_onto_another_branch_and_a_full_one() -> None:
 
 @pytest.mark.parametrize("rival", ["put", "drop", "commit", "pop"])
 async def test_a_workspace_ends_once(rival: str) -> None:
-    """Ahead of any call of a pop, somebody else writes to the workspace or ends it."""
+    """Before each call of a pop, a rival writes to the workspace or ends it."""
 
     async def job(call: int) -> bool:
         world = World()

@@ -179,7 +179,7 @@ def ids(tree: Tree) -> set[str]:
 
 
 def touched(tree: Tree, delta: Delta) -> int:
-    """How many ranges of a tree a delta falls into; what lies behind the last counts to it."""
+    """The number of ranges of a tree that a delta changes. Rows after the last range count to it."""
     found: set[RangeInfo] = set()
     for path in delta:
         at = min(tree.seek(path), len(tree.ranges) - 1)

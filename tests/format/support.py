@@ -65,7 +65,7 @@ def layer_sample(count: int) -> list[Row]:
 
 
 def patch_table(rows: list[Row]) -> pa.Table:
-    """Rows of PATCH_SCHEMA: every other one stands over an entry of the ranges."""
+    """Rows of PATCH_SCHEMA: every other row replaces an entry of the ranges."""
     more = [
         {**row, "before": bytes([n]) * 32 if n % 2 else b"", "before_bytes": n % 2 * n} for n, row in enumerate(rows)
     ]

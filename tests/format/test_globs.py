@@ -194,5 +194,5 @@ def lines_of(job: Callable[[], Any]) -> int:
         (["a/"], "a", False),
     ],
 )
-def test_a_key_that_ends_with_a_slash_lies_in_that_folder(texts: list[str], path: str, chosen: bool) -> None:
+def test_key_with_a_trailing_slash_is_in_that_folder(texts: list[str], path: str, chosen: bool) -> None:
     assert Globs(texts).choose(path) is chosen

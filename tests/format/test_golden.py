@@ -1,4 +1,4 @@
-"""Files of format 1, written once and committed, read for ever: by others' readers, and by ours."""
+"""Committed files of format 1. Our readers and independent readers must always read them."""
 
 from __future__ import annotations
 

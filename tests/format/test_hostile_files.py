@@ -1,4 +1,4 @@
-"""Files of a bucket whose checksums fit and whose content lies: one error, little memory and time."""
+"""Files with a right checksum and false content cause one error, and take little memory and time."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_any_other_writer_may_make() -> None:
 
 
 def test_no_statistics() -> None:
-    """A look-up needs the bounds of row groups; reading all rows does not."""
+    """A lookup needs the bounds of row groups; reading all rows does not."""
     file = open_file(parquet(table(sample()), "range/1", write_statistics=False), "range", ID)
     with pytest.raises(FormatError):
         file.bounds()
@@ -258,7 +258,7 @@ def refused(tmp_path: Path, data: bytes) -> tuple[int, float, str]:
 
 
 @pytest.mark.slow
-def test_a_footer_that_lies_about_a_page(tmp_path: Path) -> None:
+def test_footer_with_a_false_page_size_is_refused(tmp_path: Path) -> None:
     """As in the review: a few kilobytes of pages with millions of zeros, and a footer that says 2,000 rows."""
     count = 2_000_000
     options: dict[str, Any] = {"data_page_size": 1 << 30, "compression": "zstd", "use_dictionary": False}

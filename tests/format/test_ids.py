@@ -54,7 +54,7 @@ def by_hand(rows: list[Row]) -> str:
     st.integers(0, 6),
     st.integers(0, 6),
 )  # fmt: skip
-def test_range_id_is_the_hash_of_the_rows_however_they_lie_in_memory(rows: list[Row], start: int, cut: int) -> None:
+def test_range_id_is_the_hash_of_the_rows_in_any_memory_layout(rows: list[Row], start: int, cut: int) -> None:
     wanted = by_hand(rows[start:])
     whole = table(rows)
     assert range_id(whole.slice(start)) == wanted

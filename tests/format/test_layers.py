@@ -63,7 +63,7 @@ def test_the_known_answer() -> None:
 
 
 def shapes(seed: int) -> Iterator[tuple[list[str], list[str]]]:
-    """Paths as lakes have them, and others of the same look."""
+    """Typical paths of a lake, and similar paths."""
     dice = random.Random(seed)
     yield [f"p/{n:06}" for n in range(20_000)], [f"p/{n:06}" for n in range(20_000, 60_000)]
     yield [f"p/{2 * n}" for n in range(20_000)], [f"p/{2 * n + 1}" for n in range(20_000)]

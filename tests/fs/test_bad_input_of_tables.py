@@ -1,4 +1,4 @@
-"""Bad input through every door to tables: what is told names the object, the ref and a way out, and nothing is
+"""Bad input through every interface to tables: the error names the object, the ref and a way out, and nothing is
 half-written.
 
 What pandas, pyarrow, Polars and DuckDB say themselves is theirs: of those it is held that they fail, and with the
@@ -131,7 +131,9 @@ def test_a_directory_is_no_file(door: str, doors: Doors, repo: lakebed.Repositor
 
 
 @pytest.mark.parametrize("door", ["read_parquet", "scan_table"])
-def test_files_that_differ_are_told_by_our_own_door_only(door: str, doors: Doors, repo: lakebed.Repository) -> None:
+def test_different_schemas_are_reported_only_by_our_own_reader(
+    door: str, doors: Doors, repo: lakebed.Repository
+) -> None:
     main = repo.branch("main")
     main.write_parquet("more/a.parquet", FRAME)
     main.write_parquet("more/b.parquet", FRAME.assign(extra=1))
@@ -200,7 +202,7 @@ def broken(batches: int) -> Iterator[pa.RecordBatch]:
     raise RuntimeError("the source broke")
 
 
-# pyarrow drops the files of a data set that fails without closing them: nothing is stored of those, and that is told
+# pyarrow drops the files of a failed data set without closing them: Lakebed stores none, and warns
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <function Writer.__del__:pytest.PytestUnraisableExceptionWarning"
 )

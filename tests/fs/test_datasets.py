@@ -1,4 +1,4 @@
-"""A pyarrow data set reads the files that it was made of, or says that they are others; a new one reads anew."""
+"""A pyarrow data set reads its original files or reports that they changed; a new one reads the new files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(fs: Any, top: str) -> str:
 
 
 def replace(repo: Repository, name: str = "t/a.parquet") -> None:
-    """By somebody else than the file system: what it wrote itself, it might remember."""
+    """Write without the file system, which might remember its own writes."""
     repo.branch("main").write_parquet(name, NEW)
 
 

@@ -27,7 +27,7 @@ CONTENT = bytes(range(256)) * 400
 
 
 class Moves(Callback):  # type: ignore[misc]
-    """Adds up what it is told."""
+    """Adds up the amounts that it receives."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ def test_what_is_not_there_is_a_file_not_found_and_an_outage_is_not(fs: Any, top
         list(down.walk("sales/main"))
 
 
-def test_a_directory_that_is_read_as_a_file_is_told_so(way: str, fs: Any, top: str, repo: lakebed.Repository) -> None:
+def test_reading_a_directory_as_a_file_raises(way: str, fs: Any, top: str, repo: lakebed.Repository) -> None:
     for folder in ("d", "e.parquet"):
         fs.pipe(f"{top}/{folder}/x.txt", b"1")
         for verb in (fs.open, fs.cat_file, lambda path: fs.cat_file(path, 0, 3)):
@@ -230,7 +230,7 @@ def test_writing_streams_and_shows_nothing_before_it_is_closed(fs: Any, top: str
     assert fs.open(f"{top}/text", "r", encoding="latin-1").read() == "grüße\n"
 
 
-def test_a_stream_that_fails_is_told_to_the_writer(fs: Any, repo: lakebed.Repository) -> None:
+def test_failed_upload_stream_raises_in_the_writer(fs: Any, repo: lakebed.Repository) -> None:
     path = f"{repo.id}/nope/x"
     with pytest.raises(FileNotFoundError, match="'nope' not found"), fs.open(path, "wb", block_size=1 << 16) as file:
         for _ in range(100):
@@ -435,7 +435,7 @@ async def test_the_async_door(server: Any, top: str) -> None:
         await work()
 
 
-def test_a_tree_is_fetched_over_one_that_is_there(fs: Any, top: str, tmp_path: Path) -> None:
+def test_recursive_get_replaces_an_existing_tree(fs: Any, top: str, tmp_path: Path) -> None:
     fs.pipe({f"{top}/t/{name}": CONTENT for name in ("a", "deep/b", "deep/er/c")})
     for _ in range(2):
         fs.get(f"{top}/t/", str(tmp_path / "out"), recursive=True)

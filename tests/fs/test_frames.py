@@ -139,7 +139,7 @@ def test_a_footer_takes_three_requests_at_most(base: str, fs: Any, top: str, req
     assert len(requests.names) <= 5, requests.names  # pyarrow asks twice by itself whether the file is there
 
 
-def test_only_what_lies_at_commits_is_remembered(
+def test_only_listings_of_commits_are_cached(
     base: str, fs: Any, top: str, repo: lakebed.Repository, requests: Requests
 ) -> None:
     FRAME.to_parquet(f"{base}/t/x.parquet")

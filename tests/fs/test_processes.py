@@ -35,7 +35,7 @@ def pool(method: str) -> ProcessPoolExecutor:
 
 @pytest.fixture(autouse=True)
 def _fresh_forkserver() -> None:
-    """One that runs already has the environment of the test that began it."""
+    """A running fork server has the environment of the test that started it."""
     multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 

@@ -19,7 +19,7 @@ _SCALARS: Sequence[Any] = (
     float("inf"), float("-inf"), float("nan"),
 )  # fmt: skip
 _DEEP = "\1deep"
-"""Stands for lists in lists that are deeper than `json.dumps` writes."""
+"""A placeholder for lists that are nested deeper than `json.dumps` writes."""
 
 
 def of_bytes(random: Random, data: bytes) -> bytes:

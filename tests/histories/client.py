@@ -102,7 +102,7 @@ class Client:
             )  # fmt: skip
         except httpx.TransportError as error:
             end = time.monotonic()
-            self._stays = 0  # somebody else may answer
+            self._stays = 0  # another server may answer
             unsent = isinstance(error, _UNSENT)
             return Answer("failed" if unsent else "unknown", type(error).__name__, server, call, end)
         end = time.monotonic()

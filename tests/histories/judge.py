@@ -7,8 +7,8 @@ Each object of a branch, each tag, each branch name and each head is a register 
 - an object on `trunk`: a merge writes it; each merge brings one path that no other one brings.
 - the head of `main` (commits) and of `trunk` (merges): each is a compare-and-swap from its first parent to itself, with
   the parents as the first-parent history in the end has them. That history must hold every acknowledged commit once,
-  none that was refused, and nothing else. One with an unknown answer is there once, or never was.
-- a tag, and the name of a branch that nobody writes to: created where nothing is, deleted where something is.
+  no refused commit, and nothing else. A commit with an unknown answer is there once, or never was.
+- a tag, and the name of a branch without writers: created where nothing is, deleted where something is.
 """
 
 from __future__ import annotations

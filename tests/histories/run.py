@@ -140,7 +140,7 @@ def hunt(postgres: Postgres, bucket: S3Server, mutant: str) -> Caught:
 
 
 def fresh_seed() -> int:
-    """One that nobody has tried before."""
+    """A new random seed."""
     return secrets.randbelow(1 << 32)
 
 

@@ -21,7 +21,7 @@ OBJECTS, NAMES = 4, 3
 """Objects, and tags and branches each, of an epoch."""
 
 MAIN, TRUNK = "main", "trunk"
-"""Clients write and commit on one, and merge into the other: a merge needs a branch that nobody writes to."""
+"""Clients write and commit on one, and merge into the other: a merge needs a branch without writers."""
 
 _PAUSE = 0.06
 _NO_CHANGES = {400: "no_changes"}

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 FEW = 8
 SAMPLES = "aZ5_ \n\r\x00-/é٣\u2028\U0001f600"
-"""Characters of every category. Those that a pattern names, and their neighbours, are added."""
+"""Characters of every category. The characters of a pattern, and their neighbours, are added."""
 
 SEARCHING = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 Chars = frozenset[str]
@@ -62,7 +62,7 @@ class Builder:
         """Those of the texts looked ahead or back at."""
 
     def build(self, method: str) -> list[Automaton]:
-        """The automata to look at when a pattern is used by one of the methods of `re.Pattern`."""
+        """The automata to check when a pattern is used by one of the methods of `re.Pattern`."""
         made, whole = self.made, self._sequence(self._parsed)
         made.start, ends = whole.first, set(whole.last)
         if method in SEARCHING:
@@ -184,7 +184,7 @@ def _times(states: Counter[int], count: int) -> Counter[int]:
 
 
 def _representatives(tokens: Any) -> set[str]:
-    """A character of each set that a pattern may tell from the others."""
+    """A character of each set that a pattern may treat differently."""
     codes = {ord(char) for char in SAMPLES}
     for number in _numbers(tokens):
         codes.update(code for code in (number - 1, number, number + 1) if 0 <= code <= 0x10FFFF)

@@ -162,7 +162,7 @@ class Module:
         return b"".join(parts) if isinstance(parts[0], bytes) else "".join(parts)  # type: ignore[arg-type]
 
     def _flags(self, node: ast.Call) -> int:
-        """The flags that stand in a call."""
+        """The flags in a call."""
         names = {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr.isupper()}
         return int(sum(getattr(re, name) for name in names if isinstance(getattr(re, name, None), re.RegexFlag)))
 

@@ -21,7 +21,7 @@ LENGTH = 20_000
 
 
 def slow(patterns: Sequence[Found], limit: float, timeout: float) -> list[str]:
-    """The places of patterns that took more than `limit` seconds for a text, and of the one that never ended."""
+    """The places of patterns that took more than `limit` seconds for a text, and of a pattern that never ended."""
     rows = [[one.where, *_as_text(one.pattern), one.flags, one.method] for one in patterns]
     command = [sys.executable, "-m", "tests.patterns.measure"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -1,7 +1,7 @@
 """No expression that sees input backtracks: every regular expression of the source tree is linear in its text.
 
-Two checks look at each: one at the pattern itself (`backtracking`), one at its time over the texts that go round its
-loops (`measure`). A new pattern is found wherever it stands (`finding`).
+Each has two checks: of the pattern itself (`backtracking`), and of its time over the texts that go round its
+loops (`measure`). A new pattern is found anywhere in the code (`finding`).
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def test_what_takes_long_is_measured(pattern: str) -> None:
     assert slow([known, Found("bad", pattern, 0, "fullmatch")], limit=0.5, timeout=5) == ["bad"]
 
 
-def test_patterns_are_found_wherever_they_stand(tmp_path: Path) -> None:
+def test_patterns_are_found_anywhere_in_the_code(tmp_path: Path) -> None:
     (tmp_path / "sdk").mkdir()
     (tmp_path / "sdk" / "one.py").write_text(
         textwrap.dedent(

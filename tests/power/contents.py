@@ -93,7 +93,7 @@ def _runs(sectors: set[int]) -> Iterator[tuple[int, int]]:
 
 
 def _write(found: bytearray, change: Written | Cut, start: int, end: int) -> None:
-    """Do the part of a change that lies between two places of a file."""
+    """Do the part of a change between two places of a file."""
     if isinstance(change, Cut):
         start, end = max(start, change.size), min(end, len(found))
         found[start:end] = bytes(max(end - start, 0))

@@ -1,4 +1,4 @@
-"""Starts a server's parts on a disk, looks at all that it shows, and goes on working there."""
+"""Starts a server's parts on a disk, checks all that it shows, and continues to work there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AGAIN = 0.3
 
 
 async def violations(data: Path, record: Record, expected: Expected, chance: random.Random) -> list[str]:
-    """Start on what lies there, compare, check, and work: what was wrong."""
+    """Start on the stored files, compare, check, and work. Returns the faults."""
     try:
         parts = await wiring.build(settings_of(data))
     except (StartError, EngineError) as error:
@@ -75,7 +75,7 @@ async def _show_objects(parts: wiring.Components, branch: str, seen: dict[Cell, 
 
 
 async def _show_commits(parts: wiring.Components, branch: str, seen: dict[Cell, bytes | None], record: Record) -> None:
-    """Those that somebody asked for on this branch, and those that nobody knows."""
+    """Record the requested commits of this branch, and report unknown commits."""
     known = {cell for one in record.operations for cell in one.effects}
     for commit in (await parts.engine.commits.log(REPO, branch, LogRequest(amount=_MOST, first_parent=True))).items:
         cell = "commit", branch, commit.id

@@ -24,7 +24,7 @@ what ext3, ext4, XFS and btrfs reorder; SQLite, "Atomic Commit In SQLite" and "P
 database expects of a sector. ext4 and XFS order the changes of names by a journal; the model does not, and so it has
 every disk of theirs and more.
 
-Not in the model: a drive that says "synced" and lies, bytes that rot, blocks of other files that show up in a new one
+Not in the model: a drive that reports "synced" falsely, bytes that rot, blocks of other files that show up in a new one
 (ext4 with `data=writeback`), and names that are lost although their directory was synced.
 """
 

@@ -50,7 +50,7 @@ class Mutant:
 
 @dataclass(slots=True)
 class Report:
-    """What became of all mutants, and of the same starts without them (`red`: those that failed)."""
+    """The results of all mutants, and of the same starts without them (`red`: the failed starts)."""
 
     sets: int
     bound: int

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 _RECENT = 30
-"""Of the unsynced changes many are old and of names that nobody needs: of temporary files, say."""
+"""Many unsynced changes are old and of names that are not used any more, such as temporary files."""
 
 
 class Policy:

@@ -1,7 +1,7 @@
 """What a recording holds: the changes of a disk and their syncs, and between them what the server was asked for.
 
 The events are in the order in which they took effect. Files and directories are numbers, because names change:
-number 0 is the directory that everything lies below, which was on disk before the recording began.
+number 0 is the top directory, which was on disk before the recording began.
 """
 
 from __future__ import annotations

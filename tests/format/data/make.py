@@ -1,6 +1,6 @@
 """Wrote the golden files of format 1 once: `python -m tests.format.data.make`. Later versions get their own files.
 
-Never run again over files that were released: what was written once must be readable for ever.
+Never run this again over released files: every later version must be able to read them.
 """
 
 from __future__ import annotations

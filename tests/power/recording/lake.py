@@ -30,7 +30,7 @@ GRACE = 0.2
 
 
 def environment_of(data: Path) -> dict[str, str]:
-    """The settings of the server that is recorded, and of those that look at its disks, as variables."""
+    """The settings of the recorded server, and of the checks of its disks, as environment variables."""
     return {
         "LAKEBED_DATA_DIR": str(data),
         "LAKEBED_CLEANUP_GRACE": f"{GRACE}s",
@@ -48,7 +48,7 @@ def settings_of(data: Path) -> Settings:
 
 @contextmanager
 def small(pages: int, *, patches: bool) -> Iterator[None]:
-    """Small trees and layers, and a WAL that is written back after so many pages."""
+    """Small trees and layers, and a WAL that is written back after `pages` pages."""
 
     def connect(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw.Connection:
         connection = true(path, vfs, durable=durable)

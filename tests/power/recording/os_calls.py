@@ -1,4 +1,4 @@
-"""The system calls of Python and of `local://`, each of which does what it did and tells the recorder."""
+"""The system calls of Python and of `local://`. Each does its usual work and reports it to the recorder."""
 
 from __future__ import annotations
 
