@@ -4,8 +4,9 @@
     smallest(steps, "initial value")        # of a history without an order: the few steps that already have none
 
 A step is the request and the effect of one operation on the register, between its call and its end. An order is
-valid when no step comes after a step that was called after its end, and when each test holds at its place. A step that may be left
-out (`must=False`) took effect between its call and its end, or never. After a lost answer, the end is infinite.
+valid when no step comes after a step that was called after its end, and when each test holds at its place.
+A step that may be left out (`must=False`) took effect between its call and its end, or never.
+After a lost answer, the end is infinite.
 """
 
 from __future__ import annotations

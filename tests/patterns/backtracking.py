@@ -33,8 +33,8 @@ def growth(pattern: str | bytes, flags: int, method: str) -> Growth:
 def attacks(pattern: str | bytes, flags: int, method: str, length: int) -> Iterator[str]:
     """Texts that go round one loop of a pattern for about `length` characters, and then do not match.
 
-    A loop goes from a state back to it, directly or by one other state: `-1-1` takes the old `Range` pattern exponential
-    time, `----` does not.
+    A loop goes from a state back to it, directly or by one other state: `-1-1` takes the old `Range` pattern
+    exponential time, `----` does not.
     """
     for automaton in Builder(pattern, flags).build(method):
         named = {char for chars in automaton.chars if len(chars) <= 2 for char in chars}

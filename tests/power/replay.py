@@ -70,7 +70,7 @@ def look(data: Path, record: Record, expected: Expected, chance: random.Random) 
 
 
 def replay(record: Record, seed: int, scratch: Path, look: Look = look) -> Loss:
-    """Build the disk of a seed below `scratch`, and look at it."""
+    """Build the disk of a seed below `scratch`, and check it."""
     events = moment(record, seed)
     chance = random.Random(seed)
     disk = Machine(record.events[:events]).after_loss(chance)

@@ -1,4 +1,4 @@
-"""`python -m tests.power.run --disks 20000`: record servers, lose the power at every moment, look at every disk.
+"""`python -m tests.power.run --disks 20000`: record servers, lose the power at every moment, check every disk.
 
 `--seed N --trace` builds one disk of the last run's recordings again, and prints what it lost. `--mutants` breaks the
 order of the syncs instead, and sees to it that disks notice. Exit code 1 when something was wrong.

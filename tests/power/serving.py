@@ -1,4 +1,4 @@
-"""A real `lakebed serve` on a disk, asked over its socket by the SDK: the same comparison, where readers look."""
+"""A real `lakebed serve` on a disk, read by the SDK over its socket: the same comparison, as readers see it."""
 
 from __future__ import annotations
 

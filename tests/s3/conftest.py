@@ -17,7 +17,7 @@ DOMAIN = "s3.lakebed.test"
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """Told of a domain, so that buckets may stand in the host as well."""
+    """With a domain, so that the host name may contain the bucket."""
     with running_server(tmp_path_factory, environment={"LAKEBED_GATEWAY_S3_DOMAIN": DOMAIN}) as started:
         yield started
 
@@ -37,7 +37,7 @@ def branch(server: RunningServer, repo: lakebed.Repository) -> Target:
 
 @pytest.fixture(scope="session")
 def tool() -> Callable[[str], Path]:
-    """The program of a client's package, which lies beside Python."""
+    """The program of a client's package, in the same folder as Python."""
 
     def find(name: str) -> Path:
         program = Path(sys.executable).parent / name

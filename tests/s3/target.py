@@ -1,8 +1,9 @@
-"""Where the clients of these tests go: an endpoint, a key pair, a bucket, and what stands before each path in a key.
+"""The target of these tests' clients: an endpoint, a key pair, a bucket, and the prefix of each path in a key.
 
     target.boto().put_object(Bucket=target.bucket, Key=target.key("orders/a.csv"), Body=b"1")
 
-The same tests hold for a bucket that is a repository (keys begin with `main/`) and for one that is bound to a branch.
+The same tests hold for a bucket that is a repository (keys begin with `main/`) and for a bucket that is
+bound to a branch.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def test_rclone(
 
     rclone("sync", files, place)
     assert on_branch(repo, "t/") == FILES
-    rclone("check", files, place)  # sizes and, where S3 tells them, MD5
+    rclone("check", files, place)  # sizes and, where S3 returns them, MD5
     assert sorted(rclone("lsf", "--recursive", "--files-only", place).split("\n")) == sorted(["", *FILES])
     rclone("copy", place, tmp_path / "back")
     assert tree(tmp_path / "back") == FILES

@@ -198,7 +198,7 @@ def test_minio(target: Target, repo: lakebed.Repository, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("kind", ["pyarrow.PyArrowFileIO", "fsspec.FsspecFileIO"])
 def test_pyiceberg(target: Target, tmp_path: Path, kind: str, repo: lakebed.Repository) -> None:
-    """A table whose files lie on the branch; its catalog is SQLite's."""
+    """A table whose files are on the branch; its catalog is SQLite's."""
     from pyiceberg.catalog.sql import SqlCatalog
 
     properties = {
@@ -234,7 +234,7 @@ def test_parquet_through_memory(target: Target, arrow: S3FileSystem) -> None:
 
 
 def test_boto3_before_1_36(target: Target, repo: lakebed.Repository) -> None:
-    """Which sends no checksum that it is not asked for. It lies in a folder of its own, beside the current one."""
+    """This version sends checksums only on request. It is installed in a folder of its own."""
     folder = Path(sys.prefix) / "boto3-before-1.36"
     assert folder.is_dir(), f"{folder} is not there: `make s3` installs it"
     program = Path(__file__).with_name("old_boto3.py")

@@ -1,4 +1,4 @@
-"""If-None-Match and If-Match on writes, with many writers at once: one wins, and no update is lost."""
+"""If-None-Match and If-Match on writes, with many concurrent writers: one wins, and no update is lost."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ FOLDERS = 1_050
 
 @pytest.fixture
 def many(branch: Target) -> Target:
-    """More folders than a page holds, with a file in each, and some files beside them."""
+    """More folders than a page holds, with a file in each, and some files next to them."""
     s3 = branch.boto(max_pool_connections=8)
     names = [f"t/day={n:04d}/part.parquet" for n in range(FOLDERS)] + [f"t/z{n}" for n in range(5)]
     with ThreadPoolExecutor(8) as threads:
@@ -86,7 +86,7 @@ def test_any_delimiter_and_encoded_names(target: Target) -> None:
     found = s3.list_objects_v2(**place, Delimiter="-")
     assert [one["Prefix"] for one in found["CommonPrefixes"]] == [target.key("d/x-"), target.key("d/y z-")]
     assert [one["Key"] for one in found["Contents"]] == [target.key("d/plus+sign"), target.key("d/w")]
-    # asked for by the caller, boto3 does not decode: this is what stands in the answer
+    # boto3 does not decode when the caller asks for the encoding: this is the text of the answer
     raw = s3.list_objects_v2(**place, EncodingType="url")
     names = [one["Key"].rpartition("/")[2] for one in raw["Contents"]]
     assert sorted(names) == sorted(["x-1", "x-2", "y+z-1", "plus%2Bsign", "w"]) or "y%20z-1" in names

@@ -70,7 +70,7 @@ def test_the_checksum_over_the_parts(branch: Target, algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ["CRC32", "CRC32C", "CRC64NVME"])
 def test_the_checksum_of_the_whole_content(branch: Target, algorithm: str) -> None:
-    """Told from the sums of the parts: nothing is read again."""
+    """The server computes it from the sums of the parts, and reads no part again."""
     s3 = branch.boto()
     this = begin(s3, where_of(branch, "b"), algorithm, "FULL_OBJECT")
     parts = {"Parts": send(s3, this, algorithm, ChecksumAlgorithm=algorithm)}

@@ -1,4 +1,4 @@
-"""A completion that takes long: the answer begins before its end, and tells even then what went wrong."""
+"""A slow completion: the answer begins before its end, and can still report an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Target]:
     assemble = complete._assemble
 
     async def slowly(*what: Any) -> None:
-        for _ in range(20):  # turns of the loop, not time: a machine that stands still takes one of them
+        for _ in range(20):  # iterations of the loop, not time: a machine that pauses takes one of them
             await asyncio.sleep(0.01)
         await assemble(*what)
 
@@ -51,7 +51,7 @@ def test_spaces_come_before_the_answer(slow: Target) -> None:
     assert b"?>\n  " in bodies[0], bodies[0][:200]
 
 
-def test_an_error_that_comes_late_is_told_in_the_answer(slow: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_error_is_in_the_body_of_the_answer(slow: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     s3 = slow.boto()
     where = {"Bucket": slow.bucket, "Key": slow.key("taken")}
     begun, parts = upload(s3, where, FIRST, SECOND)

@@ -1,4 +1,4 @@
-"""Who comes in: V4 and V2 in headers and in addresses, virtual hosts, and who is refused."""
+"""Signatures: V4 and V2 in headers and in addresses, virtual hosts, and refused requests."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_clock_that_is_wrong(target: Target, version: str) -> None:
     assert s3.list_objects_v2(Bucket=target.bucket)["KeyCount"] == 0
 
 
-def test_nobody(target: Target) -> None:
+def test_unsigned_request_is_refused(target: Target) -> None:
     """Without a signature the port is REST's; with the gateway's own host the answer is S3's."""
     s3 = target.boto(signature_version=UNSIGNED)
     with pytest.raises(ClientError) as caught:

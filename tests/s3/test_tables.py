@@ -1,4 +1,4 @@
-"""Query engines over a branch: Polars, DuckDB's httpfs, and Delta Lake by delta-rs, with two writers at once."""
+"""Query engines over a branch: Polars, DuckDB's httpfs, and Delta Lake by delta-rs, with two concurrent writers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITERS, COMMITS = 2, 8
 
 
 def options(target: Target) -> dict[str, str]:
-    """What Polars and delta-rs are told, both by Rust's object_store."""
+    """The options of Polars and delta-rs, which both use Rust's object_store."""
     return {
         "aws_endpoint_url": target.endpoint,
         "aws_access_key_id": target.access_key_id,
@@ -85,7 +85,7 @@ def _append(url: str, options: dict[str, str], writer: int) -> None:
 
 
 def test_deltalake_loses_no_commit(target: Target, repo: lakebed.Repository) -> None:
-    """Two processes append at once. Which has a version is decided by a put that fails when the file is there."""
+    """Two processes append concurrently. A put that fails when the file exists decides which one writes a version."""
     url, place = target.url("events"), options(target)
     write_deltalake(url, pa.table({"writer": [9], "number": [0]}), storage_options=place)
     context = multiprocessing.get_context("spawn")

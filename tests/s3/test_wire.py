@@ -30,7 +30,7 @@ def expecting(target: Target, key: str, body: bytes, **headers: str) -> bytes:
 
 
 def connect(target: Target) -> socket.socket:
-    """A connection that does not wait for ever."""
+    """A connection with a timeout."""
     parts = urlsplit(target.endpoint)
     return socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
 

@@ -43,7 +43,7 @@ KNOWN = {
     "src_ref": REFS,
     "source": REFS,
 }
-KEEP = 4  # one generated value in so many stays
+KEEP = 4  # one generated value in four stays
 TOLD: set[str] = set()
 """Ids and names that the server has answered with."""
 
@@ -67,7 +67,7 @@ def _known(name: str, value: Any) -> Any:
 
 
 def _nearby(name: str, value: Any) -> Any:
-    """A namespace in somebody's cloud, moved to this machine: the run talks to nobody else."""
+    """A namespace in a cloud, moved to this machine: the run uses no other network."""
     if name == "storage_namespace" and isinstance(value, str):
         scheme, separator, rest = value.partition("://")
         return f"mem://{rest}" if separator and scheme in {"s3", "gs", "az"} else value
@@ -136,7 +136,7 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    """Remember what the server told."""
+    """Remember the server's answers."""
     if response.status_code < 300:
         with suppress(ValueError):  # an object of a user, of whatever content
             _remember(response.json())

@@ -33,7 +33,7 @@ _HANDLES = (
 
 
 class Awaited:
-    """A sync handle that looks async: coroutine methods of the async class are awaitable here too."""
+    """A sync handle with an async interface: coroutine methods of the async class are awaitable here too."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner

@@ -30,6 +30,6 @@ def in_a_fork(job: Callable[[], Any]) -> Any:
         return here.recv()
     finally:
         child.join(0.1)
-        child.kill()  # one that hangs; any other has ended
+        child.kill()  # only a hanging child still runs
         child.join()
         here.close()

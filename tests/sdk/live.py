@@ -48,9 +48,9 @@ def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
 
 
 class Proxy:
-    """A proxy in front of a server that can swallow answers: the request is carried out, and nobody hears of it.
+    """A proxy in front of a server that can drop answers: the server executes the request, and the answer is lost.
 
-    `cut` is asked as `swallow` is, but the client is sent away at once, while the server is still at work.
+    `cut` is called like `swallow`, but the proxy closes the client's connection while the server still works.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -77,7 +77,7 @@ class Proxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        """One connection, both ways at once; when a request is to be lost, both ends close before its answer."""
+        """Serve one connection in both directions. To lose a request, close both ends before its answer."""
         with client, socket.create_connection(self._server) as server:
             lost: list[str] = []
             back = threading.Thread(target=self._answers, args=(client, server, lost), daemon=True)

@@ -1,4 +1,4 @@
-"""What a server tells of itself, tokens, dumps that go on by themselves, and plain requests."""
+"""Server information, tokens, background dumps, and plain requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.sdk.doors import API, REPO, Door
 from tests.support.server import RunningServer
 
 
-def test_a_server_tells_of_itself(door: Door, server: RunningServer) -> None:
+def test_info_returns_level_storage_and_features(door: Door, server: RunningServer) -> None:
     async def body(lake: Any) -> None:
         told = await lake.info()
         assert told.api_level == await lake.version()
@@ -56,7 +56,7 @@ CONFIG = {
 }
 
 
-def test_each_setting_stands_where_it_belongs(door: Door, wire: respx.MockRouter) -> None:
+def test_info_maps_each_setting_of_the_server(door: Door, wire: respx.MockRouter) -> None:
     wire.get(API + "/config").mock(httpx.Response(200, json=CONFIG))
     wire.get(API + "/setup_lakefs").mock(httpx.Response(200, json={"state": "not_initialized"}))
 
@@ -70,7 +70,7 @@ def test_each_setting_stands_where_it_belongs(door: Door, wire: respx.MockRouter
     door.run(body)
 
 
-def test_a_token_stands_for_the_key(lake: lakebed.Lake, server: RunningServer) -> None:
+def test_session_token_authenticates_as_the_key(lake: lakebed.Lake, server: RunningServer) -> None:
     given = lake.session_token()
     url = f"{server.endpoint}/api/v1/user"
     told = httpx.get(url, headers={"Authorization": f"Bearer {given.token}"}, trust_env=False)
@@ -136,7 +136,7 @@ def test_plain_requests(door: Door, server: RunningServer) -> None:
     door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)
 
 
-def test_of_plain_requests_only_those_that_read_are_repeated(door: Door, wire: respx.MockRouter) -> None:
+def test_only_plain_requests_that_read_are_retried(door: Door, wire: respx.MockRouter) -> None:
     answers: list[httpx.Response | Exception] = [
         httpx.ReadError("reset"),
         httpx.Response(503),
@@ -198,7 +198,7 @@ def test_what_a_restore_is_begun_with_is_not_sent_twice(door: Door, wire: respx.
 
 
 def test_a_dump_and_a_restore_that_failed_say_so(door: Door, wire: respx.MockRouter) -> None:
-    """They fail after they were begun: nobody is told that all is well."""
+    """They fail after their start: the call must not return success."""
     failed = {
         "id": "t",
         "operation": "restore",

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that may read what lies below `local://feed`."""
+    """A server that may read below `local://feed`."""
     with running_server(tmp_path_factory, environment={"LAKEBED_INGEST_ALLOW": "local://feed/"}) as started:
         yield started
 
@@ -123,7 +123,7 @@ def test_access_keys(lake: lakebed.Lake, open_server: RunningServer) -> None:
         assert other.user() == lake.user()
         assert {key.id for key in other.access_keys()} >= {made.id, open_server.access_key_id}
         with pytest.raises(InvalidRequestError):
-            other.drop_access_key(made.id)  # the one that it uses
+            other.drop_access_key(made.id)  # the key that it uses
         assert lake.access_key(made.id).created == made.created
         lake.drop_access_key(made.id)
         with pytest.raises(AuthenticationError):

@@ -216,7 +216,7 @@ def test_a_broken_download_goes_on_where_it_stopped(
     } == files
 
 
-def test_a_file_that_cannot_be_read_is_told_and_the_others_are_done(
+def test_unreadable_file_is_reported_and_the_others_are_uploaded(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(tmp_path / "in", 30)
@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_done(
     assert workspace.upload_tree(tmp_path / "in").files == 30
 
 
-def test_what_is_no_file_is_left_out_and_told(repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_links_and_pipes_are_left_out_with_a_warning(repo: lakebed.Repository, tmp_path: Path) -> None:
     top = tmp_path / "in"
     plant(top, 3)
     (top / "linked").symlink_to(top / "d000" / "f00000.bin")
@@ -322,7 +322,7 @@ def test_a_journal_that_is_damaged_is_named(tmp_path: Path) -> None:
         Memory(tmp_path / "memory.db")
 
 
-def test_the_time_left_is_told_once_the_total_is_known() -> None:
+def test_eta_is_reported_once_the_total_is_known() -> None:
     now = [0.0]
     told: list[TransferProgress] = []
     tally = Tally(told.append, lambda: now[0])

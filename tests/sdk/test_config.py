@@ -95,7 +95,7 @@ def test_a_key_of_one_alias_is_not_sent_to_a_server_of_the_other(home: Path, mon
         lakebed.connect()
 
 
-def test_wrong_values_are_told_with_their_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authentication_error_names_the_source_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     with lakebed_testing.server() as server:
         for name, value in {**server.environment, "LAKEBED_SECRET_ACCESS_KEY": "wrong"}.items():
             monkeypatch.setenv(name, value)
@@ -114,7 +114,7 @@ def test_wrong_values_are_told_with_their_source(monkeypatch: pytest.MonkeyPatch
         lakebed.connect()
 
 
-def test_misspelled_names_are_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misspelled_setting_names_raise_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / ".lakebed.yaml").write_text("endpoint: http://h\nacces_key: k\n")
     for name, value in OURS.items():
         monkeypatch.setenv(name, value)

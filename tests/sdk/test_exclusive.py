@@ -59,8 +59,8 @@ def test_x_writes_what_is_not_there_and_replaces_nothing(door: Door, where: dict
     door.run(body, **where)
 
 
-def test_of_two_at_once_one_writes(door: Door, where: dict[str, Any]) -> None:
-    """Both looked and found nothing: the server decides when they close."""
+def test_of_two_exclusive_writers_one_succeeds(door: Door, where: dict[str, Any]) -> None:
+    """Both find no object when they open. The server decides when they close."""
 
     async def body(lake: Any) -> None:
         for target in await writables(lake):

@@ -52,7 +52,7 @@ def test_the_same_key_gives_the_same_commit(repo: lakebed.Repository) -> None:
 def test_a_proxy_loses_one_answer_after_the_other(
     repo: lakebed.Repository, proxy: Proxy, server: RunningServer, way: str, key: str | None
 ) -> None:
-    """The plain request, the first two of its task, and the first look at the task."""
+    """The plain request, the first two requests of its task, and the first poll of the task."""
     repo.branch("main").put("a", b"1")
     lost: list[str] = []
 

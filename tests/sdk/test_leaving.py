@@ -114,7 +114,7 @@ job()
 
 
 @pytest.mark.parametrize("code", [0, 7])
-def test_the_command_leaves_at_once_whatever_such_threads_do(code: int) -> None:
+def test_command_exits_without_waiting_for_pool_threads(code: int) -> None:
     script = f"""{_AWAITS}
 import atexit
 from concurrent.futures import ThreadPoolExecutor

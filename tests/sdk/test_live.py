@@ -149,7 +149,7 @@ def test_objects(live: Any, tmp_path: Path) -> None:
     live(body)
 
 
-def test_many_at_once(live: Any) -> None:
+def test_put_many_stores_and_deletes_many_objects(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
         contents = {path: path.encode() * 3 for path in PATHS}

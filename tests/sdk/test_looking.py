@@ -240,7 +240,7 @@ def test_a_count_is_drawn_and_never_over_another_bar(monkeypatch: pytest.MonkeyP
     assert "inner" not in terminal.getvalue()
 
 
-def test_a_callback_hears_the_end() -> None:
+def test_progress_callback_receives_the_end() -> None:
     told: list[TransferProgress] = []
     with progress.counting("work", told.append) as tally:
         tally.expect(7)

@@ -71,7 +71,7 @@ def test_what_is_not_there(lake: lakebed.Lake, repo: lakebed.Repository) -> None
 
 
 @pytest.mark.parametrize("key", [None, "load-7"])
-def test_a_commit_of_which_nobody_knows(door: Door, wire: respx.MockRouter, key: str | None) -> None:
+def test_commit_with_unknown_outcome_names_the_next_step(door: Door, wire: respx.MockRouter, key: str | None) -> None:
     """With a key of the caller's it is safe to ask again, and the error says so; without one it is not."""
     for verb in ("commits", "cherry-pick"):
         wire.post(url__startswith=f"{REPO}/branches/main/{verb}").mock(side_effect=httpx.ReadError("reset"))

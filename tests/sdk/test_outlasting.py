@@ -21,11 +21,11 @@ PATIENCE = 0.1
 """Seconds after which the proxy answers 504 in the server's place."""
 
 CUT = 4
-"""So many requests are cut off before the work is let go on: the plain one, that of the task, and looks at it."""
+"""The number of cut requests before the work may continue: the plain one, that of the task, and its polls."""
 
 
 class Impatient:
-    """A proxy that waits for nobody, in front of a server whose commits and merges take as long as it is told."""
+    """A proxy without patience, in front of a server whose commits and merges take a given time."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

@@ -24,7 +24,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def live(door: Door, endpoint: str) -> Any:
-    """Run a body with a fresh repository through one of the doors; a proxy may stand in front of the server."""
+    """Run a body with a fresh repository through one of the doors; with a proxy in front of the server if given."""
 
     def run(body: Any, at: str = endpoint) -> None:
         async def with_repository(lake: Any) -> None:

@@ -19,7 +19,7 @@ from lakebed._process.forks import ForkLock
 from tests.sdk.forks import FORK, in_a_fork
 from tests.support.waiting import PATIENCE
 
-# from Python 3.12 on, forking beside any thread warns: here it is what is tested
+# from Python 3.12 on, a fork with other threads warns: these tests need such forks
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
 
@@ -85,7 +85,7 @@ async def test_a_forked_child_goes_on_with_the_clients_that_it_finds(
 
 
 def test_a_fork_while_another_thread_connects(main: lakebed.Branch) -> None:
-    """The copy of a lock that somebody holds would be held for ever."""
+    """A copy of a held lock would never be released."""
     main.get("here.txt")
     transport = main._transport
     held, enough = threading.Event(), threading.Event()

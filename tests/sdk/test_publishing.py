@@ -137,7 +137,7 @@ def test_data_that_cannot_be_sent_again_is_settled_by_looking(door: Door, proxy:
     assert history(main) == ["once"]
 
 
-def test_an_outcome_that_nobody_can_tell_is_unknown(door: Door, wire: respx.MockRouter) -> None:
+def test_publish_with_unknown_outcome_raises_state_unknown(door: Door, wire: respx.MockRouter) -> None:
     keys: list[str] = []
 
     def lose(request: httpx.Request) -> httpx.Response:

@@ -32,7 +32,7 @@ def test_ranges_lead_to_the_entries(repo: lakebed.Repository) -> None:
     assert decode_range(repo.metadata_file("range", first.id), first.id).num_rows == first.count
 
 
-def test_patches_stand_behind_the_ranges_with_their_level(repo: lakebed.Repository) -> None:
+def test_patches_follow_the_ranges_with_their_level(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     main.put_many({f"t/{n:04}": b"x" for n in range(2000)})
     main.commit("many")
@@ -43,7 +43,7 @@ def test_patches_stand_behind_the_ranges_with_their_level(repo: lakebed.Reposito
     assert [one.level for one in ranges] == [0] * (len(ranges) - 1) + [1]
     patch = pq.read_table(ranges[-1].local_path, columns=["path", "deleted"]).to_pylist()
     assert patch == [{"path": "t/0000", "deleted": False}, {"path": "t/1999", "deleted": True}]
-    # so small a patch stands in the metarange's own file
+    # so small a patch is stored in the metarange's own file
     assert [one.carrier for one in ranges] == [""] * (len(ranges) - 1) + [repo.commit("main").metarange_id]
     assert repo.metadata_file("meta_range", ranges[-1].carrier) == Path(ranges[-1].local_path).read_bytes()
     assert ranges[-1].physical_address.endswith(f"/_lakebed/metaranges/{ranges[-1].carrier}.parquet")

@@ -326,7 +326,7 @@ def test_a_lost_cherry_pick_is_sent_once_more_with_its_key(door: Door, wire: res
 def test_a_refusal_of_the_second_request_is_no_answer_to_the_first(
     door: Door, wire: respx.MockRouter, refused: int
 ) -> None:
-    """The first one may be at work still: it is looked for, and then nobody knows."""
+    """The first request may still be running: the SDK searches for its commit, and then the outcome is unknown."""
     kinds = {409: "merge_conflict", 400: "dirty_branch"}
     route = wire.post(f"{REPO}/branches/main/revert")
     route.side_effect = [

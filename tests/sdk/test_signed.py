@@ -161,7 +161,7 @@ async def test_async_streams(server: RunningServer, bucket: S3Server, small_part
 
 
 def test_a_lost_answer_to_a_completion(live: Any, server: RunningServer, small_parts: None) -> None:
-    """The server has completed it, and nobody hears of it: the SDK asks again, and is told the same."""
+    """The server completed the upload, and its answer was lost: the SDK retries, and gets the same answer."""
     proxy = Proxy(server.endpoint)
     lost: list[str] = []
 

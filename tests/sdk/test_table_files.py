@@ -148,7 +148,7 @@ def test_a_directory_that_does_not_fit_its_column(tmp_path: Path) -> None:
     [([partitions.NULL], "the word for null"), ([float("nan")], "would not come back")],
     ids=["word", "nan"],
 )
-def test_values_that_cannot_stand_in_a_path(tmp_path: Path, values: list[Any], problem: str) -> None:
+def test_values_that_a_path_cannot_contain_are_refused(tmp_path: Path, values: list[Any], problem: str) -> None:
     with pytest.raises(errors.InvalidRequestError, match=problem):
         written(tmp_path, pa.table({"k": values, "x": [1]}), ["k"])
 
@@ -168,7 +168,7 @@ def test_filters_open_only_the_directories_that_they_leave(tmp_path: Path) -> No
 # schemas
 
 
-def test_files_beside_partitions_are_reported(tmp_path: Path) -> None:
+def test_files_outside_partitions_are_reported(tmp_path: Path) -> None:
     files = written(tmp_path / "parts", pd.DataFrame({"k": ["a", "b"], "x": [1, 2]}), ["k"])
     ((_, stray),) = written(tmp_path / "stray", pd.DataFrame({"x": [3]}))
     with pytest.raises(errors.SchemaMismatchError, match=r"'t/stray\.parquet' has no column 'k' \(a partition\)"):
@@ -407,9 +407,7 @@ def test_a_writer_that_is_given_up_leaves_nothing_open(tmp_path: Path, monkeypat
     gc.collect()  # a writer that is still open complains when it is forgotten
 
 
-def test_files_are_encoded_beside_each_other_and_given_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_encoded_in_parallel_and_returned_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     both = threading.Barrier(2, timeout=PATIENCE)  # breaks when one file is made after the other
     write = parquet_encoding.Encoders._write
 

@@ -137,7 +137,7 @@ def test_small_row_groups_are_fetched_together_and_large_ones_alone(
         assert len(seen.ranges) == 1 + requests  # the footer, and the rows
 
 
-def test_a_filter_leaves_row_groups_out_that_stand_between_others(repo: lakebed.Repository) -> None:
+def test_filter_skips_row_groups_between_others(repo: lakebed.Repository) -> None:
     sink = io.BytesIO()
     pq.write_table(pa.table({"x": [1] * 10 + [2] * 10 + [1] * 10, "n": range(30)}), sink, row_group_size=10)
     repo.branch("main").put("t/0.parquet", sink.getvalue())
@@ -160,7 +160,7 @@ def test_a_range_that_fails_is_asked_for_again(
     assert sum(seen.per_file()) == 2 + 3 * (1 if rows == SMALL else 2)
 
 
-def test_a_file_that_is_replaced_meanwhile_is_no_mixture(repo: lakebed.Repository) -> None:
+def test_file_replaced_during_a_scan_raises(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     put_table(repo, LARGE)
     opened = main.scan_table("t").to_reader()  # has seen the footers

@@ -141,7 +141,7 @@ def test_a_message_makes_a_commit_of_its_own(live: Any) -> None:
         assert await days(repo.ref("main@")) == {"mon": 1, "tue": 2, "wed": 3}
         await main.write_parquet("t", FRAME, mode="overwrite", message="fourth")
         assert len([row async for row in repo.ref("main@").list("t/")]) == 1
-        # what is uncommitted below the table is in the way of one that replaces it
+        # uncommitted objects below the table block its replacement
         await main.put("t/other", b"not committed")
         before = await main.commit_info()
         with pytest.raises(lakebed.DirtyBranchError) as caught:
@@ -614,7 +614,7 @@ def test_streams_hold_little_memory(endpoint: str) -> None:
     assert float(done.stdout) < 200, "MiB, of 300 that went up and down"
 
 
-def test_progress_is_told(live: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(live: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
         told: list[Any] = []
@@ -627,4 +627,4 @@ def test_progress_is_told(live: Any, capsys: pytest.CaptureFixture[str], monkeyp
         await main.read_table("t")
 
     live(body)
-    assert capsys.readouterr().err == ""  # nobody looks: nothing is drawn
+    assert capsys.readouterr().err == ""  # no terminal: no bar is drawn

@@ -44,7 +44,7 @@ class Breaking(httpx.SyncByteStream, httpx.AsyncByteStream):
 
 
 class Object:
-    """A server that holds one object and breaks off as told."""
+    """A server that holds one object and interrupts answers at the given offsets."""
 
     def __init__(self, data: bytes, breaks: list[int | None], checksum: str | None = None) -> None:
         self.data = data
@@ -103,7 +103,7 @@ def test_a_download_that_never_gets_on_gives_up(door: Door, wire: respx.MockRout
     door.run(scenario)
 
 
-def test_an_object_that_changes_meanwhile_is_no_mixture(door: Door, wire: respx.MockRouter) -> None:
+def test_object_changed_during_a_download_is_no_mixture(door: Door, wire: respx.MockRouter) -> None:
     old, new = Object(DATA, [1000]), Object(DATA[::-1], [])
     states = iter([old, new])
 
@@ -286,7 +286,7 @@ def test_async_iterators_go_through_the_async_door(wire: respx.MockRouter) -> No
     ],
     ids=repr,
 )
-def test_what_cannot_stand_in_a_header_is_not_sent(door: Door, arguments: dict[str, Any]) -> None:
+def test_values_that_a_header_cannot_contain_are_not_sent(door: Door, arguments: dict[str, Any]) -> None:
     async def scenario(lake: Any) -> None:
         with pytest.raises(errors.InvalidRequestError):
             await lake.repository("repo").branch("main").put("a", b"", **arguments)

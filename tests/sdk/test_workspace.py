@@ -332,7 +332,7 @@ def test_put_many_takes_any_number_and_reads_as_it_goes(live: Any) -> None:
         stored = await ws.put_many(source(), delete=["n/00001", "other"])
         assert [one.path for one in stored] == [f"n/{number:05}" for number in range(2500)]
         assert len(asked) == 2500
-        assert len(await paths(ws.list("n/"))) == 2500  # what is written and deleted at once is there
+        assert len(await paths(ws.list("n/"))) == 2500  # buffered writes and deletes have been sent
         await ws.commit()
         assert await main.get("n/02499") == b"2499"
 
@@ -441,7 +441,7 @@ def test_stash_and_pop(live: Any) -> None:
 # conflicts
 
 
-def test_disjoint_work_is_rebased_and_a_real_conflict_stops_at_once(live: Any) -> None:
+def test_disjoint_work_is_rebased_and_a_real_conflict_is_not_retried(live: Any) -> None:
     async def body(main: Any) -> None:
         attempts: list[lakebed.CommitAttempt] = []
         one, two, three = (main.workspace(name, on_attempt=attempts.append) for name in ("one", "two", "three"))

@@ -1,4 +1,4 @@
-"""Commits of workspaces that lose races or whose answer is lost: never twice, never lost, and told when unknown."""
+"""Workspace commits after lost races and lost answers: made once, and reported when the outcome is unknown."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_key(door: Door, wire: r
     door.run(scenario)
 
 
-def test_lost_races_are_told_to_the_hook_and_the_log(
+def test_lost_races_are_reported_to_the_hook_and_the_log(
     door: Door, wire: respx.MockRouter, caplog: pytest.LogCaptureFixture
 ) -> None:
     race = refusal(409, "concurrent_commit")
@@ -171,7 +171,7 @@ def test_patience_ends(door: Door, wire: respx.MockRouter) -> None:
 
 
 @pytest.mark.parametrize("last", [httpx.ReadError("x"), httpx.ConnectError("x"), httpx.Response(503)], ids=repr)
-def test_unknown_only_when_nobody_can_tell(door: Door, wire: respx.MockRouter, last: Any) -> None:
+def test_outcome_is_unknown_only_when_it_cannot_be_found(door: Door, wire: respx.MockRouter, last: Any) -> None:
     server = Server(wire, httpx.ReadError("reset"), last)
 
     async def scenario(lake: Any) -> None:

@@ -1,10 +1,10 @@
 """Records what a server in this process does to a directory: every change of the disk, and every sync.
 
-It is told of each call when that has returned: by `os_calls`, which stands under `local://` and everything else that
+It receives each call after its return: from `os_calls`, which wraps `local://` and everything else that
 Python writes, and by `sqlite_vfs`. Files are found by their path at the moment of the call, so a call by descriptor, or
 relative to the descriptor of a directory, is noted as well.
 
-Nothing may slip through: `Recorder.finish` compares what the recording says with what lies in the directory.
+The recording must be complete: `Recorder.finish` compares it with the directory.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Recorder:
         self._names: dict[int, str] = {ROOT: ""}
 
     def begin_on(self, disk: str) -> None:
-        """What lies below the directory is on disk: the recording begins with it."""
+        """The content of the directory is on disk: the recording begins with it."""
         for folder, folders, files in os.walk(disk):
             for name in folders:
                 self.made(os.path.join(folder, name), is_directory=True)
@@ -67,7 +67,7 @@ class Recorder:
         self._first = len(self.events)
 
     def go_on(self, begun: Record, moment: int) -> None:
-        """A process was killed at a moment of a recording, and what it did lies below the directory: go on with that.
+        """A process was killed at a moment of a recording, and its files are in the directory: continue from there.
 
         What it had not synced still is not.
         """
@@ -79,7 +79,7 @@ class Recorder:
         self._first = moment
 
     def number_of(self, path: str) -> int | None:
-        """The number of the file or directory that has this name now; None for one that is not of the recording."""
+        """The number of the file or directory that has this name now; None for files outside the recording."""
         return self._numbers.get(path)
 
     def path_of(self, path: Any, directory: int | None = None) -> str:
@@ -92,7 +92,7 @@ class Recorder:
         return os.path.normpath(name)
 
     def made(self, path: str, *, is_directory: bool = False) -> None:
-        """A file or directory is there now. Nothing when it was there before, or lies elsewhere."""
+        """Record a new file or directory. Does nothing if it existed before, or is elsewhere."""
         with self.lock:
             parent, name = self._split(path)
             if parent is None or path in self._numbers or path.endswith(_SHARED_MEMORY):
@@ -154,7 +154,7 @@ class Recorder:
             self.events.extend(Synced(number, begun) for number in numbers)
 
     def begin(self, what: str, effects: Mapping[Cell, bytes | None] | None = None) -> Operation:
-        """Somebody is about to ask the server for something."""
+        """A client is about to send a request to the server."""
         with self.lock:
             one = Operation(len(self.operations), what, dict(effects or {}), len(self.events))
             self.operations.append(one)

@@ -21,7 +21,7 @@ _OPEN_DIRECTORY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.POINTER
 
 @contextmanager
 def recorded_sqlite(recorder: Recorder) -> Iterator[None]:
-    """Let every connection that is opened meanwhile use the VFS, unless it names another."""
+    """Let every connection that is opened inside the block use the VFS, unless it names another."""
     vfs = _Vfs(recorder)
     true = vfs.xGetSystemCall("openDirectory")
     assert true is not None
