@@ -1,9 +1,9 @@
-"""Places for measuring in, away from what was deleted before.
+"""Folders for measurements, away from files that were deleted before.
 
-ext4 gives the number of a deleted file to no new one for up to five minutes: making a file steps over all of them that
-lie in the block group of its directory. After 15,000 deletions, which a group of these benchmarks or a run of the tests
+ext4 does not reuse the inode number of a deleted file for up to five minutes. Creating a file steps over all such
+numbers in the block group of its directory. After 15,000 deletions, which one group of these benchmarks or one test run
 makes, eight committers made 184 small commits a second instead of 347. A folder's subdirectories usually share its
-block group; asked for that, ext4 gives each a group of its own, as it does below its root.
+block group. With a file flag ext4 gives each of them a separate group, as it does below its root.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOP_DIRECTORY = 0x00020000
 
 
 def apart(folder: Path) -> None:
-    """Have what is made in a folder lie apart, where the file system knows such a thing; else nothing."""
+    """Ask the file system to place new subdirectories of a folder apart. Does nothing where it has no such flag."""
     if sys.platform != "linux":
         return
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,10 +1,11 @@
-"""Many files and one large one through a workspace, into a local store; git beside it, on the same files, in one run.
+"""Uploads many files and one large file through a workspace into a local store, compared with git on the same files.
 
     python -m benchmarks.bulk files FOLDER [COUNT]     files/s, and requests to the server for each 10,000 of them
     python -m benchmarks.bulk large FOLDER [GIB]       memory of a client that uploads a stream
 
-Prints JSON. An upload counts from the making of the workspace until the commit is answered: everything is durable then
-(fsync on), and git's is not. Each round has a tree of its own: files that were read before would come from memory.
+Prints JSON. The time of an upload begins with the creation of the workspace and ends with the answer to the commit.
+Everything is durable then (fsync on), while git's files are not. Each round has a tree of its own, because files that
+were read before would come from memory.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""A Parquet data set of 200 MiB in 50 files through `lakebed://`, beside pyarrow on the same files, local ones.
+"""Reads and writes a Parquet data set of 200 MiB in 50 files through `lakebed://`, compared with pyarrow on local
+files.
 
     python -m benchmarks.dataframes FOLDER [FILES]
 
-Prints JSON. The ways take turns in each round, and what counts is the median of the rounds. `direct` reads and writes
-in the directory that the server shares with this machine, `proxied` moves every byte through the server. Everything
-that lakebed wrote is durable when the clock stops, so the local files are synced as well; `plain` are not, for
-information. Reads are from a warm page cache on all sides.
+Prints JSON. The ways take turns in each round, and the result is the median of the rounds. `direct` reads and writes in
+the directory that the server shares with this machine. `proxied` moves every byte through the server. Everything that
+lakebed wrote is durable when the clock stops, so the local files are synced as well. `plain` files are not synced, for
+information. All sides read from a warm page cache.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def compare(ways: Ways, rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def reading(local: Path, remote: str, commit: str, direct: Any, proxied: Any) -> dict[str, float]:
-    """The whole data set into memory: as it lies on a branch, and at a commit, where listings may be remembered."""
+    """Read the whole data set into memory: from a branch, and from a commit, where listings are cached."""
     import pyarrow.dataset as pads
     from lakebed.fsspec import arrow_filesystem
 

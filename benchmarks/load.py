@@ -36,7 +36,7 @@ def post(path: str, body: bytes, content_type: str = "application/json") -> byte
 
 
 def five(number: int) -> str:
-    """The path of one of many objects that lie five in a folder."""
+    """Return the path of one of many objects. Each folder has five of them."""
     return f"p{number // 5:06d}/f{number:07d}"
 
 
@@ -121,7 +121,7 @@ class Connection(asyncio.Protocol):
             self.send()
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self.waits:  # it broke off: told as a failure, and this connection is over
+        if self.waits:  # it broke off: count a failure and end this connection
             self.failed += 1
         if self.waits or time.perf_counter() >= self.deadline:
             self.done()
@@ -140,7 +140,7 @@ class Connection(asyncio.Protocol):
 async def drive(
     port: int, source: Iterator[bytes], connections: int, seconds: float, made_of: type[Connection] = Connection
 ) -> dict[str, float]:
-    """What so many connections get done in so many seconds."""
+    """Send requests over `connections` connections for `seconds` seconds, and return the figures."""
     left = connections
     finished = asyncio.Event()
 

@@ -16,7 +16,7 @@ _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 
 @attrs.frozen
 class MadeBucket(CloudFolder):
-    """A bucket of so many objects that answers at once."""
+    """A bucket with `objects` made-up objects that answers without delay."""
 
     objects: int = 0
 

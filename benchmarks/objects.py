@@ -93,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memory", action="store_true", help="measure mem:// instead of local://")
     parser.add_argument("--s3", action="store_true", help="measure s3:// on a SeaweedFS that is started for it")
-    parser.add_argument("--directory", type=Path, help="where local:// lies; the disk to measure")
+    parser.add_argument("--directory", type=Path, help="folder of local://, on the disk to measure")
     parser.add_argument("--mib", type=int, default=256)
     parser.add_argument("--puts", type=int, default=6400)
     options = parser.parse_args()

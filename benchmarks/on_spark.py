@@ -1,4 +1,4 @@
-"""Benchmarks that need PySpark, run from an environment that has none: in the one that `make spark` makes."""
+"""Runs benchmarks that need PySpark in the environment of `make spark`. The calling environment has no PySpark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PYTHON = ROOT / ".venv-spark" / "bin" / "python"
 
 
 def run(module: str, folder: Path, *words: object) -> dict[str, float]:
-    """What a module of this package prints, such as `spark`; its progress goes to nobody."""
+    """Run a module of this package, such as `spark`, and return what it prints, without its progress."""
     if not PYTHON.exists():
         raise SystemExit("benchmarks of Spark need its environment: run `make spark` first")
     command = [str(PYTHON), "-m", f"benchmarks.{module}", str(folder), *map(str, words)]

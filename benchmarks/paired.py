@@ -2,8 +2,8 @@
 
     python -m benchmarks.paired BEFORE [--rounds 15]
 
-BEFORE is a checkout of an earlier commit with an environment in `.venv`. Both servers run all the time; each round asks
-both for the same work, and the one that begins changes with each round. The table has, for each operation, the median
+BEFORE is a checkout of an earlier commit with an environment in `.venv`. Both servers run all the time. Each round asks
+both for the same work, and they take turns in being first. The table has, for each operation, the median
 over the rounds of (time now / time before), and of (server CPU now / server CPU before), with the middle half of the
 ratios. A ratio of 1.03 is 3 % slower.
 """

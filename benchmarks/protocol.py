@@ -35,7 +35,7 @@ REQUEST = CommitRequest(message="m", committer="bench")
 
 
 async def filled(engine: Engine, entries: int) -> None:
-    """A repository whose main has so many committed entries."""
+    """Create a repository whose main has `entries` committed entries."""
     await engine.repositories.create("bench", "local://bench")
     for start in range(0, entries, 100_000):
         stop = min(entries, start + 100_000)
@@ -192,7 +192,7 @@ CACHE_MIB = 64
 
 
 async def fill(entries: int, root: Path) -> dict[str, float]:
-    """A branch of so many committed entries, in five pushes."""
+    """Create a branch of `entries` committed entries, in five pushes."""
     kv = SqliteKV(root / "kv.db")
     engine = Engine(kv, Stores(root / "objects"))
     await engine.repositories.create("bench", "local://bench")

@@ -1,7 +1,7 @@
 """The REST contract under load, at one server process: pages, deletions, an import, an ingest, logs. Prints JSON.
 
-Run by benchmarks/run.py. The history is made by the engine in a process of its own, so that the server which tells it
-has seen none of it: the first answer is measured, with spans as the server's upkeep leaves them.
+Run by benchmarks/run.py. The engine makes the history in a separate process, so the server starts without
+any of it in memory. The first answer is measured, with spans as the server's maintenance leaves them.
 
     python -m benchmarks.rest FOLDER COMMITS      the history
 """
@@ -27,11 +27,11 @@ from benchmarks.load import five
 
 COMMITTERS = 16
 OFTEN = 500
-"""Every so many commits change the path whose log is asked for."""
+"""One of this number of commits changes the path whose log is requested."""
 
 
 async def history(data: Path, commits: int) -> None:
-    """A repository whose main has so many commits, one path each."""
+    """Create a repository whose main has `commits` commits, one path each."""
     kv = SqliteKV(data / "lakebed.db")
     engine = Engine(kv, Stores(data / "objects"))
     await engine.repositories.create("logs", "local://logs")
@@ -63,7 +63,7 @@ def asked(server: servers.Server, path: str, times: int) -> tuple[list[float], d
     endpoint, key, secret = server.credentials
     took: list[float] = []
     with httpx.Client(base_url=f"{endpoint}/api/v1", auth=(key, secret), timeout=120) as client:
-        client.get("/config")  # the connection, and the first look at the credentials
+        client.get("/config")  # opens the connection, and lets the server check the credentials
         for _ in range(times):
             start = time.perf_counter()
             answer = client.get(path)

@@ -1,12 +1,12 @@
-"""The S3 gateway beside SeaweedFS's S3 server and moto's, each asked the same by the same clients. Prints JSON.
+"""Compares the S3 gateway with SeaweedFS's S3 server and moto's. The same clients send the same requests. Prints JSON.
 
     python -m benchmarks.s3 FOLDER [SECONDS] [ROUNDS] [SERVERS] [KINDS]
 
-Every round asks the servers in turn, each time another one first; figures are medians. Each server is a process of its
-own on this machine, over an empty directory on the same disk. `lakebed` (one process) and `workers` (two) sync every
-object and row before they answer; `process` is `workers` with `durability: process`, which syncs nothing, as SeaweedFS
-does by itself. `synced` is a SeaweedFS whose volumes are told to sync. These two are asked only what that changes: the
-puts. moto keeps all in memory, and is asked in the first round only.
+Every round asks the servers in turn, each time beginning with another one. The figures are medians. Each server is a
+separate process on this machine, over an empty directory on the same disk. `lakebed` (one process) and `workers` (two)
+sync every object and row before they answer. `process` is `workers` with `durability: process`, which syncs nothing, as
+SeaweedFS does by default. `synced` is a SeaweedFS that is configured to sync its volumes. `process` and `synced` get
+only the requests where this matters: the puts. moto keeps everything in memory, and runs only in the first round.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Peer:
 
 
 def _repeated(job: Callable[[], int], seconds: float) -> float:
-    """What a job gets done in a second, over at least so many seconds, and at least once."""
+    """Repeat a job for at least `seconds` seconds, and at least one time. Returns its work for each second."""
     begun = time.perf_counter()
     done = job()
     while (elapsed := time.perf_counter() - begun) < seconds:
@@ -197,7 +197,7 @@ def measure(folder: Path, seconds: float, rounds: int, names: list[str], kinds: 
     with peers(folder, names) as found:
         for kind in kinds:
             if kind in BOTO:
-                # what boto3 imports and builds at first is nobody's time
+                # do not measure what boto3 imports and builds at first
                 next(peer for peer in found if _is_asked(peer, kind, 0)).heavy(kind, 0)
         for turn in range(rounds):
             for kind in kinds:

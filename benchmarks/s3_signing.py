@@ -16,7 +16,7 @@ UNSIGNED = "UNSIGNED-PAYLOAD"
 
 @dataclass(frozen=True)
 class Place:
-    """A bucket of a server, and what stands before each key."""
+    """A bucket of a server, and the beginning of each key."""
 
     port: int
     bucket: str

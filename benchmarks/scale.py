@@ -103,9 +103,9 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
 
 
 def in_calm(entries: int, root: Path) -> dict[str, float]:
-    """Pages read by processes that have done nothing else; of three the one that other guests of the host hit least.
+    """Read pages in three new processes, and return the result with the least disturbance by other guests of the host.
 
-    The process that has just committed everything gives its memory back for seconds, 5 ms at a time.
+    The process that made the commits is not used: for seconds it returns its memory, in pauses of 5 ms.
     """
     command = [sys.executable, "-m", "benchmarks.scale", "pages", str(entries), str(root)]
     runs = [json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout) for _ in range(3)]

@@ -170,7 +170,7 @@ def small_commits(folder: Path, way: str) -> dict[str, float]:
 
 
 def s3(folder: Path, entries: int) -> Iterator[Figure]:
-    """The gateway beside SeaweedFS's S3 server, like with like: neither syncs, or both do; and moto's."""
+    """Compare the gateway with SeaweedFS's S3 server, when neither syncs and when both sync, and with moto's."""
     found = measured("s3", folder / "s3", 1, 3)
     small = "1 KiB, 8 connections"
     for kind, what, unit in (
@@ -188,10 +188,10 @@ def s3(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def beside(what: str, unit: str, rates: Mapping[str, float]) -> Iterator[Figure]:
-    """One kind of S3 request: two workers against SeaweedFS, which uses both cores as well; one for information.
+    """One kind of S3 request: two workers against SeaweedFS, which also uses both cores. One worker is information.
 
-    Puts are compared at the same promise: both unsynced (`process`), and both synced. The durable gateway beside a
-    SeaweedFS that syncs nothing is information.
+    Puts are compared with the same durability: both unsynced (`process`), and both synced. The durable gateway against
+    a SeaweedFS that syncs nothing is information.
     """
     one, two, theirs = rates["lakebed"], rates["workers"], rates["seaweedfs"]
     moto = f"; moto {rates['moto']:,.0f}{unit}"

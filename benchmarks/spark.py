@@ -1,4 +1,4 @@
-"""Spark's tables on a branch beside plain Spark on the same files, in PySpark's environment: reads, writes, resolving.
+"""Compares Spark's tables on a branch with plain Spark on the same files: reads, writes, resolving. Needs PySpark.
 
     python -m benchmarks.spark FOLDER [ROWS] [FILES]
 
@@ -91,7 +91,7 @@ def speed(spark: SparkSession, lake: lakebed.Lake, folder: Path, rows: int) -> d
 
 
 def resolving(lake: lakebed.Lake, files: int) -> dict[str, float]:
-    """Seconds to resolve a table of so many files in 365 partitions: the median of five."""
+    """Return the seconds to resolve a table of `files` files in 365 partitions, the median of five."""
     main = lake.repository("many").create("local://many").branch("main")
     with main.workspace("many") as workspace:
         info = workspace.info()

@@ -1,4 +1,4 @@
-"""Tables over the history beside plain Spark on the same files, and what a micro-batch takes, in PySpark's environment.
+"""Compares tables over the history with plain Spark on the same files, and times micro-batches. Needs PySpark.
 
     python -m benchmarks.spark_history FOLDER [ENTRIES] [BATCHES]
 
@@ -38,7 +38,7 @@ _ROWS = 1000
 
 
 async def fill(data: Path, entries: int) -> None:
-    """A repository `bench` with one commit of so many entries, as the server keeps it."""
+    """Create a repository `bench` with one commit of `entries` entries, as the server stores it."""
     data.mkdir(parents=True, exist_ok=True)
     engine = Engine(SqliteKV(data / "lakebed.db"), Stores(data / "objects"))
     await engine.repositories.create("bench", "local://bench")

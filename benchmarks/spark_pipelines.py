@@ -2,7 +2,7 @@
 
 Prints JSON. Ingest of 1, 2 and 4 million listed objects into an empty branch, with `local[2]` and a real server: tasks,
 registration, commit, all of it but the network. The listing is made up: pages of a thousand rows as a bucket's are,
-through the code that reads those of a bucket. Beside it, as information, 50,000 real files of a directory.
+through the code that reads those of a bucket. As information also 50,000 real files of a directory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REAL = 50_000
 
 
 def ingest(lake: lakebed.Lake, spark: SparkSession, objects: int) -> float:
-    """Seconds for so many objects."""
+    """Return the seconds for an ingest of `objects` objects."""
     name = f"bench-{objects}-{time.time_ns()}"
     main = lake.repository(name).create(f"local://{name}").branch("main")
     began = time.perf_counter()

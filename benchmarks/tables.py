@@ -1,4 +1,4 @@
-"""Tables through the SDK's own verbs: what a stream holds in memory, and time beside pyarrow on local files.
+"""Tables through the SDK's own verbs: the memory of a stream, and the time compared with pyarrow on local files.
 
     python -m benchmarks.tables memory FOLDER [GIB]     a stream into a branch, and out again, in a process of its own
     python -m benchmarks.tables speed FOLDER [FILES]    a data set of 4 MiB files, read and written; medians, in turns

@@ -1,8 +1,8 @@
-"""The server in the test process: how fast it is there, clean again, and answering, beside moto's. Prints JSON.
+"""Measures the server inside the test process: start, reset and answers, compared with moto's. Prints JSON.
 
-Run by benchmarks/run.py in a process of its own. Each server shares its process, and the interpreter's lock, with the
-client, as in a test. Both are asked by the same client, Python's own `http.client`, over the API that each has: what is
-measured is the servers, not what boto3 or httpx add. Beside it, for information, each one's usual client.
+benchmarks/run.py runs it in a separate process. Each server shares its process, and the interpreter's lock, with the
+client, as in a test. The same client, Python's `http.client`, calls both, over the API that each has. So the figures
+measure the servers, not what boto3 or httpx add. For information it also measures each server's usual client.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The baseline is the barest copy there is: a loopback socket between two threads, 1 MiB at a time, into a new file. For
 information there is also a copy over the same HTTP stack and client without hash or version. Up counts until the data
 is synced; down until the last byte is in a file. Every file is a new one: writing into blocks that a deleted file left
-behind is several times faster on some disks, and would flatter whoever comes second.
+behind is several times faster on some disks, and would favour the second measurement.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def download(server: Server, path: str, target: Path) -> float:
 
 
 def measure(server: Server, plain: Server, folder: Path, rounds: int = 5) -> dict[str, float]:
-    """MiB/s of both ways, and of the plain copies beside them; medians, alternating so that noise hits all alike."""
+    """Return MiB/s of both ways and of the plain copies: medians, taken in turns so that noise affects all alike."""
     source = folder / "source.bin"
     with source.open("wb") as file:
         for _ in range(SIZE // CHUNK):

@@ -35,17 +35,17 @@ _done = 0
 
 
 def say(text: object = "") -> None:
-    """Print a result, set in a little."""
+    """Print a result, indented."""
     print(textwrap.indent(str(text), "    "), flush=True)
 
 
-# The steps. Each is shown as it stands here, without its `say` lines, and then run.
+# The steps. The demo prints the lines of each step, without its `say` lines, and then runs it.
 
 
 def make_repository(lake: lakebed.Lake, name: str) -> Repository:
     """Create a repository
 
-    A repository holds branches and commits, over a place where the data lies: here a folder of the server's.
+    A repository holds branches and commits, over a place that stores the data: here a folder of the server.
     """
     repo = lake.repository(name).create(f"local://{name}")
     say(f"{repo}, on branch {repo.info().default_branch!r}")
@@ -55,7 +55,7 @@ def make_repository(lake: lakebed.Lake, name: str) -> Repository:
 def load(repo: Repository) -> Any:
     """Load the data through pandas, and commit twice
 
-    A commit is a version of everything on the branch, for ever. The second one only adds a year.
+    A commit is a permanent version of everything on the branch. The second commit only adds a year.
     """
     from vega_datasets import local_data
 
@@ -89,7 +89,7 @@ def transform(repo: Repository) -> Branch:
 
 
 def look(repo: Repository, dev: Branch) -> None:
-    """Look at the difference
+    """Show the difference
 
     What would a merge of fahrenheit bring to main? Answered from metadata: no data is read.
     """
@@ -136,8 +136,8 @@ def tag(repo: Repository) -> None:
 def go_back(repo: Repository) -> None:
     """Make a mistake, and read what was there before
 
-    Somebody keeps only the sunny days, and commits. Nothing is lost: `v1` and `main~1` (one before the last commit) are
-    both the version before.
+    A colleague keeps only the sunny days, and commits. Nothing is lost: `v1` and `main~1` (one before the last commit)
+    both show the earlier version.
     """
     main = repo.branch("main")
     table = main.read_parquet("daily/")
@@ -161,11 +161,11 @@ def draw(repo: Repository) -> None:
     say(graph)
 
 
-# What carries the steps: the server, the telling, the end.
+# How the demo runs the steps: the server, the output, the end.
 
 
 def step(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Tell what a step does, show its lines, run it."""
+    """Print what a step does, show its lines, run it."""
     global _done  # noqa: PLW0603 - the number of the step is all the state there is
     _done += 1
     title, _, story = inspect.cleandoc(function.__doc__ or "").partition("\n")
@@ -191,7 +191,7 @@ def _shown_lines(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def credentials(data_dir: Path) -> tuple[str, str]:
-    """The access key of this data directory: made once, kept beside the data for whoever goes on with it."""
+    """Return the access key of this data directory. It is made one time, and stored in the directory for later use."""
     file = data_dir / "demo.env"
     if file.exists():
         values = dict(re.findall(r"export LAKEBED_(\w+)=(\S+)", file.read_text()))

@@ -40,7 +40,7 @@ def main() -> int:
     if harmed:
         return 1
     if not known:
-        print("nothing could be audited: this package index has no list of vulnerabilities; use one that has")
+        print("nothing could be audited: this package index has no list of vulnerabilities; use another index")
         return 2
     return 0
 

@@ -105,7 +105,7 @@ def _history(repo: lakebed.Repository) -> None:
 
 
 def _open_workspaces(repo: lakebed.Repository) -> None:
-    """One that is committed, one that is dropped, and one that is open with a layer and with rows."""
+    """Make three workspaces: a committed one, a dropped one, and an open one with a layer and with rows."""
     main = repo.branch("main")
     with main.workspace("committed") as done:
         done.put("workspace/done.txt", b"done")

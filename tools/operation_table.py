@@ -13,7 +13,7 @@ from tools.spec import Document, Entry, entries
 
 PREAMBLE = '''"""The operations of the API, their parameters and the kinds of error, for the server to bind requests.
 
-Made from openapi.yaml, beside `models`. It holds no behaviour.
+Made from openapi.yaml, together with `models`. It holds no behaviour.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `path` stands below `API_PREFIX`; `body` is the type of a JSON body, None without one.
+    """One operation. `path` is below `API_PREFIX`. `body` is the type of a JSON body, None without one.
 
     `binary` operations move object bytes; `security` says whether credentials are needed; `success` is the lowest
     2xx status.

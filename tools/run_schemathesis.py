@@ -63,9 +63,9 @@ class Seeder:
 
 
 def commands(server: RunningServer, authorization: str, options: argparse.Namespace) -> list[list[str]]:
-    """The command lines of schemathesis: scenarios of calls, for so many seconds, then each operation by itself.
+    """Return the command lines of schemathesis: scenarios of calls, for a number of seconds, then each operation alone.
 
-    In this order: what the second makes would be in the way of what the first one wants to make.
+    The scenarios come first, because objects of the second run would collide with those of the first.
     """
     shared = [
         *(

@@ -15,7 +15,7 @@ from pathlib import Path
 MEMORY = Path("/dev/shm")
 FREE_THERE = 4 << 30
 FREE_IN_ALL = 10 << 30
-"""Bytes: what tests write lies there beside what they themselves, servers and Spark need."""
+"""Bytes. The files of tests share this memory with the tests themselves, servers and Spark."""
 
 
 def available(meminfo: str) -> int:

@@ -19,7 +19,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """One operation of a document, with the path and the method it stands under."""
+    """One operation of a document, with its path and method."""
 
     path: str
     method: str

@@ -1,7 +1,7 @@
 """Refuse wording of `openapi.yaml` that a generator would drop, change or break: `python tools/spec_lint.py FILE`.
 
-The rules are in `tools.spec_rules`; whether the document is OpenAPI at all is left to openapi-spec-validator. It does
-not look at the generated output, which is for `tools.generate`.
+The rules are in `tools.spec_rules`; openapi-spec-validator checks whether the document is OpenAPI. This tool
+does not check the generated output, `tools.generate` does.
 """
 
 import argparse

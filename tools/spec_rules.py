@@ -183,7 +183,7 @@ def error_body(document: Document) -> Iterator[Complaint]:
 
 @rule
 def path_overlap(document: Document) -> Iterator[Complaint]:
-    """The router picks a path before it looks at the method, so one of the two would answer 405."""
+    """The router picks a path before it checks the method, so one of the two paths would answer 405."""
     methods = {path: {word for word in METHODS if word in item} for path, item in document.get("paths", {}).items()}
     for one, other in itertools.combinations(methods, 2):
         pairs = list(zip(one.split("/"), other.split("/"), strict=False))
@@ -294,7 +294,7 @@ def parameter_content(document: Document) -> Iterator[Complaint]:
 
 @rule
 def parameter_names(document: Document) -> Iterator[Complaint]:
-    """One struct and one function take all parameters of an operation, beside an argument named body."""
+    """One struct and one function take all parameters of an operation, and an argument named body."""
     for entry in entries(document):
         seen: set[str] = set()
         for parameter in entry.operation.get("parameters", ()):
@@ -406,10 +406,10 @@ def closed_object(document: Document) -> Iterator[Complaint]:
 
 @rule
 def mixed_object(document: Document) -> Iterator[Complaint]:
-    """Beside fixed fields the server loses the free ones: put them into a map of their own."""
+    """The server loses free fields next to fixed fields: put the free ones into a separate map."""
     for where, schema in schemas(document):
         if schema.get("additionalProperties") and schema.get("properties"):
-            yield where, "properties beside additionalProperties"
+            yield where, "properties together with additionalProperties"
 
 
 @rule
@@ -441,5 +441,5 @@ def python_pattern(document: Document) -> Iterator[Complaint]:
 
 @rule
 def ignored_words(document: Document) -> Iterator[Complaint]:
-    """Neither generator checks them: a promise that nobody keeps."""
+    """Neither generator checks these words, so no code would keep the promise."""
     yield from using(document, "uniqueItems", "multipleOf", "patternProperties", "prefixItems", "dependentRequired")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Make the sync door of the SDK from the async one, or check that it was made.
+"""Generate the sync API of the SDK from the async one, or check the generated files.
 
     python tools/unasync_sdk.py            write sdk/lakebed/_sync
     python tools/unasync_sdk.py --check    compare only; exit code 1 when they differ
 
-Words are replaced one by one from the table below and nowhere else; what a word cannot express stands in
-`lakebed._compat`. A check refuses output in which something async is left.
+It replaces single words from the table below. Code that needs more than another word is in `lakebed._compat`. A check
+refuses output that still contains async code.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def leftovers(code: str) -> list[str]:
 
 def formatted(code: str, name: str) -> str:
     """As ruff would leave it: sorted imports, lines of the right length."""
-    ours = 'lint.isort.known-first-party=["lakebed"]'  # from a pipe ruff cannot tell
+    ours = 'lint.isort.known-first-party=["lakebed"]'  # ruff cannot detect it for standard input
     for command in (["check", "--fix-only", "--quiet", "--select", "I", "--config", ours], ["format", "--quiet"]):
         arguments = [sys.executable, "-m", "ruff", *command, "--no-cache", "--stdin-filename", str(TARGET / name), "-"]
         done = subprocess.run(arguments, input=code, capture_output=True, text=True, check=True, cwd=ROOT)
@@ -68,7 +68,7 @@ def formatted(code: str, name: str) -> str:
 
 
 def generate() -> dict[str, str]:
-    """Every file of the sync door."""
+    """Return every file of the sync API."""
     made = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
