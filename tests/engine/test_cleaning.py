@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.operations.branch.record import everything_of
+from lakebed_engine.operations.branch.compare_and_swap import everything_of
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE
 from lakebed_engine.operations.keys import DROPS, staging

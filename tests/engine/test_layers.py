@@ -16,8 +16,7 @@ from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.cursor import TreeCursor
-from lakebed_engine.tree.layers import layer_delta, layer_tree, write_layer
-from lakebed_engine.tree.merge_layers import overlaid
+from lakebed_engine.tree.layers import layer_delta, layer_tree, overlaid, write_layer
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.ports import AsyncioRuntime

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.tree.cursor import encode_row
-from lakebed_engine.tree.merge_layers import overlaid, token_delta
+from lakebed_engine.tree.layers import overlaid, token_delta
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
 

@@ -13,11 +13,10 @@ import msgspec
 import pytest
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_server.auth import authenticate, records, secret_key, tokens
-from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.authenticate import Authenticator, TtlCache
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.key_file import KeyFile
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
-from lakebed_server.auth.ttl_cache import TtlCache
 from lakebed_server.vocabulary import RequestError, StartError
 
 from tests.server.support import BASIC, KEY_ID, LOGIN, SECRET, Wire, ask, basic, make_app, serving

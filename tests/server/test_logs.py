@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_server.http.request_log import is_logged
+from lakebed_server.http.request_cycle import is_logged
 from lakebed_server.process import logs
 from lakebed_server.process.logs import LineFormatter, LogHandler
 from lakebed_server.vocabulary import StartError

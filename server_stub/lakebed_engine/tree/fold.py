@@ -14,9 +14,9 @@ from lakebed_format.schemas import compact
 from lakebed_format.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.tree.layers import overlaid
 from lakebed_engine.tree.lookup import changes_of
 from lakebed_engine.tree.manifest import CARRIERS, Limits, RangeInfo, Tree
-from lakebed_engine.tree.merge_layers import overlaid
 from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much
 from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
 from lakebed_engine.tree.rows import path_at

@@ -1,21 +1,27 @@
 """One request from its first byte to the last byte of its response, for the API and for the S3 gateway.
 
-Every exception becomes a response. Every request is counted until its end, and logged.
+Every exception becomes a response. A response that breaks off closes the connection, so that no client takes a part of
+it for the whole. Every request is counted until its end, and logged.
+
+Which requests get a log line: with level DEBUG all of them. With INFO writes, failures, and requests that take longer
+than a second. With WARN and ERROR only failures with 5xx. Queries and headers are never logged: they contain paths of
+objects and credentials.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from lakebed_engine.vocabulary.streams import CHUNK, FilePart
+
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http.request import Call
-from lakebed_server.http.request_log import log_request
-from lakebed_server.http.response_writer import Exchange
-from lakebed_server.http.responses import Reply
-from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError
+from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
+from lakebed_server.vocabulary import ClientGoneError, Message, Receive, RequestError, Send, SendFile
 
 CLIENT_GONE: Final = 499
 """The status in the log for a request whose client left before the response. It is never sent."""
@@ -63,3 +69,133 @@ def _interrupted(call: Call) -> RequestError:
         "interrupted",
         "the server stopped before the request was complete: it may have been done, or not; check before you repeat it",
     )
+
+
+_DRAIN_FIRST = 256 << 10  # a remaining body of at most this size is read to its end, and the connection stays open
+_DRAIN_MOST = 16 << 20  # bytes of a longer remaining body that are read while the response is sent
+_DRAIN_SECONDS = 5.0
+
+_FILE_STEP = 16 << 20  # bytes of a file for one call, after which `sent` is updated for the log
+
+
+class Exchange:
+    """Sends one reply. `status` and `sent` (bytes) show the progress."""
+
+    __slots__ = ("_call", "_common", "_send", "sent", "status")
+
+    def __init__(self, call: Call, send: Send, common: list[tuple[bytes, bytes]]) -> None:
+        self._call = call
+        self._send = send
+        self._common = common
+        self.status = 0  # 0 until it is sent
+        self.sent = 0
+
+    async def send(self, reply: Reply, receive: Receive) -> None:
+        """Send a reply. Raises ClientGoneError when the client leaves during a long one."""
+        if isinstance(reply, StreamReply):
+            await self._stream(reply, receive)
+        elif self._call.body.finished:
+            await self._start(reply)
+            self.sent = len(reply.body)
+            await self._send({"type": "http.response.body", "body": reply.body})
+        else:
+            await self._send_early(reply)
+
+    async def send_last(self, reply: Reply) -> None:
+        """Send a whole reply and close the connection, without reading the rest of the request: the server stops."""
+        await self._start(reply, (b"connection", b"close"))
+        await self._send({"type": "http.response.body", "body": reply.body})
+
+    async def _start(self, reply: Reply, *extra: tuple[bytes, bytes]) -> None:
+        headers = [*self._common, (b"x-request-id", self._call.request_id.encode()), *reply.headers, *extra]
+        if reply.status not in (204, 304) and reply.length != UNKNOWN:
+            headers.append((b"content-length", b"%d" % reply.length))
+        self.status = reply.status
+        await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
+
+    async def _stream(self, reply: StreamReply, receive: Receive) -> None:
+        async with reply.source as chunks:  # opened first, so that a missing object still gets an error status
+            await self._start(reply)
+            known = reply.length != UNKNOWN
+            send_file = self._call.send_file if known else None
+            if send_file is not None and isinstance(chunks, FilePart) and await self._copy(reply, chunks, send_file):
+                return
+            # uvicorn drops what is sent to a client that left: only `receive` reports it
+            gone = asyncio.ensure_future(_gone(receive)) if reply.length > CHUNK or not known else None
+            try:
+                async for chunk in chunks:
+                    self.sent += len(chunk)
+                    more = not known or self.sent < reply.length
+                    await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
+                    if gone is not None and gone.done():
+                        raise ClientGoneError
+            finally:
+                if gone is not None:
+                    gone.cancel()
+        if not known:
+            await self._send({"type": "http.response.body", "body": b""})
+        elif self.sent < reply.length:
+            raise EOFError(f"the store gave {self.sent} bytes of {reply.length}")
+
+    async def _copy(self, reply: StreamReply, part: FilePart, send_file: SendFile) -> bool:
+        """Let the connection send the content directly. False when it cannot, and has sent nothing of it."""
+        while self.sent < reply.length:
+            count = min(reply.length - self.sent, _FILE_STEP)
+            try:
+                await send_file(part.fileno(), part.start + self.sent, count)
+            except asyncio.SendfileNotAvailableError:
+                if self.sent:
+                    raise
+                return False
+            self.sent += count
+        await self._send({"type": "http.response.body", "body": b""})
+        return True
+
+    async def _send_early(self, reply: Reply) -> None:
+        """Answer while the client is still sending.
+
+        Closing without reading would reset the connection, and the client might not see the response. So a short rest
+        is read first. Of a long rest, a bounded part is read after the response, then the connection is closed.
+        """
+        body = self._call.body
+        waits = not body.touched and self._call.headers.get(b"expect", b"").lower() == b"100-continue"
+        short = body.length is not None and body.length - body.received <= _DRAIN_FIRST
+        if short and not waits and await body.drain(_DRAIN_FIRST, _DRAIN_SECONDS):
+            await self.send(reply, _never)
+            return
+        await self._start(reply, (b"connection", b"close"))
+        self.sent = len(reply.body)
+        await self._send({"type": "http.response.body", "body": reply.body, "more_body": True})
+        if not waits:
+            await body.drain(_DRAIN_MOST, _DRAIN_SECONDS)
+        await self._send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _never() -> Message:
+    raise AssertionError("a whole reply reads no body")
+
+
+log = logging.getLogger("lakebed.requests")
+
+SLOW_SECONDS: Final = 1.0
+
+
+def log_request(call: Call, status: int, sent: int) -> None:
+    """Log one request at its end. `sent`: bytes of the response's body."""
+    seconds = time.perf_counter() - call.started
+    if is_logged(call.method, status, seconds):
+        level = logging.ERROR if status >= 500 else logging.INFO
+        log.log(level, "request", extra={"fields": call.log_fields(status, sent, seconds)})
+
+
+def is_logged(method: str, status: int, seconds: float) -> bool:
+    """Whether a request gets a line at the current level."""
+    if status >= 500:
+        return log.isEnabledFor(logging.ERROR)
+    is_quick_read = status < 400 and method in ("GET", "HEAD") and seconds <= SLOW_SECONDS
+    return log.isEnabledFor(logging.DEBUG if is_quick_read else logging.INFO)

@@ -1,10 +1,14 @@
-"""Responses as values: what a handler returns, before anything is sent.
+"""Responses as values: what a handler returns, before anything is sent, and the form in which a client gets it.
 
-A `Reply` has its whole body. A `StreamReply` opens its content when it is sent.
+A `Reply` has its whole body. A `StreamReply` opens its content when it is sent. `negotiated` answers conditional GETs
+of JSON with 304, and compresses JSON. Objects have their own entity tags (`downloads`) and are not compressed.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from email.utils import formatdate
@@ -12,7 +16,9 @@ from functools import lru_cache
 from typing import Final
 
 import msgspec
+import pyarrow as pa
 
+from lakebed_server.http.request import Call
 from lakebed_server.vocabulary import Header
 
 JSON: Header = (b"content-type", b"application/json")
@@ -75,3 +81,62 @@ def text(status: int, value: str, headers: tuple[Header, ...] = ()) -> Reply:
 def empty(status: int = 204, headers: tuple[Header, ...] = ()) -> Reply:
     """No body."""
     return Reply(status, headers=headers)
+
+
+LEAST: Final = 8 << 10
+"""Bytes below which an answer is not compressed: a few more packets cost less than compression."""
+
+_AT_ONCE: Final = 256 << 10
+"""Bytes up to which an answer is compressed without another thread."""
+
+_VARY: Final[Header] = (b"vary", b"accept-encoding")
+
+
+async def negotiated(call: Call, reply: Reply) -> Reply:
+    """The answer in the form that this client accepts. Adds an entity tag to a GET, unless the answer has one."""
+    if isinstance(reply, StreamReply) or not reply.body or JSON not in reply.headers:
+        return reply
+    if call.method == "GET" and reply.status == 200:
+        reply = _tagged(call, reply)
+    # for a client on this machine, compression takes longer than sending
+    if len(reply.body) < LEAST or call.is_local:
+        return reply
+    packing = _wanted(call.headers.get(b"accept-encoding", b""))
+    if packing is None:
+        return Reply(reply.status, reply.body, (*reply.headers, _VARY))
+    large = len(reply.body) > _AT_ONCE
+    packed = await asyncio.to_thread(_pack, packing, reply.body) if large else _pack(packing, reply.body)
+    return Reply(reply.status, packed, (*reply.headers, _VARY, (b"content-encoding", packing)))
+
+
+def _tagged(call: Call, reply: Reply) -> Reply:
+    """The answer with an entity tag. The tag is weak, because the same JSON may be compressed or not."""
+    if any(name == b"etag" for name, _ in reply.headers):
+        return reply
+    tag = b'W/"%s"' % hashlib.blake2b(reply.body, digest_size=12).hexdigest().encode()
+    asked = call.headers.get(b"if-none-match")
+    validators = (*(pair for pair in reply.headers if pair[0] == b"last-modified"), (b"etag", tag))
+    if asked is not None and tag in (one.strip() for one in asked.split(b",")):
+        return Reply(304, headers=validators)
+    return Reply(reply.status, reply.body, (*reply.headers, (b"etag", tag)))
+
+
+def _wanted(accepted: bytes) -> bytes | None:
+    """The compression that a client accepts, the better one if it accepts both."""
+    found = {name.strip().lower(): quality.replace(b" ", b"") for name, _, quality in map(_split, accepted.split(b","))}
+    for packing in (b"zstd", b"gzip"):
+        if packing in found and found[packing] not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000"):
+            return packing
+    return None
+
+
+def _split(one: bytes) -> tuple[bytes, bytes, bytes]:
+    return one.partition(b";")
+
+
+def _pack(packing: bytes, body: bytes) -> bytes:
+    if packing == b"zstd":
+        packed: bytes = pa.compress(body, codec="zstd", asbytes=True)
+        return packed
+    packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()

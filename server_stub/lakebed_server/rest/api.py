@@ -14,11 +14,9 @@ from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
 from lakebed_server.auth import origins
 from lakebed_server.bounds.admission import Admission, Room
-from lakebed_server.http.caching import negotiated
 from lakebed_server.http.request import Call, Services
-from lakebed_server.http.request_cycle import RequestCycle
-from lakebed_server.http.response_writer import Exchange
-from lakebed_server.http.responses import Reply
+from lakebed_server.http.request_cycle import Exchange, RequestCycle
+from lakebed_server.http.responses import Reply, negotiated
 from lakebed_server.rest import operation_handlers, unsupported_operations
 from lakebed_server.rest.binder import Binder
 from lakebed_server.rest.errors import respond

@@ -8,8 +8,7 @@ import time
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http import content_headers
 from lakebed_server.http.request import Call, Services
-from lakebed_server.http.request_cycle import RequestCycle
-from lakebed_server.http.response_writer import Exchange
+from lakebed_server.http.request_cycle import Exchange, RequestCycle
 from lakebed_server.http.responses import Reply
 from lakebed_server.s3 import dispatch
 from lakebed_server.s3.config import S3Config

@@ -7,6 +7,7 @@ pyproject.toml limits its version for that reason.
 
 from __future__ import annotations
 
+import functools
 import socket
 import sys
 from contextlib import suppress
@@ -17,7 +18,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lakebed_server.bounds.connections import Connections, Debt, Kind
-from lakebed_server.transport.sendfile import FileJob, FileSender, can_send_files
+from lakebed_server.transport.sendfile import FileJob, can_send_files, send_file
 from lakebed_server.transport.tls_listener import Handshake
 from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 
@@ -177,7 +178,7 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         if self._sends_files:
             scope: Any = cycle.scope
-            scope[SEND_FILE] = FileSender(cycle)
+            scope[SEND_FILE] = functools.partial(send_file, cycle)
         super()._start_asgi_task(cycle, app)
 
 

@@ -28,38 +28,29 @@ _UNABLE = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 _GONE = {errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH}
 
 
-class FileSender:
-    """Sends parts of files in the response of one request: a `SendFile`."""
+async def send_file(cycle: RequestResponseCycle, file: int, offset: int, count: int) -> None:
+    """Send a part of a file in a response. Raises ClientGoneError, and EOFError for a file that is too short.
 
-    __slots__ = ("_cycle",)
-
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
-
-    async def __call__(self, file: int, offset: int, count: int) -> None:
-        """Send a part of a file. Raises ClientGoneError, and EOFError for a file that is too short.
-
-        Raises SendfileNotAvailableError when nothing of the part was sent: then the application must send it as bytes.
-        """
-        cycle = self._cycle
-        if cycle.disconnected or cycle.transport.is_closing():
-            cycle.disconnected = True
-            raise ClientGoneError
-        if cycle.expected_content_length < count:
-            raise RuntimeError("the content is longer than Content-Length says")
-        cycle.flow.pause_reading()  # resumed at the end of the response
-        try:
-            await _copy(cycle.transport, file, offset, count)
-        except asyncio.SendfileNotAvailableError:
-            cycle.flow.resume_reading()
+    Raises SendfileNotAvailableError when nothing of the part was sent: then the application must send it as bytes.
+    """
+    if cycle.disconnected or cycle.transport.is_closing():
+        cycle.disconnected = True
+        raise ClientGoneError
+    if cycle.expected_content_length < count:
+        raise RuntimeError("the content is longer than Content-Length says")
+    cycle.flow.pause_reading()  # resumed at the end of the response
+    try:
+        await _copy(cycle.transport, file, offset, count)
+    except asyncio.SendfileNotAvailableError:
+        cycle.flow.resume_reading()
+        raise
+    except OSError as error:
+        if error.errno not in _GONE:
             raise
-        except OSError as error:
-            if error.errno not in _GONE:
-                raise
-            cycle.disconnected = True
-            cycle.transport.abort()
-            raise ClientGoneError from None
-        cycle.expected_content_length -= count
+        cycle.disconnected = True
+        cycle.transport.abort()
+        raise ClientGoneError from None
+    cycle.expected_content_length -= count
 
 
 def can_send_files(transport: asyncio.BaseTransport) -> bool:

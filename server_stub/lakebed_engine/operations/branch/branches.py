@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.branch.compare_and_swap import apply, swap
-from lakebed_engine.operations.branch.record import after_reset, emptied, everything_of, staged_of
+from lakebed_engine.operations.branch.compare_and_swap import (
+    after_reset,
+    apply,
+    emptied,
+    everything_of,
+    staged_of,
+    swap,
+)
 from lakebed_engine.operations.branch.resolve import decode_tag, resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.context import (

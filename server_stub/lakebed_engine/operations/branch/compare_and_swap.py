@@ -1,4 +1,4 @@
-"""Builds every compare-and-swap batch that changes a branch record.
+"""Branch records: their new values, and every compare-and-swap batch that changes one.
 
 A batch holds the check of the record, the new record, the operation key that settles a lost answer, and notes for the
 cleaner about the layers that the swap drops (`PROTOCOL.md` 1 and 3).
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from lakebed_engine.operations.branch.record import notes
 from lakebed_engine.operations.context import Context, Repo, Seen, decode_record, encode
-from lakebed_engine.operations.keys import OPERATIONS, STAGED_MARKER, record_key, staging
+from lakebed_engine.operations.keys import DROPS, OPERATIONS, STAGED_MARKER, record_key, scan_token, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
+from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
-from lakebed_engine.vocabulary.records import Branch, Layer
+from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
 
 RESENDS = 4
 """How often to send a batch again when its answer is lost. Its own check prevents a second apply."""
@@ -153,3 +153,41 @@ async def rotated(ctx: Context, record: Branch, head: str) -> Change:
 def nothing_staged(record: Branch) -> Check:
     """The check that the live token has no rows. It makes a swap fail when a write is staged before it."""
     return Check(staging(record.staging_token), STAGED_MARKER, ABSENT)
+
+
+def emptied(record: Branch, token: str) -> Branch:
+    """The record with nothing staged."""
+    return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=())
+
+
+def after_reset(record: Branch) -> Branch:
+    """The record after the reset of a path or a prefix. The count makes a running commit fold again."""
+    return msgspec.structs.replace(record, gen=record.gen + 1, resets=record.resets + 1)
+
+
+def staged_of(record: Branch) -> list[Layer]:
+    """Everything staged: the live token as a layer, and the sealed layers."""
+    return [Layer(record.staging_token), *record.layers]
+
+
+def everything_of(record: Branch) -> list[Layer]:
+    """All layers that belong to a record: what is staged, and the scan ledger of a workspace."""
+    seen = [Layer(scan_token(record.uid))] if isinstance(record, Workspace) else []
+    return [*staged_of(record), *seen]
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What the cleaner must remove: the rows of a token, or files of a namespace. `at` is in Unix seconds."""
+
+    at: int
+    namespace: str = ""
+    files: tuple[str, ...] = ()
+
+
+def notes(ctx: Context, repo: Repo, dropped: Sequence[Layer]) -> list[Put]:
+    """The cleaner's notes about layers that a swap drops."""
+    rows = []
+    for layer in dropped:
+        files = tuple(info.file for info in layer_tree(layer).ranges)
+        rows.append(Put(DROPS, layer.id.encode(), encode(Note(ctx.now(), repo.store.uri, files))))
+    return rows

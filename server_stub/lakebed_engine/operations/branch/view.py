@@ -17,8 +17,7 @@ from lakebed_engine.operations.context import Context, Repo, Seen, load_commit, 
 from lakebed_engine.operations.keys import staging
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row, tree_cursor
-from lakebed_engine.tree.layers import layer_delta, layer_tree
-from lakebed_engine.tree.merge_layers import overlaid, token_delta
+from lakebed_engine.tree.layers import layer_delta, layer_tree, overlaid, token_delta
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,

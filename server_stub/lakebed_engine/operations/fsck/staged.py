@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 from lakebed_format.decoding import FormatError
 
-from lakebed_engine.operations.branch.record import Note
+from lakebed_engine.operations.branch.compare_and_swap import Note
 from lakebed_engine.operations.context import BAD_ROW, decode_record
 from lakebed_engine.operations.fsck.row_checks import look_at_part
 from lakebed_engine.operations.fsck.scratch_db import Bad, ObjectRow

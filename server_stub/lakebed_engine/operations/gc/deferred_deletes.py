@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lakebed_engine.operations.branch.record import Note, everything_of
+from lakebed_engine.operations.branch.compare_and_swap import Note, everything_of
 from lakebed_engine.operations.context import Context, Repo, active_records, decode_branch, decode_workspace, opened
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,

@@ -18,7 +18,7 @@ from lakebed_format.reading import decode_layer
 from lakebed_format.refs import decode_refs, parse_key
 
 from lakebed_engine.operations import keys
-from lakebed_engine.operations.branch.record import Note
+from lakebed_engine.operations.branch.compare_and_swap import Note
 from lakebed_engine.operations.branch.resolve import decode_tag
 from lakebed_engine.operations.context import BAD_ROW, Context, Repo, decode_branch, decode_workspace
 from lakebed_engine.operations.gc.scratch_db import Ledger

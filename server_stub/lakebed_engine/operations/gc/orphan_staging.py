@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from lakebed_engine.operations.branch.record import everything_of
+from lakebed_engine.operations.branch.compare_and_swap import everything_of
 from lakebed_engine.operations.context import BAD_ROW, Context, decode_branch, decode_workspace
 from lakebed_engine.operations.gc.lease import Lease
 from lakebed_engine.operations.gc.scratch_db import Found, Ledger

@@ -8,8 +8,7 @@ import msgspec
 import pyarrow as pa
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.branch.compare_and_swap import nothing_staged, seal, swap
-from lakebed_engine.operations.branch.record import after_reset
+from lakebed_engine.operations.branch.compare_and_swap import after_reset, nothing_staged, seal, swap
 from lakebed_engine.operations.branch.view import View, source_of, stands, tree_of
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_record
 from lakebed_engine.operations.keys import STAGED_MARKER, staging

@@ -8,8 +8,7 @@ write finds no branch.
 
 from __future__ import annotations
 
-from lakebed_engine.operations.branch.compare_and_swap import nothing_staged, seal
-from lakebed_engine.operations.branch.record import notes, staged_of
+from lakebed_engine.operations.branch.compare_and_swap import notes, nothing_staged, seal, staged_of
 from lakebed_engine.operations.context import Context, Repo, Seen, decode_branch, decode_workspace, open_repo
 from lakebed_engine.operations.keys import BRANCH_ROWS, WORKSPACE_ROWS, end_of, record_key
 from lakebed_engine.operations.objects import read

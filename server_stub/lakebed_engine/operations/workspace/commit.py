@@ -14,8 +14,7 @@ import msgspec
 import pyarrow as pa
 from lakebed_format.keys import WORKSPACES
 
-from lakebed_engine.operations.branch.compare_and_swap import Change, nothing_staged, rotated
-from lakebed_engine.operations.branch.record import everything_of
+from lakebed_engine.operations.branch.compare_and_swap import Change, everything_of, nothing_staged, rotated
 from lakebed_engine.operations.branch.view import stands
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit
@@ -48,8 +47,7 @@ from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.changed_paths import Touched
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import fold as fold_tree
-from lakebed_engine.tree.layers import write_layer
-from lakebed_engine.tree.merge_layers import overlaid
+from lakebed_engine.tree.layers import overlaid, write_layer
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree, Write
 from lakebed_engine.vocabulary.errors import (
     EngineError,

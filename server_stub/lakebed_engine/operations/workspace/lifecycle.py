@@ -15,8 +15,15 @@ import msgspec
 from lakebed_format.keys import MARKS, WORKSPACES
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.branch.compare_and_swap import apply, rotated, seal, swap
-from lakebed_engine.operations.branch.record import emptied, everything_of, staged_of
+from lakebed_engine.operations.branch.compare_and_swap import (
+    apply,
+    emptied,
+    everything_of,
+    rotated,
+    seal,
+    staged_of,
+    swap,
+)
 from lakebed_engine.operations.branch.resolve import resolve
 from lakebed_engine.operations.branch.view import stands
 from lakebed_engine.operations.context import (

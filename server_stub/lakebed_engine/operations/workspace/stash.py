@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lakebed_engine.operations.branch.compare_and_swap import nothing_staged, swap
-from lakebed_engine.operations.branch.record import emptied, everything_of
+from lakebed_engine.operations.branch.compare_and_swap import emptied, everything_of, nothing_staged, swap
 from lakebed_engine.operations.branch.view import layers_delta, stands
 from lakebed_engine.operations.context import (
     Context,
