@@ -16,9 +16,10 @@ LOWEST := .venv-lowest
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
-PYTESTS := server faults simulation engine sdk crash histories
+PYTESTS := server faults simulation engine stores sdk crash histories
 simulation_tests := tests/simulation
-engine_tests := tests/engine tests/format tests/conformance
+engine_tests := tests/engine tests/format
+stores_tests := tests/conformance
 server_tests := tests/server
 # these hardly compute: they wait for the limits in seconds that a server keeps
 faults_tests := $(addprefix tests/server/test_,connection_bounds.py faults.py faults_kv.py hangup.py maintenance_stores.py overload.py stopping.py)
@@ -134,12 +135,12 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
 		spark-shared pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server s3 schemathesis \
-		pytest-simulation types pytest-histories generated lint layers locks
+		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-faults pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
 		test-delta schemathesis test-lowest pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
