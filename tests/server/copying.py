@@ -15,7 +15,7 @@ PMPU = "/branches/main/staging/pmpu"
 
 
 def parts_are_copied(api: Api, server: RunningServer, namespace: Callable[[], str]) -> None:
-    """Beside one that the client writes: inside the store from an object of this repository, through the server from
+    """Next to a part from the client: inside the store from an object of this repository, through the server from
     another one's.
     """
     data = bytes(range(256)) * (24 * 1024) + b"tail"

@@ -1,4 +1,4 @@
-"""A server in which every documented error can be provoked: refs in all states, over stores that fail when told to.
+"""A server in which every documented error can be provoked: refs in all states, over stores that fail on request.
 
 For the table of errors. Requests that are right come from here, one of each operation; a scenario is such a request
 with one thing wrong.
@@ -33,7 +33,7 @@ FAULTS: dict[int, errors.EngineError] = {
     503: errors.StoreUnavailableError("the store is away"),
     507: errors.StoreFullError("the store is full"),
 }
-"""What a store that fails raises, by the status that this is told with."""
+"""The error that a failing store raises, by the status of the answer."""
 
 BINARY = ("uploadObject", "pushLayer")
 _LINK = {"staging": {"physical_address": "data/x"}, "checksum": "x", "size_bytes": 1}
@@ -130,7 +130,7 @@ class Request:
 
     @classmethod
     def of(cls, operation: str) -> Request:
-        """One that is right."""
+        """A valid request."""
         return cls(operation, body=BODIES.get(operation))
 
     def at(self, **places: str) -> Request:
@@ -187,7 +187,7 @@ class Request:
 
 
 class FaultyKV(MemoryKV):
-    """A KV store that raises what it is told to, whatever it is asked."""
+    """A KV store that raises the set error on every call."""
 
     fault: errors.EngineError | None = None
 
@@ -274,7 +274,7 @@ class Scene(Lake):
         return {"staging": {"physical_address": address}, "checksum": checksum, "size_bytes": 3}
 
     def request(self, operation: str, status: int) -> Request:
-        """One that is right, of what is here, but for what the status is to come from."""
+        """A valid request in this scene, except for the cause of the status."""
         request = Request.of(operation)
         if operation == "createCommitRecord":
             head = self("GET", REPO + "/commits/main")

@@ -120,8 +120,8 @@ async def _ask(
 
 @contextmanager
 def hostile(port: int, connections: int) -> Iterator[None]:
-    """Keep so many connections open that never send a whole request: a third silent, a third within a head, a third
-    within a body that nobody with a key sends. Who is thrown out comes again.
+    """Keep `connections` open that never send a whole request: a third silent, a third within a head, a third
+    within a body without a valid key. A closed connection is opened again.
     """
     context = get_context("spawn")
     stop = context.Event()

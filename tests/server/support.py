@@ -239,7 +239,7 @@ class FakeMaintenance(Maintenance):
 
 
 def services(engine: Engine, kv: MemoryKV | None = None, proxies: str = "") -> Services:
-    """Services with the one access key of these tests. `proxies` are those that are trusted."""
+    """Services with the one access key of these tests. `proxies` are the trusted proxies."""
     store = CredentialStore(kv or MemoryKV(), KeyRing([SecretKey("a secret of the tests")]))
     run(store.ensure_admin(KEY_ID, SECRET, 1_700_000_000))
     return Services(engine, Authenticator(store, 3600), Installation(version="1.2.3"), proxies=read_proxies(proxies))

@@ -60,7 +60,7 @@ def test_beyond_the_places_requests_wait_and_beyond_the_queue_they_are_refused()
             wire.socket.close()
 
 
-def test_nobody_waits_longer_than_the_time_of_the_queue() -> None:
+def test_request_waits_no_longer_than_queue_time() -> None:
     held = Held()
     app = app_of(held, "diffBranch", heavy_requests=1, queue_time=0.3)
     with serving(app, http=bounded()) as port, Wire(port) as first, Wire(port) as second, Wire(port) as third:
@@ -152,7 +152,7 @@ async def test_a_room_counts_right_when_who_waits_is_cancelled() -> None:
     await main()
 
 
-def test_clients_of_s3_are_told_to_slow_down() -> None:
+def test_overloaded_s3_request_gets_slow_down() -> None:
     bucket = Bucket(limits=LimitSettings(heavy_requests=1, queue=0))
     try:
         assert bucket("GET", "/lake?list-type=2&prefix=main%2F").status == 200

@@ -78,7 +78,7 @@ def test_wrong_credentials_are_401(header: str) -> None:
     assert answer.headers["www-authenticate"].startswith("Basic")
 
 
-def test_an_unknown_key_and_a_wrong_secret_are_told_apart_by_nothing() -> None:
+def test_unknown_key_and_wrong_secret_get_the_same_answer() -> None:
     app = make_app()
     answers = [ask(app, USER, authorization=basic(k, "wrong")).json["message"] for k in (KEY_ID, "AKIAJUNKNOWN")]
     assert answers[0] == answers[1]
@@ -208,7 +208,7 @@ async def test_tokens_end_and_are_ours() -> None:
 
 @pytest.mark.parametrize("kid", [None, b"null", b'"AKIAJUNKNOWN"', b'"%s"' % KEY_ID.encode(), b"7", b'"\\ud800"',
                                  b'"%s"' % (b"x" * 4096), b"[" * 20_000, b"9" * 5000])  # fmt: skip
-def test_a_token_of_nobody(kid: bytes | None) -> None:
+def test_token_without_a_known_access_key_is_refused(kid: bytes | None) -> None:
     """Also the tokens of 0.1, which name no access key."""
     import jwt
 
@@ -360,7 +360,7 @@ def test_the_key_file_is_private_and_made_once(tmp_path: Path) -> None:
     assert key.derive("y") != made[0]
 
 
-def test_the_key_file_holds_a_new_key_beside_the_old_one(tmp_path: Path) -> None:
+def test_key_file_holds_a_new_key_next_to_the_old_one(tmp_path: Path) -> None:
     file = KeyFile(tmp_path / "secret.key")
     assert file.read() == []
     (old,) = file.make()
@@ -375,7 +375,7 @@ def test_the_key_file_holds_a_new_key_beside_the_old_one(tmp_path: Path) -> None
         pass
 
 
-def test_a_key_file_that_somebody_wrote_holds_one_key_a_line(tmp_path: Path) -> None:
+def test_hand_written_key_file_holds_one_key_per_line(tmp_path: Path) -> None:
     file = KeyFile(tmp_path / "secret.key")
     file.path.write_text("\n  a pass phrase of 0.1  \r\n")
     assert [key.id for key in file.read()] == [SecretKey("a pass phrase of 0.1").id]

@@ -149,7 +149,7 @@ def test_a_body_of_another_type(lake: Lake) -> None:
     assert (answer.status, answer.kind) == (400, "invalid_request")
 
 
-def test_two_bodies_at_once_take_the_first(lake: Lake) -> None:
+def test_form_with_two_contents_stores_the_first(lake: Lake) -> None:
     """A form with the content twice is one object: the first part counts, as the contract says."""
     part = '--b\r\nContent-Disposition: form-data; name="content"\r\n\r\n{}\r\n'
     form = (part.format("first") + part.format("second") + "--b--\r\n").encode()

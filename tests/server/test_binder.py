@@ -194,7 +194,7 @@ def test_a_name_that_breaks_its_rule_has_a_kind_of_its_own() -> None:
     assert error.kind == "invalid_namespace"
 
 
-def test_every_pattern_of_the_spec_is_told_in_words() -> None:
+def test_every_pattern_of_the_spec_has_a_description() -> None:
     named = [*vars(models).values(), *vars(operations).values()]
     structs = [one for one in named if isinstance(one, type) and issubclass(one, msgspec.Struct)]
     patterns = set()

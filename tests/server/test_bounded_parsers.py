@@ -58,7 +58,7 @@ def test_a_document_that_is_refused_soon(case: str) -> None:
 
 
 async def test_the_longest_list_of_parts() -> None:
-    """10,000 parts, each with its ETag and all checksums, are within the bounds, and are read beside the event loop."""
+    """10,000 parts, each with its ETag and all checksums, are within the bounds. They are read off the event loop."""
     sums = "".join(f"<Checksum{name}>{'A' * 44}</Checksum{name}>" for name in ("CRC32", "CRC32C", "SHA1", "SHA256"))
     each = "<Part>{}<ETag>&quot;{:032x}&quot;</ETag><PartNumber>{}</PartNumber></Part>"
     listed = "".join(each.format(sums, number, number) for number in range(1, 10_001))

@@ -30,7 +30,7 @@ SAFE_HEADERS = {
 
 
 class Lake:
-    """Plain HTTP to a repository of its own, as whoever the call names."""
+    """Plain HTTP to a repository of its own, as the user that the call names."""
 
     def __init__(self, server: RunningServer, client: httpx.Client) -> None:
         self.server = server

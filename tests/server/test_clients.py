@@ -45,7 +45,7 @@ def scope(peer: str | None, *headers: tuple[str, str], scheme: str = "http") -> 
 @pytest.mark.parametrize(
     ("peer", "headers", "expected"),
     [
-        # nobody is believed who is no proxy, whatever he sends
+        # headers of a client that is no trusted proxy are ignored
         ("192.0.2.1", [("x-forwarded-for", "203.0.113.9"), ("x-forwarded-proto", "https")], ("192.0.2.1", False)),
         ("192.0.2.1", [("forwarded", "for=203.0.113.9;proto=https")], ("192.0.2.1", False)),
         ("::1", [("x-forwarded-for", "203.0.113.9")], ("::1", False)),
@@ -65,7 +65,7 @@ def scope(peer: str | None, *headers: tuple[str, str], scheme: str = "http") -> 
         # what is no address ends the search
         ("10.0.0.7", [("x-forwarded-for", "6.6.6.6, unknown, 10.0.0.8")], ("10.0.0.8", False)),
         ("10.0.0.7", [("x-forwarded-for", "\n\x9b,,;")], ("10.0.0.7", False)),
-        # Forwarded, but not beside the others: a proxy that writes those may pass on the client's own
+        # Forwarded counts only alone: a proxy that writes the others may pass on the client's own
         ("10.0.0.7", [("forwarded", 'for="[2001:db8:9::17]:4711";proto=https;by=x')], ("2001:db8:9::17", True)),
         ("10.0.0.7", [("forwarded", "for=6.6.6.6, For=203.0.113.9;Proto=HTTPS")], ("203.0.113.9", True)),
         ("10.0.0.7", [("forwarded", "for=6.6.6.6;proto=https, for=203.0.113.9")], ("203.0.113.9", False)),

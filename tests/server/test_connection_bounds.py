@@ -86,7 +86,7 @@ def test_a_head_of_many_megabytes_costs_nothing(head: bytes, loop: str) -> None:
         assert time.process_time() - before < 1
 
 
-def test_what_stands_between_pieces_of_a_body_is_bounded_as_well(port: int, engine: FakeEngine) -> None:
+def test_trailers_and_chunk_extensions_are_bounded(port: int, engine: FakeEngine) -> None:
     begin = (
         f"POST {UPLOAD}?path=b HTTP/1.1\r\nHost: test\r\nAuthorization: {BASIC}\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
@@ -121,7 +121,7 @@ def test_a_client_that_sends_one_request_after_the_other_is_never_cut_off(port: 
     with serving(make_app(), http=bounded(head_time=0.4)) as port, Wire(port) as wire:
         ends = time.monotonic() + 1.5
         while time.monotonic() < ends:
-            wire.send(b"GET /_health HT")  # a look at the connection may come at this moment, time and again
+            wire.send(b"GET /_health HT")  # the periodic check of the connection may come at this moment
             time.sleep(0.05)
             wire.send(b"TP/1.1\r\nHost: test\r\n\r\n")
             assert wire.answer().status == 200
@@ -130,7 +130,7 @@ def test_a_client_that_sends_one_request_after_the_other_is_never_cut_off(port: 
         assert wire.answer().status == 200
 
 
-def test_a_body_may_be_slow_but_not_stand_still(engine: FakeEngine, loop: str) -> None:
+def test_slow_body_is_accepted_and_stalled_body_is_cut_off(engine: FakeEngine, loop: str) -> None:
     with serving(make_app(engine), http=bounded(transfer_time=0.5, transfer_rate=100), loop=loop) as port:
         with Wire(port) as slow, Wire(port) as stuck:
             for wire in (slow, stuck):
@@ -208,7 +208,7 @@ def test_connections_of_strangers_make_room_for_new_ones(loop: str) -> None:
         assert late.answer().status == 200
         assert first.answer().status == 503
         assert time.monotonic() - began < 1  # long before its deadline
-        begun = stack.enter_context(Wire(port))  # which takes the place of one that only asked for health
+        begun = stack.enter_context(Wire(port))  # replaces a connection that only asked for health
         begun.send(b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
         time.sleep(0.1)
         late = stack.enter_context(Wire(port))

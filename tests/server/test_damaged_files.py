@@ -28,7 +28,7 @@ class History(Scene):
     files: tuple[Path, ...] = ()
 
     def fill(self) -> None:
-        """Two more commits on `main`, and uncommitted changes that lie in the KV store and in a layer's file."""
+        """Two more commits on `main`, and uncommitted changes in the KV store and in a layer's file."""
         for path in PATHS:
             well(self.upload("main", path, path.encode()))
         self.base = well(self.commit("main"))["id"]
@@ -122,8 +122,8 @@ def said(answer: httpx.Response) -> Any:
 
 
 @pytest.mark.parametrize("how", [*DAMAGE, "another"])
-def test_damage_is_told_and_nothing_wrong_is(history: History, how: str) -> None:
-    """Every file of metadata that the server reads, whatever kinds there are."""
+def test_damaged_metadata_is_reported_and_no_answer_is_wrong(history: History, how: str) -> None:
+    """Every metadata file that the server reads, of every kind."""
     truth = bodies(history.everything())
     files = history.files
     assert {path.relative_to(folder_of(history)).parts[0] for path in files} >= {"ranges", "metaranges", "layers"}
@@ -153,7 +153,7 @@ def test_damage_is_told_and_nothing_wrong_is(history: History, how: str) -> None
 
 
 def told(history: History, answer: httpx.Response, key: str) -> None:
-    """A typed error that names the file and what to do, and the same beside the request's id in the log."""
+    """A typed error that names the file and the next step, and the same with the request's id in the log."""
     assert (answer.status_code, answer.json()["kind"]) == (500, "corrupt_data"), answer.text
     message = answer.json()["message"]
     assert f"stored data is damaged: local://damaged/{key}: " in message
@@ -179,7 +179,7 @@ def test_a_damaged_commit_file_is_found_by_fsck(history: History) -> None:
 
 
 def test_data_that_is_gone_or_cut(history: History) -> None:
-    """An object's own bytes: 410, or a transfer that breaks off. Never a shorter object that looks whole."""
+    """An object's own bytes: 410, or an interrupted transfer. Never a complete answer with fewer bytes."""
     entry = well(history.get("/refs/main/objects/stat", path="q/000"))
     path = folder_of(history).parent / entry["physical_address"].removeprefix("local://damaged/")
     with damaged(path, None):

@@ -33,12 +33,12 @@ def test_every_engine_error_has_a_kind_of_the_spec_and_its_status(error: Any) ->
 
 
 @pytest.mark.parametrize("kind", [kind for kind, status in ERROR_KINDS.items() if status >= 500])
-def test_what_is_our_fault_is_told_in_fixed_words(kind: Any) -> None:
+def test_server_faults_have_fixed_messages(kind: Any) -> None:
     # these say what the server itself refuses or cuts off: no store has a word in them
     assert kind in OUR_FAULT or kind in ("not_implemented", "overloaded", "interrupted")
 
 
-def test_our_failures_are_logged_in_full_and_told_without_details(caplog: pytest.LogCaptureFixture) -> None:
+def test_server_failures_are_logged_in_full_and_returned_without_details(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "lakebed.server"):
         answer = failing(engine_errors.CorruptDataError("/srv/lake/data/x.parquet: bad magic"))
     assert answer.status == 500

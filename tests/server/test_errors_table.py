@@ -1,9 +1,9 @@
 """Every documented error of every operation, provoked one by one; the list is made from openapi.yaml.
 
 What is wrong is either in the request (a body that is no JSON, a repository that is not there, a closed workspace), or
-in the store under the engine, which fails when it is told to. What this server comes to by no request (permissions and
-hooks are not here yet) is raised by a stand-in for the part that will: the engine, the authenticator or, where nothing
-is asked, the handler. So each has its form on the wire. `test_errors_table_refs.py` has further kinds of errors, and
+in the store under the engine, which fails on request. A replaced part raises the errors that no request can cause in this
+server (permissions and hooks are not here yet): the engine, the authenticator or, where nothing is called, the handler.
+So each error has its form on the wire. `test_errors_table_refs.py` has further kinds of errors, and
 that nothing is changed by them.
 """
 
@@ -225,7 +225,7 @@ def failing(request: Request, status: int) -> Answer:
 
 
 class Refusing(Authenticator):
-    """Lets nobody in, and says so with one error."""
+    """Refuses every request with one error."""
 
     def __init__(self, error: RequestError) -> None:
         self._error = error

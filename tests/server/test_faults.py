@@ -1,7 +1,7 @@
 """Stores that are full, read-only, gone, slow or busy, under a real server: one kind of error, and nothing half-done.
 
 Every case: a fault begins while the server runs, every verb is tried once over HTTP, the fault ends. Then nothing has
-changed, fsck is clean, and the same branch works at once, without a restart.
+changed, fsck is clean, and the same branch works again without a restart.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Lake(NamedTuple):
     faults: FaultyS3 | FaultyDisk
 
     def scene(self) -> Scene:
-        """On a namespace that nobody used before."""
+        """On a new namespace."""
         scheme = "s3://lakebed-test" if isinstance(self.faults, FaultyS3) else "local:/"
         return Scene(self.server, f"{scheme}/f-{uuid4().hex[:12]}", self.environment)
 
@@ -72,7 +72,7 @@ def cloud(proxy: FaultyS3, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def stores(cloud: Lake, **_: object) -> list[str]:
-    """Which processes must not stand still: what they are slow for is no fault that was asked for."""
+    """The processes that must not be stopped: their delay would be an unwanted fault."""
     from tests.support.s3 import shared
 
     return [f"{cloud.server.endpoint}/_health", shared("seaweedfs").endpoint]
@@ -141,7 +141,7 @@ def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: st
             answers = scene.attempt(*S3_VERBS)
             tries = proxy.hits
         for verb, answer in answers.items():
-            # who names a place for a new repository that may not be used has named a wrong one
+            # a create with a forbidden namespace is an invalid request
             wrong = fault == DENIED and verb == "create"
             refused(answer, "invalid_namespace" if wrong else kind, said, retry=retry)
             assert re.match(r"cannot (write|read|list) s3://lakebed-test/f-", answer.json()["message"]), verb
@@ -157,7 +157,7 @@ def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: st
 
 @steady(stores)
 def test_lost_answers_of_every_write(cloud: Lake, proxy: FaultyS3) -> None:
-    """The writes happen, nobody says so. The commits are refused, or unknown; none is half there."""
+    """The writes happen and their answers are lost. Each commit is refused or unknown. None is half there."""
     with cloud.scene() as scene:
         with proxy.failing("lose the answer", only="PUT"):
             answers = scene.attempt("upload", "commit", "merge", "read")
@@ -318,7 +318,7 @@ _TEMP, _COMMITS = ".lakebed-tmp", "_lakebed/commits"
 @pytest.mark.parametrize(
     ("directories", "changes"), [([_TEMP], ["large upload"]), ([_TEMP, _COMMITS], ["commit", "merge"])]
 )
-def test_a_directory_that_nobody_may_write_to(local: Lake, directories: list[str], changes: list[str]) -> None:
+def test_unwritable_directory_fails_changes_only(local: Lake, directories: list[str], changes: list[str]) -> None:
     """A true permission, where it binds; for root the same refusal comes from a file in the directory's place.
 
     Small uploads and the files of commits go by the directory for temp files only where their own name is not to be
@@ -367,14 +367,14 @@ def test_a_sqlite_file_that_fails(local: Lake, word: str, kind: str, said: str, 
         assert [entry["path"] for entry in answers.pop("list").json()["results"]][:2] == ["a", "b"]
         told = {verb: answer.json()["kind"] for verb, answer in answers.items()}
         for verb, answer in answers.items():
-            # upload and commit look at one record: who finds it changed by the other, in a transaction that then
+            # upload and commit check one record: the call that finds it changed, in a transaction that then
             # fails, was not written. (tests/conformance/test_kv.py has it at the driver, and after a crash.)
             if word == "sync" and verb in {"upload", "commit"} and told[verb] == "store_unavailable":
                 refused(answer, "store_unavailable", "the store did not answer; try again later", retry=True)
             else:
                 refused(answer, kind, said, retry=retry)
         assert list(told.values()).count(kind) >= 3, told
-        # an upload whose outcome is unknown may be there; one that was refused is not, and no commit at all
+        # an upload with an unknown outcome may be stored; a refused upload is not, and neither is any commit
         scene.is_unhurt(perhaps=("x",) if told["upload"] == "outcome_unknown" else ())
         scene.goes_on()
 

@@ -97,7 +97,7 @@ def test_a_short_absence_is_not_seen(lake: Lake) -> None:
 
 
 def test_it_dies_under_writers(lake: Lake) -> None:
-    """Whatever was acknowledged is there; what was refused is not; of the rest nobody said anything."""
+    """Acknowledged writes are stored; refused ones are not; the rest may be either."""
     with lake.scene() as scene:
         outcomes: dict[str, httpx.Response] = {}
         enough = threading.Event()

@@ -46,7 +46,7 @@ def api(feeding: RunningServer) -> Iterator[Api]:
 
 
 def row(path: str, file: Path | None = None, **more: Any) -> dict[str, Any]:
-    """A row about a file of `local://feed`; one that is not there by default."""
+    """A row about a file of `local://feed`; by default, a file that does not exist."""
     found = {"physical_address": f"local://feed/f/{path}", "checksum": "stat:1-1", "size_bytes": 1, "mtime": 7}
     if file is not None:
         stat = file.stat()

@@ -88,7 +88,7 @@ def test_who_guesses_waits_and_the_owner_elsewhere_does_not(
     assert "guess 1" not in server.log
 
 
-def test_a_key_that_nobody_has_is_slowed_down_alike(server: RunningServer) -> None:
+def test_guesses_of_an_unknown_key_are_throttled_too(server: RunningServer) -> None:
     with client_of(server, "127.0.0.1") as guesser:
         answers = [guesser.get(USER, auth=("AKIAJNOBODY", f"guess {number}")) for number in range(30)]
         assert [answer.status_code for answer in answers[: FREE + 1]] == [401] * FREE + [429]
@@ -152,7 +152,7 @@ def test_after_many_failures_of_an_address_or_a_key_new_pairs_have_one_for_free(
     assert waits(found, "newer", "k") == 0  # its owner, from an address that has not failed
 
 
-def test_a_broken_tool_beside_a_good_one_does_not_lock_it_out() -> None:
+def test_failing_client_does_not_lock_out_a_proven_client() -> None:
     clock = Clock()
     found = Guesses(clock)
     found.passed("a", "k")

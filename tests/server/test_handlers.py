@@ -107,7 +107,7 @@ def test_deleting_many() -> None:
     assert answer.json == {"errors": [{"status_code": 400, "message": "a path is not empty", "path": ""}]}
 
 
-def test_stat_leaves_metadata_empty_when_told() -> None:
+def test_stat_with_user_metadata_false_returns_empty_metadata() -> None:
     engine = FakeEngine()
     engine.put("a", b"x", metadata={"k": "v"})
     app = make_app(engine)

@@ -88,7 +88,7 @@ def ends_within_a_second(door: Door, what: Pair | str, end: Callable[[], httpx.R
             seen.append(status)
         time.sleep(0.02)
     assert seen
-    assert set(seen) <= {401, 429}  # so many wrong secrets are slowed down
+    assert set(seen) <= {401, 429}  # the server throttles many wrong secrets
 
 
 def test_a_deleted_key_and_its_token_end_on_every_server_within_a_second(doors: tuple[Door, Door]) -> None:
@@ -242,7 +242,7 @@ def test_a_lost_secret_key_is_not_replaced(place: Place, tmp_path: Path, admin: 
         assert door.knows(door.pair) == 200
 
 
-def test_a_wrong_secret_key_is_told_and_nothing_is_removed(place: Place, tmp_path: Path) -> None:
+def test_wrong_secret_key_is_reported_and_nothing_is_removed(place: Place, tmp_path: Path) -> None:
     (place.data / "secret.key").write_text("f" * 64)
     with pytest.raises(AssertionError, match="put the old one back"), place.serve():
         pass
@@ -330,7 +330,7 @@ def test_a_configured_secret_key_is_rotated(tmp_path: Path) -> None:
         pass
 
 
-def test_secrets_that_somebody_chose_are_long_enough(tmp_path: Path) -> None:
+def test_short_chosen_secrets_are_refused(tmp_path: Path) -> None:
     short = {"LAKEBED_ADMIN_ACCESS_KEY_ID": "AKIAJ", "LAKEBED_ADMIN_SECRET_ACCESS_KEY": "x" * 15}
     for environment, said in [
         (short, "admin.secret_access_key is too short: it needs at least 16 characters"),

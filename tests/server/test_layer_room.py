@@ -15,7 +15,7 @@ from tests.support.server import RunningServer, running_server
 
 @contextmanager
 def largest_file(server: RunningServer, size: int) -> Iterator[None]:
-    """While inside, no file of the server can grow beyond so many bytes."""
+    """Inside the block, no file of the server can grow beyond `size` bytes."""
     before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, before[1]))
     try:

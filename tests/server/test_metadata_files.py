@@ -1,4 +1,4 @@
-"""getMetaRange, getRange and getMetadataObject: where the files of a commit lie, and their bytes."""
+"""getMetaRange, getRange and getMetadataObject: the addresses of a commit's files, and their bytes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_from_a_commit_to_its_entries(lake: Lake) -> None:
     assert decode_range(file.body, range_id).column("size_bytes").to_pylist() == [1, 2]
 
 
-def test_the_place_stands_in_the_location_header_too(lake: Lake) -> None:
+def test_location_header_has_the_address(lake: Lake) -> None:
     lake.put("a.csv", b"1")
     metarange = lake.commit("one")["meta_range_id"]
     answer = ask(lake.app, f"/api/v1{AT}/meta_range/{metarange}", runner=lake.runner)

@@ -49,7 +49,7 @@ MEMORY = CACHE + LINKS * (128 << 10) + CAPACITY * (2 << 20)
 
 
 class Watch:
-    """Looks at the server all the time: its memory, its health, and what a client of the SDK can do."""
+    """Checks the server continuously: its memory, its health, and the calls of an SDK client."""
 
     def __init__(self, server: Process, port: int) -> None:
         self._process = psutil.Process(server.process.pid)

@@ -148,7 +148,7 @@ def test_a_lost_answer_to_a_completion_is_settled_by_looking(api: Api, proxy: Fa
     api("POST", f"/workspaces/{made['id']}/objects", {"objects": [row]}, 204)
 
 
-def test_a_store_that_is_busy_is_told(api: Api, proxy: FaultyS3) -> None:
+def test_busy_store_returns_store_unavailable(api: Api, proxy: FaultyS3) -> None:
     made = api.workspace()
     whole = begun(api, made)
     with proxy.failing(BUSY, only=COMPLETES):
@@ -160,7 +160,7 @@ def test_a_store_that_is_busy_is_told(api: Api, proxy: FaultyS3) -> None:
 
 
 def test_a_store_that_takes_no_tags_gets_none(api: Api, proxy: FaultyS3) -> None:
-    """A store that is busy is asked again; one that says no is not."""
+    """The server retries when the store is busy, and not when the store refuses."""
     made = api.workspace()
 
     def tagged() -> bool:

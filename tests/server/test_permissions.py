@@ -51,7 +51,7 @@ def as_other(*command: str | Path, groups: Sequence[int] = (OTHER,)) -> subproce
 
 
 def work(server: RunningServer) -> None:
-    """Commits by every path: uploads, a workspace, and one that is written to directly."""
+    """Commits in every way: uploads, a workspace, and a workspace with direct writes."""
     with lakebed.connect(server.endpoint, ADMIN_ID, ADMIN_SECRET) as lake:
         repo = lake.repository("sales").create("local://sales")
         main = repo.branch("main")

@@ -110,7 +110,7 @@ def test_an_address_ends(lake: Placed) -> None:
     lake.link("a.csv", address)
 
 
-def test_what_is_told_of_an_object_must_be_true(lake: Placed) -> None:
+def test_link_with_false_size_or_checksum_is_refused(lake: Placed) -> None:
     empty = lake.given("a.csv", None)
     assert lake.link("a.csv", empty, 400)["kind"] == "invalid_address"  # nothing was written
     address = lake.given("a.csv")

@@ -97,7 +97,7 @@ def test_an_object_that_becomes_a_link_has_vanished(api: Api, outside: Path) -> 
 
 
 def test_a_scan_refuses_files_of_others_with_several_names(api: Api, outside: Path) -> None:
-    """The tests run as root, so the other account is nobody's."""
+    """The tests run as root; the files belong to another account."""
     made = api.workspace()
     at = f"/workspaces/{made['id']}"
     for path in ("theirs", "theirs alone", "own"):

@@ -148,7 +148,7 @@ def test_the_store_is_asked_what_was_written(api: Api, bucket: S3Server) -> None
     error = api.fails("POST", f"/workspaces/{made['id']}/layers", layer_file([wrong]), 400, "checksum_mismatch")
     assert "'b'" in error["message"]
     api("POST", f"/workspaces/{made['id']}/layers", layer_file([good]), 201)
-    # many at once are seen through a listing, which knows the checksums as well
+    # the server checks many objects by a listing, which has the checksums too
     for number in range(40):
         s3.put_object(Bucket=bucket.bucket, Key=f"{key}many/{number:02}", Body=b"%d" % number)
     rows = [registration(made, f"many/{number:02}", b"%d" % number) for number in range(40)]
@@ -228,7 +228,7 @@ def test_an_operator_can_withhold_signed_addresses_and_directories(
         assert "local_path" not in on_disk
 
 
-def test_a_client_that_does_not_prove_to_be_here_is_told_no_directory(s3_server: RunningServer) -> None:
+def test_client_without_proof_of_locality_gets_no_local_path(s3_server: RunningServer) -> None:
     """A proxy or a tunnel that adds no header has a loopback address, and so does each of its clients."""
     name = f"r-{uuid4().hex[:16]}"
     with Api(s3_server, name) as api:

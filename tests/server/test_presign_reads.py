@@ -103,7 +103,7 @@ def test_stat_and_listing_give_addresses_and_their_end(api: Api) -> None:
     assert "physical_address_expiry" not in plain
 
 
-def test_what_lies_elsewhere_is_looked_at_first(api: Api, bucket: S3Server) -> None:
+def test_read_url_of_external_object_checks_it_first(api: Api, bucket: S3Server) -> None:
     folder = f"foreign/{uuid4().hex}/"
     s3 = bucket.boto()
     for name in ("a", "b"):
@@ -132,7 +132,7 @@ def test_stores_that_sign_nothing(server: RunningServer) -> None:
         assert row["physical_address"].startswith("local://")
 
 
-async def test_azure_signs_what_a_url_spells_as_it_stands(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_azure_signs_only_names_that_a_url_spells_unchanged(tmp_path_factory: pytest.TempPathFactory) -> None:
     """obstore signs the name as the URL spells it, which Azure refuses: such objects come through the server."""
     azure = shared_azurite()
     with running_server(tmp_path_factory, environment=azure.variables) as server:

@@ -1,4 +1,4 @@
-"""`uploadObjects` with a part `commit`: objects and deletions that are committed at once, over the wire."""
+"""`uploadObjects` with a part `commit`: objects and deletions in one commit, over the wire."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def head(lake: Lake) -> str:
 
 
 def stored(lake: Lake) -> list[str]:
-    """What lies under data/."""
+    """The keys under data/."""
 
     async def listed() -> list[str]:
         return [row.key async for row in lake.engine.context.stores.open("mem://lake").list("data/")]
@@ -102,7 +102,7 @@ def test_nothing_to_commit(lake: Lake) -> None:
     assert send(lake, {"message": "m", "allow_empty": True}, {})["commit"]["id"] == head(lake)
 
 
-def test_a_key_commits_once_and_tells_what_its_commit_holds(lake: Lake) -> None:
+def test_idempotency_key_commits_once_and_returns_the_commits_objects(lake: Lake) -> None:
     asked = {"message": "m", "idempotency_key": "once"}
     first = send(lake, asked, {"a": b"1", "b": b"2"})
     lake.put("a", b"later")

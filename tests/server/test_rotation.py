@@ -113,7 +113,7 @@ class World:
         return store
 
     def check(self) -> None:
-        """Every access key works on the running server and on one that starts now, and both can make another."""
+        """Every access key works on the running server and on a new server, and both can create another key."""
         for store in (self.running, self.started()):
             for key in self.keys:
                 found = run(store.find(key.access_key_id))

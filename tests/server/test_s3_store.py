@@ -1,4 +1,4 @@
-"""A real server over a real S3 store: the whole way from create to merge, and the disk cache beside it."""
+"""A real server over a real S3 store: the whole way from create to merge, with the disk cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that are files, sent by the kernel: every byte, in order, whatever the client does meanwhile."""
+"""Objects that are files, sent by the kernel: every byte, in order, whatever the client does during the transfer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _guarded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 class Refused(AsyncIterator[bytes]):
-    """No chunks: whoever asks for one has sent the file through the process."""
+    """Has no chunks: a caller that asks for one has sent the file through the process."""
 
     async def __anext__(self) -> bytes:
         raise AssertionError("the file went through the process")
@@ -116,7 +116,7 @@ def test_heads_and_conditions_have_no_content(wire: Wire) -> None:
     assert wire.answer().body == SIZES["small"]
 
 
-def test_requests_sent_at_once_are_answered_in_order(wire: Wire) -> None:
+def test_pipelined_requests_are_answered_in_order(wire: Wire) -> None:
     names = ["large", "most", "small", "large", "empty", "most", "large"]
     requests = [f"GET {OBJECTS}?path={name} HTTP/1.1\r\nHost: test\r\nAuthorization: {BASIC}\r\n\r\n" for name in names]
     sender = threading.Thread(target=wire.send, args=("".join(requests).encode(),))
@@ -126,7 +126,7 @@ def test_requests_sent_at_once_are_answered_in_order(wire: Wire) -> None:
     sender.join()
 
 
-def test_what_a_client_sends_meanwhile_does_not_get_into_the_content(wire: Wire) -> None:
+def test_bytes_sent_during_a_download_do_not_enter_the_content(wire: Wire) -> None:
     wire.head(*get("large"))
     begun = wire.socket.recv(MIB)
     wire.send(b"\0no request at all\r\n\r\n")
@@ -168,7 +168,7 @@ def test_readers_that_wait_hold_no_thread(served: Served, wire: Wire) -> None:
     wait_until(lambda: engine.is_open == 0)
 
 
-def test_an_object_that_is_deleted_meanwhile_arrives_whole(served: Served, wire: Wire) -> None:
+def test_object_deleted_during_a_download_arrives_whole(served: Served, wire: Wire) -> None:
     served[0].put("short lived", LARGE)
     wire.head(*get("short%20lived"))
     wait_until(lambda: served[0].is_open == 1)
@@ -212,7 +212,7 @@ def test_a_disk_that_fails_breaks_the_connection(served: Served, wire: Wire, mon
     wait_until(lambda: served[0].is_open == 0)
 
 
-def test_a_server_that_stops_does_not_wait_for_ever(tmp_path: Path) -> None:
+def test_stopping_server_does_not_wait_for_a_stalled_download(tmp_path: Path) -> None:
     engine = FileEngine(tmp_path)
     engine.put("large", LARGE)
     with serving(make_app(engine), http=bounded(), timeout_graceful_shutdown=1) as port:

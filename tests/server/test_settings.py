@@ -220,7 +220,7 @@ def test_config_show(monkeypatch: pytest.MonkeyPatch) -> None:
         settings_report(None)
 
 
-def test_misspelled_variables_are_told() -> None:
+def test_misspelled_variables_are_reported() -> None:
     wrong = {"LAKEBED_LISTEN_PROT": "1", "LAKEBED_KV_TYP": "x", "LAKEBED_CONFG": "y"}
     others = {
         "LAKEBED_ENDPOINT": "x",

@@ -1,4 +1,4 @@
-"""A stop: what it cuts off is told so, stuck clients do not stretch it, and load balancers can see it coming."""
+"""A stop: interrupted requests get an answer, stuck clients do not delay it, and load balancers see it early."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_the_spec_is_served() -> None:
     assert read_spec() == answer.body
 
 
-def test_the_page_tells_what_this_is() -> None:
+def test_start_page_shows_the_endpoint_setting() -> None:
     answer = ask(make_app(), "/", auth=False, host="lake.example:8000")
     assert "LAKEBED_ENDPOINT=http://lake.example:8000" in answer.body.decode()
     assert ask(make_app(), "/nope", auth=False).status == 404
@@ -51,7 +51,7 @@ def test_the_cleaner_runs_and_shutdown_closes() -> None:
     assert engine.seen[-1] == ("close",)
 
 
-def test_the_sweep_runs_and_tells_what_it_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+def test_periodic_sweep_logs_skipped_repositories(caplog: pytest.LogCaptureFixture) -> None:
     engine = FakeEngine()
     options = SweepOptions(every=0.01)
     again = until(lambda: engine.seen.count(("sweep", "", options)) >= 2, "it sweeps again")

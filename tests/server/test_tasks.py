@@ -74,7 +74,7 @@ def test_what_cannot_be_imported(lake: Working) -> None:
     for method in ("GET", "DELETE"):
         assert lake(method, IMPORT + "?id=nope", expect=404)["kind"] == "task_not_found"
         assert lake(method, IMPORT, expect=400)["kind"] == "invalid_request"
-    # a failure later on is told by the status
+    # the status reports a later failure
     status = lake.ended(f"{IMPORT}?id={lake.start(('object', 'mem://elsewhere/none', 'a'))['id']}")
     assert status["error"]["kind"] == "object_not_found"
     assert "commit" not in status
@@ -129,10 +129,10 @@ def test_a_commit_as_a_task(lake: Working) -> None:
 
 
 @pytest.mark.parametrize("fails", ["wait", "load_commit"])
-def test_a_task_at_work_is_told_of_though_the_store_goes_away(
+def test_running_task_is_reported_although_the_store_fails(
     lake: Working, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
-    """An error would say that nothing was changed; but what was begun goes on."""
+    """An error would mean that nothing was changed, but the task continues."""
 
     async def gone(*_: object) -> None:
         raise StoreUnavailableError("the KV store does not answer")
@@ -180,7 +180,7 @@ def test_a_key_is_kept_for_a_week(lake: Working) -> None:
     lake("GET", f"{REPO}/tasks/{task['id']}", expect=404)
 
 
-def test_a_failed_commit_tells_why(lake: Working) -> None:
+def test_failed_commit_task_has_its_error(lake: Working) -> None:
     task = lake("POST", COMMIT + "?wait=10", {"message": "nothing"}, 202, idempotency_key="k")
     assert task["completed"] is True
     assert task["error"]["kind"] == "no_changes"
@@ -208,7 +208,7 @@ def test_a_merge_as_a_task(lake: Working) -> None:
     assert error["conflicts"] == [
         {"path": "a", "base": md5(b"1"), "ours": md5(b"main"), "theirs": md5(b"dev")},
     ]
-    # who comes with the key of a task that failed hears the same
+    # a request with the key of a failed task gets the same error
     refused = lake("POST", f"{REPO}/refs/dev/merge/main", None, 409, idempotency_key="c")
     assert {**refused, "request_id": ""} == {**at_once, "request_id": ""}
 
@@ -257,7 +257,7 @@ def test_a_task_survives_its_server(lake: Working) -> None:
     assert lake.log() == ["one", "Repository created"]
 
 
-def test_a_task_that_nobody_asks_for_is_taken_over_too(lake: Working) -> None:
+def test_task_without_polls_is_taken_over_too(lake: Working) -> None:
     lake.put("a", b"1")
     held = _hold(lake, "commit", commit_commit)
     lake("POST", COMMIT, {"message": "one"}, 202)

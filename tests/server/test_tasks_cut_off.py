@@ -1,4 +1,4 @@
-"""A server that stands still or dies behind the work of a task: before its end is written, or its leavings removed."""
+"""A server stops or dies after the work of a task: before it writes the end, or before it cleans up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lake() -> Iterator[Working]:
 
 @pytest.fixture
 def hold(lake: Working, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Held]:
-    """Let whoever calls this function wait, until the event is set; `cut_off` ends that for later calls."""
+    """Make callers of this function wait until the event is set; `cut_off` ends that for later calls."""
 
     def hold(where: Any, name: str) -> Held:
         go, inner = Held(), getattr(where, name)
@@ -74,10 +74,10 @@ def workspaces(lake: Working, state: str) -> list[str]:
     return [row["id"] for row in lake("GET", f"{REPO}/workspaces?state={state}")["results"]]
 
 
-def test_an_import_that_failed_tells_why_whoever_ends_it(
+def test_failed_import_has_its_error_when_another_server_ends_it(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
-    """Seed 379369616965 of the simulation: it told that its workspace was closed: the first server had dropped it."""
+    """Seed 379369616965 of the simulation: the error was "workspace closed", as the first server had dropped it."""
     held = hold(tasks_module.Work, "fail")
     task = lake.start(MISSING)["id"]
     lake.until(lambda: held.reached)
@@ -91,7 +91,7 @@ def test_an_import_that_failed_tells_why_whoever_ends_it(
     assert (workspaces(lake, "open"), workspaces(lake, "reverted")) == ([], [task])
 
 
-def test_an_import_that_finds_nothing_new_is_done_whoever_ends_it(
+def test_import_without_changes_is_done_when_another_server_ends_it(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
     lake.outside("in/a.csv")
@@ -161,7 +161,7 @@ def tidied_up(lake: Working, task: str) -> None:
     assert (workspaces(lake, "open"), workspaces(lake, "reverted")) == ([], [task])
 
 
-def test_a_restore_that_has_landed_is_done_whoever_ends_it(
+def test_completed_restore_is_done_when_another_server_ends_it(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
     """It said that nothing was restored: the branches that the first server had made stood in the way."""

@@ -1,4 +1,4 @@
-"""A task outlives the process that was at it: two real servers over one store, one of which is killed or stands still.
+"""A task outlives its process: two real servers over one store, one of which is killed or stopped.
 
 Half a minute of silence is not waited for: the sign of life in the store is made older, as time would make it.
 """
@@ -32,13 +32,13 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.slow
 
 FILES = 12_000
-"""So many objects that an import of them is still under way when its server is stopped."""
+"""Enough objects that their import is still running when its server is stopped."""
 
 MAIN = "/repositories/lake/branches/main"
 
 
 class Stores(NamedTuple):
-    """What the servers share, and where their objects lie."""
+    """The stores that the servers share, and the place of their objects."""
 
     environment: Mapping[str, str]
     open_kv: Callable[[], KVStore]

@@ -118,7 +118,7 @@ def answering(server: RunningServer, port: int) -> int:
 
 
 def connections_of(pid: int) -> list[Any]:
-    """None when it has ended since it was listed: one that was killed lingers there for a moment."""
+    """None when the process has ended since it was listed: a killed process stays in the list for a moment."""
     try:
         return list(psutil.Process(pid).net_connections("tcp"))
     except psutil.NoSuchProcess:
@@ -131,7 +131,7 @@ def test_a_signal_reaches_a_worker_that_is_just_starting(tmp_path: Path, moment:
         before = workers_of(server)
         os.kill(min(before), signal.SIGKILL)
         wait_until(lambda: workers_of(server) - before, "a worker in the place of the dead one")
-        time.sleep(moment)  # moments all over its start are what this is about: it tells nobody how far it is
+        time.sleep(moment)  # random moments of its start: a worker does not report its progress
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(PATIENCE) == 0
 

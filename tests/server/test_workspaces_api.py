@@ -99,7 +99,7 @@ def test_an_id_of_ones_own_can_be_sent_again(api: Api) -> None:
     api.fails("POST", "/workspaces", {**body, "message": "another's"}, 409, "name_taken")
     api.fails("POST", "/workspaces", {**body, "id": chosen[:-1]}, 400, "invalid_name")
     api.fails("POST", "/workspaces", {**body, "id": chosen + "\n"}, 400, "invalid_request")
-    # what lies below an old prefix belongs to commits: nobody gets it again, though its record be forgotten
+    # objects below an old prefix belong to commits: the prefix is not reused, even without its record
     other = uuid4().hex
     write_below({**made, "local_path": made["local_path"].replace(chosen, other)}, "x", b"x")
     api.fails("POST", "/workspaces", {"branch": "main", "id": other}, 409, "name_taken")
@@ -146,7 +146,7 @@ def test_what_is_not_there_is_not_found(api: Api) -> None:
 
 
 def calls_on(found: str) -> list[tuple[str, str, Any]]:
-    """Every operation on one workspace but those that also serve a closed one."""
+    """Every operation on one workspace, except the operations that also serve a closed one."""
     at = f"/workspaces/{found}"
     return [
         ("POST", f"{at}/renew", {"expires_in": 60}),
@@ -354,7 +354,7 @@ def test_a_layer_file_is_registered_as_one(api: Api) -> None:
 
 
 def one_more(row: Json, count: int) -> bytes:
-    """A small file of a large row, many times: the text stands in it once."""
+    """A small file of a large row, many times: the file contains the text once."""
     return layer_file([{**row, "path": f"{number:05}"} for number in range(count)], LAYER)
 
 
@@ -470,7 +470,7 @@ def test_stash_and_pop(api: Api) -> None:
 # commits and conflicts
 
 
-def test_a_commit_names_who_stands_in_its_way(api: Api) -> None:
+def test_refused_workspace_commit_lists_its_conflicts(api: Api) -> None:
     made = api.workspace()
     at = f"/workspaces/{made['id']}"
     for path in ("a", "b", "c"):

@@ -30,7 +30,7 @@ def text_of(process: int, number: int) -> str:
 
 
 def work(endpoint: str, key: str, secret: str, process: int, count: int) -> list[str]:
-    """Commit so many workspaces with one object each, as fast as it goes: the ids that were answered, in order.
+    """Commit `count` workspaces with one object each, as fast as possible. Returns the ids in order.
 
     Runs in a process of its own.
     """

@@ -58,7 +58,7 @@ class Api:
         return answer.json()
 
     def workspace(self, **creation: Any) -> Json:
-        """A new workspace, on main unless told otherwise."""
+        """A new workspace, on main by default."""
         return self("POST", "/workspaces", {"branch": "main", **creation}, 201)
 
     def put(self, branch: str, path: str, data: bytes) -> Json:

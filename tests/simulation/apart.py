@@ -1,8 +1,8 @@
-"""`python -m tests.simulation.apart --seeds 2000`: schedules that stand beside those of `run`, for what these meet too
-seldom: callers that pause past the grace (`pauses`), and sweeps of orphans (`sweeps`).
+"""`python -m tests.simulation.apart --seeds 2000`: further schedules, for events that `run` meets too seldom:
+callers that pause past the grace (`pauses`), and sweeps of orphans (`sweeps`).
 
 Prints how fast, and each seed that fails; exit code 1 when one did. `--only pauses --seed N --trace` replays one. The
-mutants of these schedules lie in `mutants_apart/`: a patch is of those that its name begins with.
+mutants of these schedules are in `mutants_apart/`: the first word of a patch's name is its schedule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The audit: after every store effect, is the change of each branch's view one that the operation may make?
+"""The audit: after every store effect, may the operation make the change of each branch's view?
 
 Because it sees effects where they happen, linearization points are known, and the per-path register check of
 `properties` is exact without a search. PROTOCOL.md 4 (invariants) and 7.2.
@@ -45,7 +45,7 @@ class Audit:
             assert record is not None
             self._enter(name, contents.state(record))
 
-    # what the stores tell
+    # reports of the stores
 
     def applied(self, batch: Batch, op: Op | None) -> None:
         """A KV batch took effect."""

@@ -1,7 +1,7 @@
 """What records name, read from the raw stores without the engine's readers: trees, layers, staged rows.
 
-Decoded files are remembered across schedules by their content's id (or taken from what `memo` has), but every look-up
-asks anew whether the files are still there.
+Decoded files are remembered across schedules by their content's id (or taken from what `memo` has), but every lookup
+checks again whether the files are still there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Seeds that caught each mutant before, in `mutants/seeds.json`: where `make test` looks first.
+"""Seeds that caught each mutant before, in `mutants/seeds.json`: `make test` tries them first.
 
 A hint decides nothing: a mutant that its seeds catch no more, as after a change of the mixes, is hunted from fresh
 starts as one without hints.
@@ -30,7 +30,7 @@ def seeds_of(found: Sequence[Hunt]) -> Iterator[int]:
 
 
 def remember(jobs: int, path: Path = SEEDS) -> list[str]:
-    """Hunt the mutants whose hints fail, `jobs` at once, and write every seed down. Returns those that got away."""
+    """Hunt the mutants whose hints fail, in `jobs` threads. Writes every seed down. Returns uncaught mutants."""
     before: Mapping[str, Sequence[int]] = known(path) if path.exists() else {}
     starts, now, missed = fresh_starts(EACH), dict[str, list[int]](), []
     with ThreadPoolExecutor(jobs) as pool:

@@ -23,7 +23,7 @@ Rows = Mapping[str, bytes | None]
 
 
 class Value(NamedTuple):
-    """What a path holds: the identity of its content, and where its data lies."""
+    """What a path holds: the identity of its content, and the address of its data."""
 
     identity: bytes
     address: str
@@ -46,7 +46,7 @@ def identity_of(value: Value | None) -> bytes | None:
 
 class State(NamedTuple):
     """A branch at one moment: its record, what it shows, its head's tree, and its staged rows, tombstones included:
-    those in layers, and those under the live token, which lie over them.
+    the rows in layers, and the rows under the live token, which replace them.
     """
 
     record: Branch

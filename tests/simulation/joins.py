@@ -1,4 +1,4 @@
-"""Merges, reverts, cherry-picks and hard resets: what they make of a branch, told a second time to judge the engine."""
+"""Merges, reverts, cherry-picks and hard resets: their effect on a branch, implemented again to judge the engine."""
 
 from __future__ import annotations
 

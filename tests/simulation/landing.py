@@ -1,7 +1,7 @@
 """How the head of a branch moves: one swap may put the commits of several callers into its history.
 
-Committers of one process are served together, so a swap is judged commit by commit: each has an author who asked for
-just this, and stands on the one before.
+Committers of one process are served together, so a swap is judged commit by commit: each has an author that requested
+exactly it, and is the child of the one before.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RESETS = {"reset", "reset_object", "reset_prefix"}
 _OF_STAGED = {"commit", "task"}
 """Kinds of calls that commit what is staged."""
 TASKS = {"merge_task", "import"}
-"""Kinds of calls whose commits, made by whoever is at the task, are judged in `tasks`."""
+"""Kinds of calls whose commits `tasks` judges, as any process may make them."""
 
 
 def land(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -50,13 +50,13 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
 
 
 def was_cancelled(history: History, op: Op) -> bool:
-    """Whether somebody was told that this task is cancelled."""
+    """Whether a caller got the answer that this task is cancelled."""
     message = op.args.get("message")
     return any(one.kind == "cancel" and one.outcome == "ok" and one.args["message"] == message for one in history.ops)
 
 
 def _check_view(authors: Iterable[Op], op: Op, name: str, old: State, new: State) -> None:
-    """A commit changes no view; one of a workspace, or at once, leaves all that is uncommitted as it is, on top."""
+    """A commit changes no view. A workspace commit or a publish leaves all uncommitted rows as they are, on top."""
     kinds = {author.kind for author in authors}
     if kinds <= {"ws_commit", "publish"}:
         if {path: identity_of(one) for path, one in old.delta.items()} != {
@@ -90,7 +90,7 @@ def chain(contents: Contents, op: Op, old: State, new: State) -> list[str]:
 
 
 def _author(contents: Contents, history: History, op: Op, name: str, commit_id: str) -> Op:
-    """Who asked for a commit and still waits, or does not know what became of it.
+    """The call that requested a commit and still waits, or has an unknown outcome.
 
     Of several calls with one idempotency key the newest.
     """

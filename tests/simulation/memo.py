@@ -38,7 +38,7 @@ _saved: dict[Hashable, tuple[Tree, Any]] = {}
 def remembered(job: Callable[..., Any], args: tuple[Any, ...], share: bool = True) -> Any:
     """The result of a job, from memory when it is known to be pure and was done before.
 
-    `share`: a file that was made here is not decoded, its rows are those that it was made of. Schedules that do not
+    `share`: a file that was made here is not decoded, its rows are the rows of its writer. Schedules that do not
     share decode it, and find out whether that is so.
     """
     name = getattr(job, "__name__", "")
@@ -58,7 +58,7 @@ def remembered(job: Callable[..., Any], args: tuple[Any, ...], share: bool = Tru
 
 
 def forget() -> None:
-    """Begin anew, as in a process that has just started."""
+    """Forget everything, as in a process that has just started."""
     for one in (_results, _tables, _files, _saved, _changes, _shared):
         one.clear()
 
@@ -91,7 +91,7 @@ def _made_of(name: str, args: tuple[Any, ...]) -> pa.Table | None:
 
 
 def _keep(args: tuple[Any, ...], found: Any) -> None:
-    """Remember what a result tells of later jobs."""
+    """Remember the facts of a result that later jobs need."""
     if len(_results) > _LIMIT:
         forget()
     parts = found if isinstance(found, tuple) else (found,)
@@ -151,7 +151,7 @@ def finish(coro: Coroutine[Any, Any, T]) -> T:
 
 
 class SharedCache(ByteCache):
-    """A ByteCache that tells `coded` what is in it. It answers from nothing but itself.
+    """A ByteCache that reports its content to `coded`. It answers only from its own content.
 
     Were its content shared by schedules, a read would ask the store or not, as other schedules ran before or did not:
     a seed would not be one schedule any more.

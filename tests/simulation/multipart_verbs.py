@@ -1,4 +1,4 @@
-"""Uploads in parts: begun, sent, copied, completed by several at once, given up."""
+"""Uploads in parts: begun, sent, copied, completed by several callers concurrently, aborted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sent:
     target: Target
     parts: dict[int, list[str]] = field(default_factory=dict)
     told: list[dict[int, str]] = field(default_factory=list)
-    """Choices of parts that somebody completes it with."""
+    """Choices of parts with which actors complete it."""
 
 
 async def whole(actor: Actor) -> None:
@@ -44,7 +44,7 @@ async def whole(actor: Actor) -> None:
 
 
 async def join(actor: Actor) -> None:
-    """Meddle with an upload that somebody began: as a client does that sends again, or two that share one."""
+    """Use an upload of another actor, as a client does that retries, or as two clients that share an upload."""
     if not actor.world.uploads:
         await whole(actor)
         return
@@ -102,7 +102,7 @@ async def _end(actor: Actor, sent: Sent) -> None:
 
 
 def _choice(actor: Actor, sent: Sent) -> dict[int, str]:
-    """Parts to complete it with: mostly those that somebody else chose, too."""
+    """Parts to complete it with: mostly the choice of another actor."""
     if sent.told and actor.rng.random() < 0.7:
         return actor.rng.choice(sent.told)
     texts = {number: actor.rng.choice(given[-2:]) for number, given in sorted(sent.parts.items())}

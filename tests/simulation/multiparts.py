@@ -52,7 +52,7 @@ class Uploads:
         self._scheduler = scheduler
         self._moments: dict[str, list[Moment]] = {}
 
-    # what the audit tells
+    # reports of the audit
 
     def applied(self, batch: Batch, op: Op | None) -> None:
         """A KV batch took effect. Raises Violation."""
@@ -163,7 +163,7 @@ class Uploads:
         return any(one.stage in (*wrong, "forgotten") for one in moments)
 
     def other_parts(self, op: Op) -> bool:
-        """The parts were other ones than were told, or others were planned."""
+        """The parts differ from the acknowledged ones, or from the planned ones."""
         told = op.args.get("told", ())
         for one in self.during(op):
             if one.stage == "open" and any(one.parts.get(number) != etag for number, etag in told):
@@ -202,7 +202,7 @@ def checksum_of(etags: Sequence[str]) -> str:
 
 
 def nothing_left(contents: Contents, uploads: Uploads) -> None:
-    """Once every upload is forgotten there is no row and no part, and of one that was given up no object."""
+    """Once every upload is forgotten there is no row and no part, and an aborted upload left no object."""
     rows = [key for key in contents.rows(contents.partition) if key.startswith(LEFT)]
     blobs = [key for key in contents.blobs._blobs if key.startswith(PARTS)]
     if rows or blobs:

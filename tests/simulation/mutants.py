@@ -58,7 +58,7 @@ class Mutant:
 
 @dataclass(slots=True)
 class Report:
-    """What became of all mutants, and of the same seeds without them (`red`: those that failed)."""
+    """The results of all mutants, and of the same seeds without them (`red`: the failed seeds)."""
 
     sets: int
     bound: int
@@ -79,7 +79,7 @@ def patches() -> list[Path]:
 
 
 def fresh_starts(count: int) -> list[int]:
-    """Starting seeds that nobody has tried before."""
+    """New, random starting seeds."""
     return [1_000_000 + secrets.randbelow(1 << 40) for _ in range(count)]
 
 
@@ -127,7 +127,7 @@ def hunt_with_hints(patch: Path, hints: Sequence[int], starts: Sequence[int]) ->
 
 
 def hunt_mutant(patch: Path, starts: Sequence[int], bound: int = BOUND, jobs: int = 1) -> list[Hunt]:
-    """Hunt one mutant from several starts, `jobs` at once."""
+    """Hunt one mutant from several starts, in `jobs` threads."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         home = mutated(patch, Path(folder))
         shares = [[(start, bound) for start in starts[at::jobs]] for at in range(min(jobs, len(starts)))]
@@ -136,7 +136,7 @@ def hunt_mutant(patch: Path, starts: Sequence[int], bound: int = BOUND, jobs: in
 
 
 def report(sets: int, bound: int = BOUND, jobs: int = 1) -> Report:
-    """Hunt every mutant from fresh starts, `jobs` at once, then run the same seeds without it. Prints a table."""
+    """Hunt every mutant from fresh starts, in `jobs` threads, then run the same seeds without it. Prints a table."""
     starts, started = fresh_starts(sets), time.monotonic()
     print(f"{'mutant':42s} caught   median  most  first violation")
     done = Report(sets, bound)

@@ -18,7 +18,7 @@ FOREVER = 1 << 60
 
 
 def scanned(history: History, op: Op, name: str, rows: Staged) -> None:
-    """A scan stages what lies below a prefix of the workspace, and nothing that one before it has seen."""
+    """A scan stages the objects below a prefix of the workspace, except objects of an earlier scan."""
     for path, value in rows.items():
         if value is None:
             raise Violation(f"{op} deletes {path!r}, and nothing has gone")

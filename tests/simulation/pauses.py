@@ -1,4 +1,4 @@
-"""Schedules of callers that pause past the clean-up's grace, between any two calls to the stores, beside a cleaner that
+"""Schedules of callers that pause past the clean-up's grace, between any two calls to the stores, with a cleaner that
 never rests: what they hold is dropped and deleted under them. The properties are those of every schedule.
 
 There a pause meets a cleaner that just then deletes what the paused one reads once in many thousand schedules; here in
@@ -20,7 +20,7 @@ from tests.simulation.verbs import act
 from tests.simulation.world import GRACE, ONE_ROW, TWO_ROWS, World, prepared, small_trees
 
 PASSES = 24
-"""Of the cleaner, which looks every third of a grace period: for as long as a few pauses."""
+"""Passes of the cleaner, one in each third of a grace period: as long as a few pauses."""
 
 SLOW = (["read"], ["list"], ["put_if", "delete_if"], ["read", "list", "put_if"], ["reset_prefix", "push", "compact"])
 """What the callers that pause draw from."""
@@ -31,14 +31,14 @@ QUICK = (
     ["push", "push", "compact", "commit"],
     ["put", "push"],
 )
-"""What others do meanwhile."""
+"""The verbs of the other actors."""
 
 _PAUSE = 0.25
 """How often a caller that pauses does so before a call to a store, or after it."""
 
 
 class _Slowness:
-    """Who pauses: callers whose names begin so, and nobody else."""
+    """Only callers whose names have this prefix pause."""
 
     def __init__(self, world: World, rng: random.Random) -> None:
         self._world = world

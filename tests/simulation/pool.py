@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from tests.simulation.simulate import simulate
 
 _CHUNK = 100
-"""Schedules that a process takes at once: half a second."""
+"""Schedules that a process takes in one piece: half a second."""
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ def part(seeds: Sequence[int]) -> Run:
 def run(
     seeds: range, jobs: int, stop: int = 20, show: Callable[[int, str, str], None] = lambda seed, mix, found: None
 ) -> Run:
-    """Run the schedules of these seeds in `jobs` processes; stop soon after `stop` failures. `show` hears of each."""
+    """Run the schedules of these seeds in `jobs` processes; stop soon after `stop` failures. Calls `show` for each."""
     total, started = Run(seeds.start, jobs), time.monotonic()
     parts = iter([seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)])
     for done in _parts(parts, jobs):

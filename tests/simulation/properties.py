@@ -174,7 +174,7 @@ class Checker:
         others = {step for one in self._history.ops if one is not op for step, _ in one.did("landed")}
         for step, (name, old, new) in op.did("swap"):
             if step in others or tasks.importer(self._history, old, new) is not None:
-                continue  # for those that it took along, and what no reader of a branch sees
+                continue  # for the other commits of its group, and changes that no reader of a branch sees
             if op.kind in {"commit", "task", *TASKS} and old is not None and new is not None:
                 continue  # what equals the head is trimmed
             if old is None or new is None or old.record.commit_id != new.record.commit_id:
@@ -215,7 +215,7 @@ class Checker:
             return self._nothing_to_join(op)
         if op.kind in {"ws_commit", "publish", "pop", "stash"}:
             return self._truths.nothing(op)
-        # what the branch showed at one moment of the call was committed at one: perhaps by somebody else's commit
+        # what the branch showed at one moment of the call was committed at one: perhaps by another caller's commit
         states = [state for state in self._states(op) if state is not None]
         committed = [identities(state.tree) for state in states]
         return any(identities(state.view) in committed for state in states)
@@ -228,7 +228,7 @@ class Checker:
         return False
 
     def _conflict(self, op: Op) -> bool:
-        """It tells just the paths that are in conflict."""
+        """It reports exactly the paths that are in conflict."""
         return any(told(op) == joined(self._contents, op, *pair)[1] for pair in self._pairs(op)) and bool(told(op))
 
     def _pairs(self, op: Op) -> list[tuple[str, str]]:
@@ -265,7 +265,7 @@ class Checker:
         return op.kind == COMPLETE and self._uploads.other_parts(op)
 
     def _task_ended(self, op: Op) -> bool:
-        """Before it could be cancelled; or, of the task itself, somebody has cancelled it or tries to."""
+        """The task ended before the cancel; or, for the task itself, a caller has cancelled it or tries to."""
         same = [one for one in self._history.ops if one.args.get("message") == op.args.get("message")]
         if op.kind == "cancel":
             return any(one.kind in {"task", *TASKS} or one.outcome == "ok" for one in same if one is not op)

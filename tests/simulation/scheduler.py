@@ -24,7 +24,7 @@ NEVER = float("inf")
 
 
 class Fatal(Exception):
-    """Ends the schedule at once, wherever it is raised."""
+    """Ends the schedule, from any place."""
 
 
 class Endless(Fatal):
@@ -46,7 +46,7 @@ class Process:
 
 
 class Task:
-    """One coroutine and where it stands. `op` is whatever the caller attributes its steps to."""
+    """One coroutine and its state. `op` is the operation to which the caller attributes its steps."""
 
     __slots__ = (
         "coro",
@@ -105,7 +105,7 @@ def _join(tasks: Sequence[Task]) -> Generator[Sequence[Task], None, None]:
 
 
 class Scheduler:
-    """Tasks, the virtual clock, and who goes on next. It is the engine's `Clock`, too."""
+    """Tasks, the virtual clock, and the choice of the next task. It is the engine's `Clock`, too."""
 
     def __init__(self, rng: random.Random, policy: Policy = "random", *, changes: int = 3, horizon: int = 150) -> None:
         """`pct`: priorities, with `changes` random change points in the first `horizon` steps."""
@@ -139,7 +139,7 @@ class Scheduler:
         return task
 
     def crash(self, process: Process) -> None:
-        """Every task of a process stops where it is, for ever: no handler runs."""
+        """Every task of a process stops where it is and never continues: no handler runs."""
         process.alive = False
         self._live = [task for task in self._live if task.process is not process]
 
@@ -238,7 +238,7 @@ class Scheduler:
 
 
 class _Gate:
-    """At most `limit` jobs at once."""
+    """At most `limit` concurrent jobs."""
 
     def __init__(self, limit: int) -> None:
         self._free = limit
@@ -269,7 +269,7 @@ class SimRuntime(PolledSignals):
         self._cpu = cpu
 
     async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
-        """Run a pure function, at once."""
+        """Run a pure function without a wait."""
         result: T = self._cpu(job, args)
         return result
 

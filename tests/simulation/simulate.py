@@ -1,4 +1,4 @@
-"""One schedule, from its seed: a world, some actors, a policy, some faults; then quiet, cleaning, and a last look."""
+"""One schedule, from its seed: a world, some actors, a policy, some faults; then quiet, cleaning, and a last check."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.simulation.world import (
 MOST_STEPS = 200_000
 
 MIXES: Mapping[str, Sequence[Sequence[str]]] = {
-    # each mix: what its actors draw from; a verb that stands twice is drawn twice as often
+    # each mix: the verbs of its actors; a verb that is listed twice is drawn twice as often
     "writes": (["put", "delete", "put_many"], ["put", "delete", "reset_object"], ["commit"], ["read", "list"]),
     "conditions": (
         ["put_if"],
@@ -215,7 +215,7 @@ def _cast(world: World, rng: random.Random, mix: str) -> None:
 
 
 def _quiet(world: World, rng: random.Random) -> None:
-    """Nobody acts any more: clean until nothing is left to clean, then look at everything with a fresh engine."""
+    """No actor runs any more: clean until nothing is left to clean, then check everything with a fresh engine."""
     world.faults.off = True
     engine = world.engine(99)
     names = [name for name in world.history.names() if world.history.now(name) is not None]

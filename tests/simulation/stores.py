@@ -1,6 +1,6 @@
 """The stores of a simulation: every call is a scheduling point, and may fail as the seed says.
 
-A call takes effect atomically when its task is picked again. An observer is told of every effect, with the operation
+A call takes effect atomically when its task is picked again. An observer receives every effect, with the operation
 that caused it.
 """
 
@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 READS = ("unavailable", "crash_before", "crash_after", "slow", "paused")
 WRITES = ("unavailable", "lost_before", "lost_after", "late", "crash_before", "crash_after", "slow", "paused")
-"""What may befall a call. lost: the caller sees OutcomeUnknownError, and it was (after) or was not (before) applied.
+"""The faults of a call. lost: the caller sees OutcomeUnknownError, and it was (after) or was not (before) applied.
 late: the same, and it is applied some time afterwards. paused: for longer than the grace period."""
 
 
 class Observer(Protocol):
-    """Who is told of effects."""
+    """Receives the effects."""
 
     def applied(self, batch: Batch, op: Any) -> None:
         """A KV batch took effect."""
@@ -42,7 +42,7 @@ class Observer(Protocol):
 
 
 class Faults:
-    """Decides what befalls each call, from the seed. `rates` are per call; only tasks with an operation fail."""
+    """Decides the fault of each call, from the seed. `rates` are per call; only tasks with an operation fail."""
 
     def __init__(self, rng: random.Random, rates: Mapping[str, float], grace: float) -> None:
         self._rng = rng

@@ -1,6 +1,6 @@
-"""Schedules with a sweep in them: work that leaves orphans, a long time, work and sweeps at once; then quiet.
+"""Schedules with a sweep in them: work that leaves orphans, a long time, concurrent work and sweeps; then quiet.
 
-What is checked beside the properties of every schedule: a file that a commit names is never deleted, nor one that is
+Checks, besides the properties of every schedule: a file that a commit names is never deleted, nor a file that is
 young; and after quiescence and a sweep there is no orphan.
 """
 
@@ -23,7 +23,7 @@ from tests.simulation.verbs import act
 from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, small_trees
 
 AGE = 2000.0
-"""Virtual seconds: longer than any call, also one that is paused a few times, and than a lease of a sweeper."""
+"""Virtual seconds: longer than any call (even with a few pauses), and longer than a lease of a sweeper."""
 
 SWEPT = ("_lakebed/commits/", "_lakebed/metaranges/", "_lakebed/ranges/", "_lakebed/layers/", "data/")
 
@@ -83,7 +83,7 @@ def _sweeper(world: World, rng: random.Random, number: int) -> None:
 
 
 def _watch(world: World, deleted: list[str]) -> None:
-    """Look at every deletion of a sweep just before it happens."""
+    """Check every deletion of a sweep just before it happens."""
     audited = world.audit.deleted
 
     def look(keys: Sequence[str], op: Any) -> None:
@@ -124,13 +124,13 @@ def _named(contents: Contents) -> Iterator[str]:
 
 
 def _quiet(world: World) -> None:
-    """Nobody acts any more: clean, wait, sweep. Then nothing is missing and nothing is left over."""
+    """No actor runs any more: clean, wait, sweep. Then nothing is missing and nothing is left over."""
     world.faults.off = True
     engine = world.engine(99)
     actor = Actor(world, "last", engine, random.Random(0), "main")
 
     async def last() -> None:
-        world.scheduler.time += 2 * AGE  # whoever was killed at a task: its lease has run out
+        world.scheduler.time += 2 * AGE  # the leases of killed tasks have run out
         await actor.call("resume", engine.tasks.resume())  # what it commits leaves something to clean
         for _ in range(2):
             await actor.call("clean", engine.maintenance.clean())
@@ -169,7 +169,7 @@ def _nothing_missing_nothing_left(world: World) -> None:
     open_ones = tuple(f"workspaces/{name.partition('+')[2]}" for name in contents.branches() if "+" in name)
     held = {
         key for key in contents.blobs._blobs
-        # notes beside a workspace's folder say what became of it, and stay; what lies in that of an open one does, too
+        # marks next to a workspace's folder record its end, and stay; so do the files of an open workspace
         if key in wanted or not (key.startswith("workspaces/") and (key.endswith(MARKS) or key.startswith(open_ones)))
     }  # fmt: skip
     if wanted != held:

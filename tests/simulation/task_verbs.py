@@ -1,4 +1,4 @@
-"""Merges and imports as tasks, and who cancels tasks."""
+"""Merges and imports as tasks, and actors that cancel tasks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _has_landed(actor: Actor, running: list[Task]) -> bool:
 
 
 async def cancel(actor: Actor) -> None:
-    """Of a task that somebody is at, or will be soon; often just behind its commit, which should have ended it."""
+    """Cancel a running or upcoming task, often just after its commit, which should have ended it."""
     patience, late = actor.rng.choice([1, 10, 40]), actor.rng.random() < 0.5
     for _ in range(patience):
         running = _at_work(actor)

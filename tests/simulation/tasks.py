@@ -1,7 +1,7 @@
 """Merges and imports as tasks: what their commits may be, and what an import does to its workspace.
 
-Whoever is at a task does its work: the call that began it, one that takes it over, a cleaner. What is done is judged as
-the work of the call that asked for it.
+Several calls may do the work of a task: its first call, a call that takes it over, a cleaner. It is judged as
+the work of the call that requested it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _merged(contents: Contents, history: History, author: Op, old: State, commit
 def _imported(
     contents: Contents, history: History, author: Op, name: str, old: State, parent: str, commit_id: str
 ) -> None:
-    """It is its parent, with what the source held since it was asked for, and nothing that is staged lies above it."""
+    """It is its parent, with the source's content since the request, and no staged row is above it."""
     made, before = identities(contents.tree(commit_id)), identities(contents.tree(parent))
     changed = {path for path in {*made, *before} if made.get(path) != before.get(path)}
     heads = {one.record.commit_id for one in history.during(name, author.invoked, FOREVER) if one is not None}

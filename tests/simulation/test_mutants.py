@@ -77,7 +77,7 @@ def test_the_same_seeds_pass_without_a_mutant(patch: Path) -> None:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Hunts that are not run: only even starts catch, and at once. Returns what was asked for."""
+    """Hunts are not run: only even starts catch. Returns the requested hunts."""
     wanted: list[tuple[int, int]] = []
 
     def pretended(home: Path, sets: Sequence[tuple[int, int]]) -> list[Hunt]:
@@ -119,7 +119,9 @@ def test_what_caught_a_mutant_is_written_down(
     assert [one for one in asked if one[1] == 1] == [(8, 1), (9, 1)]
 
 
-def test_what_got_away_is_told(asked: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncaught_mutants_are_reported(
+    asked: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hints, "fresh_starts", lambda count: [100, 103])
     assert hints.remember(1, tmp_path / "seeds.json") == [patch.stem for patch in patches()]
     assert asked.count((103, BOUND)) == len(patches())

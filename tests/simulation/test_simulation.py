@@ -69,7 +69,7 @@ def test_processes_do_not_matter_to_an_outcome() -> None:
     assert alone.failures == together.failures
 
 
-def test_a_run_stops_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_stops_after_the_given_number_of_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(seed: int) -> Outcome:
         return Outcome(seed, "wrong" if seed % 10 == 3 else "", 1, "writes", "pct")
 

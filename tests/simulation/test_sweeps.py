@@ -1,4 +1,4 @@
-"""Sweeps under the seeded scheduler, beside commits, pushes, merges, resets, crashes and lost answers."""
+"""Sweeps under the seeded scheduler, with commits, pushes, merges, resets, crashes and lost answers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """When the errors of workspaces are true: asks the states of both sides during a call.
 
-A head counts also when it was one only inside a swap that made several commits at once.
+A commit counts as a head even if it was the head only inside a swap of several commits.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Truths:
         return "+" in name and None in list(self._history.during(name, op.invoked, op.returned))
 
     def concurrent(self, op: Op) -> bool:
-        """The head had moved; by more than disjoint paths, for `rebase`. It tells just the paths that are met."""
+        """The head had moved; by more than disjoint paths, for `rebase`. It reports exactly the paths in conflict."""
         if op.kind != "ws_commit" or op.args["policy"] == "overwrite":
             return False
         paths = told(op)
@@ -62,7 +62,7 @@ class Truths:
         return False
 
     def dirty(self, op: Op) -> bool:
-        """Something was staged on the branch at each path that is told, and the workspace has or claims it."""
+        """A row was staged on the branch at each reported path, and the workspace has or claims it."""
         if op.kind == "publish":
             paths = told(op)
             states = self._states(op, op.branch)
@@ -103,11 +103,11 @@ class Truths:
         return any(not any(map(GLOBS[glob], one.sealed)) for one in states for glob in op.args["globs"])
 
     def remembered(self, op: Op) -> bool:
-        """A call with the same idempotency key had landed before: nothing may stand in the way of telling so."""
+        """A call with the same idempotency key had succeeded before: no conflict may hide its answer."""
         return any(step < op.invoked for one in self._landed(op) for step, _ in one.did("landed"))
 
     def was_another(self, op: Op) -> bool:
-        """Whether a call with the same key, made at the same time, may be the one that landed. Then it is from now."""
+        """Whether a call with the same key, made at the same time, may have succeeded. Then it is from now."""
         for one in same_key(self._history, op):
             if one.returned is None or one.outcome in {"ok", "unknown"}:
                 one.effects += [effect for effect in op.effects if effect[1] == "landed"]

@@ -1,4 +1,4 @@
-"""What actors do with workspaces, and other tools beside them.
+"""The verbs of actors on workspaces, and of other tools.
 
 A workspace is known to all actors by its name, so that several write, commit and drop the same.
 """
@@ -54,7 +54,7 @@ async def ws_create(actor: Actor, claims: tuple[str, ...] = ()) -> str | None:
 
 
 async def ws_write(actor: Actor) -> None:
-    """Through somebody's workspace."""
+    """Write through a workspace of any actor."""
     name = _workspace(actor)
     if name is not None:
         await _within(actor, name, [put, delete, put_many, push, put_if, read, list_page])
@@ -67,7 +67,7 @@ async def _within(actor: Actor, name: str, verbs: Sequence[Script]) -> None:
 
 
 async def ws_commit(actor: Actor) -> None:
-    """Of somebody's workspace, or of a part of it."""
+    """Commit a workspace of any actor, or a part of it."""
     name = _workspace(actor)
     if name is not None:
         globs = actor.rng.choice(GLOBS) if actor.rng.random() < 0.3 else ()
@@ -141,7 +141,7 @@ async def intrude(actor: Actor) -> None:
 
 
 async def ws_rivals(actor: Actor) -> None:
-    """A workspace with some rows, and two or three who do something with it at once."""
+    """A workspace with some rows, and two or three actors that use it concurrently."""
     name = await ws_create(actor)
     if name is None:
         return
@@ -191,7 +191,7 @@ async def ws_part(actor: Actor) -> None:
 
 
 async def ws_claim(actor: Actor) -> None:
-    """Write a table anew: claimed from the beginning, or replaced by the commit, or both."""
+    """Rewrite a table: claimed from the beginning, or replaced by the commit, or both."""
     name = await ws_create(actor, claims=actor.rng.choice([(), ("c/",), ("c/", "d/")]))
     if name is not None:
         await _within(actor, name, [put, put_many])
@@ -231,7 +231,7 @@ async def pop(actor: Actor) -> None:
 
 
 async def ws_scan(actor: Actor) -> None:
-    """Another tool writes below somebody's prefix, and a scan registers it."""
+    """Another tool writes below a workspace's prefix, and a scan registers the object."""
     name = _workspace(actor) or await ws_create(actor)
     if name is None:
         return

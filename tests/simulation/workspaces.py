@@ -22,11 +22,11 @@ GLOBS: Mapping[str, Callable[[str], bool]] = {
     "_SUCCESS": lambda path: path.endswith("/_SUCCESS"),
     "*": lambda path: True,
 }
-"""Each glob that actors use, and which of their paths it names: told twice, to judge the engine's reading of them."""
+"""Each glob that actors use, and the paths that it matches: written out, to judge the engine's matching."""
 
 
 def chosen(globs: Sequence[str], path: str) -> bool:
-    """Whether globs choose a path: the last one that names it says; without globs each is chosen."""
+    """Whether globs choose a path: the last matching glob decides; without globs each is chosen."""
     named = [glob for glob in globs if GLOBS[glob](path)]
     return not named[-1].startswith("!") if named else not globs
 
@@ -97,7 +97,7 @@ def committed(contents: Contents, history: History, op: Op, name: str, old: Stat
         raise Violation(f"{op} goes over what was committed meanwhile: {sorted(found)}")
     hidden = rows.keys() & old.delta.keys()
     claims = claims_of(op, state)
-    if claims:  # what was staged there all the time: of later rows a claim does not hear
+    if claims:  # rows that were staged all the time: a claim does not conflict with later rows
         all_the_time = [one.delta.keys() for one in history.during(name, op.invoked, 1 << 60) if one is not None]
         hidden |= {path for path in old.delta if path.startswith(claims) and all(path in one for one in all_the_time)}
     if hidden:
@@ -105,7 +105,7 @@ def committed(contents: Contents, history: History, op: Op, name: str, old: Stat
 
 
 def goes_on(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    """A workspace has a new base: a part of it was committed, and what is left stands on that commit."""
+    """A workspace has a new base: a part of it was committed, and that commit is the base of the rest."""
     author = _lander(op, history, name)
     if author is None or not author.args["globs"] or author.did("landed")[-1][1] != new.record.commit_id:
         raise Violation(f"{op} moves the base of {name!r} to what is no commit of a part of it")

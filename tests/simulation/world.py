@@ -41,7 +41,7 @@ ONE_ROW, TWO_ROWS, ALL_ROWS = (1, 1), (1, 250), (1 << 20, 8 << 20)
 
 
 class ActorIds:
-    """Ids that tell the process, the caller, its how-manieth call and the how-manieth id of that call.
+    """Ids that contain the process, the caller, the number of its call and the number of the id in that call.
 
     So other callers' calls do not change them: schedules make the same files more often, and pure work is remembered.
     """
@@ -101,8 +101,8 @@ class World:
         self._share = rng.random() < 7 / 8
         self.scheduler = Scheduler(rng, policy)
         self.history = History()
-        self.workspaces: list[str] = []  # names of those that were made, the newest last
-        self.uploads: list[Any] = []  # what callers know of objects that they send in parts, the newest last
+        self.workspaces: list[str] = []  # names of the created workspaces, the newest last
+        self.uploads: list[Any] = []  # what callers know of their multipart uploads, the newest last
         kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, self.scheduler)
         self._sources = MemoryObjects(SOURCE.removesuffix("/in/"), self.scheduler)
         finish(kv.apply(Batch(puts=prepared.rows)))

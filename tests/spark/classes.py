@@ -2,7 +2,7 @@
 
     python -m tests.spark.classes    # makes the file, in about a minute; `make` runs it once for each environment
 
-Java's own sharing of class data. A JVM looks at what the file was made of, and loads classes as ever where it does not
+Java's own sharing of class data. A JVM checks the origin of the file, and loads classes as usual where it does not
 fit: another Java, other jars, more of them in front. So nothing but time hangs on it, and where it cannot be made the
 tests run without.
 """

@@ -21,14 +21,14 @@ for _name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """The server of these tests. It may read what lies below `local://feed`."""
+    """The server of these tests. It may read below `local://feed`."""
     with running_server(tmp_path_factory, environment={"LAKEBED_INGEST_ALLOW": "local://feed/"}) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def s3a_jars(request: pytest.FixtureRequest) -> Path | jars.JarsMissingError | None:
-    """Where the jars of S3A lie, or why they could not be got; None when no test of this run opens `s3a://`."""
+    """The folder of the jars of S3A, or why they could not be fetched; None when no test of this run opens `s3a://`."""
     if not any("s3a" in getattr(item, "fixturenames", ()) for item in request.session.items):
         return None
     try:
@@ -60,7 +60,7 @@ def spark(
 
 @pytest.fixture
 def s3a(spark: SparkSession, s3a_jars: Path | jars.JarsMissingError | None) -> SparkSession:
-    """The session, for tests that open `s3a://`: these alone fail where its jars are not to be had."""
+    """The session, for tests that open `s3a://`: only these fail where its jars cannot be fetched."""
     if isinstance(s3a_jars, jars.JarsMissingError):
         raise s3a_jars
     return spark

@@ -1,4 +1,4 @@
-"""What the tests of tables over the history share: a tree of several ranges, and the truth as the SDK tells it."""
+"""What the tests of tables over the history share: a tree of several ranges, and the truth as the SDK returns it."""
 
 from __future__ import annotations
 

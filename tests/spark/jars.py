@@ -2,8 +2,8 @@
 
     session = lakebed_spark.session(**s3a(folder()))
 
-Fetched once for each environment, below `sys.prefix`, by the Ivy that lies in PySpark's own jars. The parts of the AWS
-SDK that S3A calls (15 MB) stand in for the bundle that it names, which has 686 MB.
+Fetched once for each environment, below `sys.prefix`, by the Ivy in PySpark's own jars. The parts of the AWS
+SDK that S3A calls (15 MB) replace the bundle that it names, which has 686 MB.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def s3a(found: Path, *, executors: bool = False) -> dict[str, str]:
 
 
 def folder() -> Path:
-    """Where the jars lie; fetched at the first call. Raises JarsMissingError."""
+    """The folder of the jars; fetched at the first call. Raises JarsMissingError."""
     hadoop = re.sub(r"^hadoop-client-api-|\.jar$", "", _only("hadoop-client-api-*.jar").name)
     module = _MODULE.format(hadoop=hadoop, sdk=_SDK)
     target = Path(sys.prefix, "s3a-jars", f"{hadoop}-{hashlib.sha256(module.encode()).hexdigest()[:8]}")
@@ -85,8 +85,10 @@ def _fetch(hadoop: str, module: str, target: Path) -> None:
 
 
 def _trusting(store: Path) -> list[str]:
-    """Options with which Java trusts whom this Python trusts, as pip does: the Java of a package knows nothing of the
-    certificates of its machine, and behind a proxy that has one of its own it would reach nobody.
+    """Options with which Java trusts the certificates of this Python, as pip does.
+
+    The Java of a package has not the certificates of its machine. Behind a proxy with a certificate of its own, it
+    would reach no host.
     """
     found = list(_certificates())
     if not found:

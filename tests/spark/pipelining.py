@@ -16,7 +16,7 @@ from tests.support.waiting import PATIENCE
 
 @attrs.frozen
 class Feed:
-    """A directory of the server's machine that another tool writes to, and a repository beside it."""
+    """A directory of the server's machine that another tool writes to, and a repository next to it."""
 
     uri: str
     directory: Path

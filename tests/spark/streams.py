@@ -13,7 +13,7 @@ _STARTS = 12
 _TOO_SLOW = "Python worker failed to connect back"
 """Spark gives the process of a Python source, or over Connect that of a sink, ten seconds to import what it needs
 (PythonWorkerFactory.createSimpleWorker), and has no setting for it. `workers.python` connects before it imports; but a
-machine may stand still for ten seconds."""
+machine may pause for ten seconds."""
 
 
 def run(writer: DataStreamWriter) -> None:

@@ -179,7 +179,7 @@ def test_settings_as_options_of_one_write(
     bucket.make_bucket(name)
     main = lake_of(repo).repository(name).create(f"s3://{name}/lake").branch("main")
     options: dict[str, Any] = settings_of(bucket, "fs.s3a")
-    options["fs.s3a.impl.disable.cache"] = True  # else it is told once, and remembered for the bucket
+    options["fs.s3a.impl.disable.cache"] = True  # otherwise the settings are read once per bucket
     lakebed_spark.write(s3a.range(10), main, "t", **options)
     found = lakebed_spark.read(s3a, main, "t", **options)
     assert sorted(row.id for row in found.collect()) == list(range(10))

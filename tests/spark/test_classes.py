@@ -9,7 +9,7 @@ import pytest
 from tests.spark import classes
 
 
-def test_where_it_cannot_be_made_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_class_archive_returns_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
     archive = tmp_path / "classes.jsa"
     why = classes.make(archive)
@@ -20,7 +20,7 @@ def test_where_it_cannot_be_made_that_is_told(tmp_path: Path, monkeypatch: pytes
     assert classes.options() == classes.HASTY
 
 
-def test_what_java_is_told_of_a_file_in_a_folder_with_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_option_quotes_a_path_with_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "a folder" / "classes.jsa"
     archive.parent.mkdir()
     archive.touch()

@@ -1,4 +1,4 @@
-"""Compact: few files in place of many, the same rows, one commit, and no file lost that somebody else has changed."""
+"""Compact: few files in place of many, the same rows, one commit, and no concurrently changed file lost."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_rounds_that_hold_few_files_make_the_same(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A tree of several ranges, gone through one after the other, and all at once."""
+    """A tree of several ranges, read one after the other, and all together."""
     spark: SparkSession | None = request.getfixturevalue("spark") if engine == "spark" else None
     module, main = sys.modules["lakebed_spark.pipelines.compact"], repo.branch("main")
     with main.workspace("many") as work:
@@ -124,7 +124,7 @@ def test_rounds_that_hold_few_files_make_the_same(
     assert list(repo.ref("main").diff("other")) == []
 
 
-def test_a_task_has_so_many_files(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_task_has_at_most_the_given_number_of_files(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     module, main = sys.modules["lakebed_spark.pipelines.compact"], table.branch("main")
     monkeypatch.setattr(module, "_MOST_FILES", 4)
     monkeypatch.setattr(module, "PATHS_SHOWN", 9)
@@ -176,9 +176,7 @@ def test_runs_of_one_schema_and_types_that_spark_writes(repo: lakebed.Repository
     assert sorted(main.read_table("t/", schema="unify")["id"].to_pylist()) == list(range(60))
 
 
-def test_a_file_that_is_changed_meanwhile_is_a_conflict(
-    table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_changed_during_compact_is_a_conflict(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     main, module = table.branch("main"), sys.modules["lakebed_spark.pipelines.compact"]
     join, raced = module.join_group, []
 
@@ -199,7 +197,7 @@ def test_a_file_that_is_changed_meanwhile_is_a_conflict(
     assert list(table.workspaces()) == []
 
 
-def test_a_file_that_comes_meanwhile_stays(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_added_during_compact_stays(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     main = table.branch("main")
     commit = lakebed.Workspace.commit
     raced: list[lakebed.ObjectInfo] = []

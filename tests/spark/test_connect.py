@@ -64,7 +64,7 @@ def test_everything_over_connect(
 
 
 def _without_traces(said: str) -> str:
-    """What a JVM says goes wrong stands above its many lines of where."""
+    """A JVM prints the error above the many lines of its trace."""
     return "\n".join(
         line for line in said.splitlines() if not line.lstrip().startswith(("at org.", "at java", "at scala"))
     )

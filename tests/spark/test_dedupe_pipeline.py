@@ -1,4 +1,4 @@
-"""Dedupe: one address for one content, in a commit that changes nothing else, whoever commits meanwhile."""
+"""Dedupe: one address for one content, in a commit that changes nothing else, even with concurrent commits."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_paths_share_one_address_and_nothing_else_changes(
     assert list(doubled.workspaces()) == []
 
 
-def test_an_entry_that_changes_meanwhile_is_left(doubled: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_changed_during_dedupe_is_left(doubled: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     main = doubled.branch("main")
     commit = lakebed.Workspace.commit
     raced: list[str] = []
@@ -113,7 +113,7 @@ def test_uncommitted_changes_are_left_alone(doubled: lakebed.Repository) -> None
 def test_checksums_that_prove_nothing_are_read_or_left(
     repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two uploads in parts may have one ETag and other bytes: only reading tells."""
+    """Two multipart uploads may have one ETag and different bytes: only reading shows it."""
     main = repo.branch("main")
     contents = {"p/0": b"A" * 50, "p/1": b"A" * 50, "p/2": b"B" * 50}
     with main.workspace("parts") as workspace:
@@ -224,7 +224,9 @@ def test_both_runners_find_what_the_plain_way_finds(repo: lakebed.Repository, sp
     assert {path for one in reports[0].largest for path in one.paths} == {path for path, _ in found["moves"]}
 
 
-def test_a_report_names_so_many_paths(doubled: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_names_at_most_the_given_number_of_paths(
+    doubled: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_duplicate_finder, "PATHS_SHOWN", 1)
     report = pipelines.dedupe(doubled.branch("main"))
     assert [(one.paths, one.copies) for one in report.largest] == [(("a/1",), 2), (("c/y",), 1)]
@@ -266,7 +268,7 @@ def test_memory_does_not_grow_with_the_duplicates() -> None:
     assert grown < 20, f"{grown} MiB more than with 20,000 rows"
 
 
-def test_a_full_disk_is_told() -> None:
+def test_full_disk_is_reported() -> None:
     row = {"checksum": ["0" * 32], "size": pa.array([1], pa.int64()), "path": ["x" * 9000], "physical_address": ["a"]}
     with _duplicate_finder.Copies("local://r", 1 << 20) as copies:
         copies._base.execute("PRAGMA max_page_count = 10")

@@ -1,4 +1,4 @@
-"""`lakebed.diff` and `lakebed.changes` tell what the SDK's diff tells, from the files of the trees."""
+"""`lakebed.diff` and `lakebed.changes` return the result of the SDK's diff, from the files of the trees."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_it_is_the_diff_of_the_sdk(spark: SparkSession, grown: lakebed.Repositor
     assert kinds == {"added", "removed", "changed", "conflict"}
 
 
-def test_both_sides_are_told(spark: SparkSession, grown: lakebed.Repository) -> None:
+def test_diff_has_the_columns_of_both_sides(spark: SparkSession, grown: lakebed.Repository) -> None:
     frame = load(spark, "lakebed.diff", grown, left="main", right="dev", type="two_dot")
     for row in frame.collect():
         for side in ("left", "right"):

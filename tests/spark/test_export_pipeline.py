@@ -91,7 +91,7 @@ def test_only_what_changed_since(filled: lakebed.Repository, tmp_path: Path) -> 
     assert files(tmp_path / "whole") == wanted(main)
 
 
-def test_what_cannot_be_a_file_is_told_and_nothing_says_that_it_is_done(
+def test_export_with_impossible_file_names_raises_and_writes_no_marker(
     filled: lakebed.Repository, tmp_path: Path
 ) -> None:
     main = filled.branch("main")

@@ -23,7 +23,7 @@ def main(repo: lakebed.Repository) -> lakebed.Branch:
 
 
 def failing(spark: SparkSession, attempts: int) -> DataFrame:
-    """A hundred rows in four partitions; the task of one fails, after it has written a part, so many times."""
+    """A hundred rows in four partitions; the task of one fails, after it has written a part, in each attempt."""
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
@@ -118,7 +118,7 @@ def test_a_lost_answer_is_settled(spark: SparkSession, main: lakebed.Branch, mon
     assert ids(spark, main) == list(range(10))
 
 
-def test_an_unknown_outcome_is_told_and_nothing_is_dropped(
+def test_unknown_outcome_is_raised_and_nothing_is_dropped(
     spark: SparkSession, main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unknown(self: lakebed.Workspace, *arguments: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Ingest by tasks: the same commit as the server's own ingest, whoever lists, and whatever fails on the way."""
+"""Ingest by tasks: the same commit as the server's own ingest, with any lister and after any failure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def feed(server: RunningServer) -> Iterator[Feed]:
 
 @pytest.fixture(params=["here", "spark"])
 def engine(request: pytest.FixtureRequest) -> SparkSession | None:
-    """Who runs the tasks: threads of this process, or Spark."""
+    """The engine of the tasks: threads of this process, or Spark."""
     return request.getfixturevalue("spark") if request.param == "spark" else None
 
 
@@ -171,7 +171,7 @@ def test_what_fails_for_good_leaves_the_branch_and_no_workspace(feed: Feed) -> N
     assert list(feed.repo.workspaces()) == []
 
 
-def test_a_commit_below_the_folder_meanwhile_is_a_conflict(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_commit_below_the_folder_is_a_conflict(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["lakebed_spark.pipelines.ingest"]
     everything = module._everything
 

@@ -45,7 +45,7 @@ def test_spark_runs_on_the_java_of_a_package(tmp_path: Path, monkeypatch: pytest
     assert f"SEEN {packaged} 10" in done.stdout
 
 
-def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_cache_raises_configuration_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from lakebed.errors import ConfigurationError
 
     (tmp_path / "file").write_text("")

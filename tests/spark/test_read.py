@@ -1,4 +1,4 @@
-"""Reading: whoever wrote the files, wherever they lie, the rows and the partitions are those that the paths tell."""
+"""Reading: rows and partitions follow from the paths, for files of any writer at any address."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_table_of_several_transactions_keeps_partition_filters(spark: SparkSes
     assert pruned(one) == per_day < len(main.list("orders/").all())
 
 
-def test_files_that_came_by_rest_stand_in_their_partitions(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_files_uploaded_by_rest_are_in_their_partitions(spark: SparkSession, main: lakebed.Branch) -> None:
     lakebed_spark.write(orders(spark, days=2), main, "orders", partition_by=["day"])
     main.put("orders/day=2026-01-02/more.parquet", parquet(id=[100, 101], n=[1.0, 2.0]))
     main.put(f"orders/day={NULL}/none.parquet", parquet(id=[200], n=[3.0]))

@@ -13,7 +13,7 @@ ROWS = 10_000
 
 @pytest.fixture
 def place(server: RunningServer, repo: lakebed.Repository, s3a: SparkSession) -> str:
-    """`s3a://` of the branch main; the session is told how to come in, for this bucket alone."""
+    """`s3a://` of the branch main; the session has settings for this bucket alone."""
     settings = {
         "endpoint": server.endpoint,
         "endpoint.region": "us-east-1",
@@ -33,7 +33,7 @@ def orders(spark: SparkSession) -> DataFrame:
 
 
 def total(frame: DataFrame) -> int:
-    """The sum of prices, which tells a row too many from a row too few."""
+    """The sum of prices, which shows an extra or a missing row."""
     return int(frame.selectExpr("sum(price) AS s").collect()[0]["s"])
 
 
@@ -71,7 +71,7 @@ def test_the_magic_committer(place: str, repo: lakebed.Repository, spark: SparkS
     failing = frame.selectExpr("CASE WHEN day = 2 THEN raise_error('no') ELSE 'x' END AS text")
     with pytest.raises(Exception, match="no"):
         failing.write.options(**factory).text(f"{place}/failed")
-    # Hadoop 3.5 puts a small file of a task that is given up to its place, without parts: docs/s3.md tells of it
+    # Hadoop 3.5 puts a small file of a task that is given up to its place, without parts: docs/s3.md describes it
     left = [one.path for one in main.list("failed/") if not one.path.endswith("/")]
     assert "failed/_SUCCESS" not in left
     assert not [name for name in left if "__magic" in name or "_temporary" in name]

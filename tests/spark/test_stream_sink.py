@@ -156,7 +156,7 @@ def test_two_drivers_of_one_query(
     def looked(self: Mark, ref: lakebed.Ref) -> bool:
         found = stands(self, ref)
         if isinstance(ref, lakebed.Workspace):
-            both.wait()  # neither has committed when the other looks
+            both.wait()  # neither has committed when the other reads
         return found
 
     monkeypatch.setattr(Mark, "stands", looked)
@@ -178,7 +178,7 @@ def test_two_drivers_of_one_query(
     assert numbers(repo) == [0, 1, 2]
 
 
-def test_others_commit_meanwhile(spark: SparkSession, repo: lakebed.Repository) -> None:
+def test_sink_with_concurrent_commits_of_others(spark: SparkSession, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     sink = lakebed_spark.foreach_batch(main, "t", query_id="q")
     stop = threading.Event()
@@ -206,7 +206,7 @@ def test_others_commit_meanwhile(spark: SparkSession, repo: lakebed.Repository) 
 def test_a_lost_answer_is_settled(
     spark: SparkSession, repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commit is made, and nobody hears of it; and once it is not made."""
+    """Once the commit is made and its answer is lost; and once it is not made."""
     sink = lakebed_spark.foreach_batch(repo.branch("main"), "t", query_id="q")
     finish = lakebed_spark.Transaction._finish
 

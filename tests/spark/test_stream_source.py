@@ -56,7 +56,7 @@ class Catcher:
         return sorted(row for batch in self.batches for row in batch)
 
     def run(self, **options: Any) -> None:
-        """Up to where the branch stands."""
+        """Run the stream up to the head of the branch."""
         frame = self._spark.readStream.format("lakebed").schema(COLUMNS).options(**options).load(self._uri)
         writer = frame.writeStream.foreachBatch(self.catch).option("checkpointLocation", str(self._checkpoint))
         streams.run(writer)

@@ -73,7 +73,7 @@ def test_without_changes_there_is_no_commit(spark: SparkSession, main: lakebed.B
     assert main.commit_info().id == before
 
 
-def test_what_an_overwrite_replaces_must_not_change_meanwhile(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_concurrent_change_of_overwritten_files_is_a_conflict(spark: SparkSession, main: lakebed.Branch) -> None:
     with pytest.raises(lakebed.ConcurrentCommitError), lakebed_spark.transaction(spark, main) as tx:
         tx.write(spark.range(2), "t", mode="overwrite")
         lakebed_spark.write(spark.range(100, 101), main, "t")

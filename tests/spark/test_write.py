@@ -48,7 +48,7 @@ def test_a_write_is_one_commit_with_its_message(spark: SparkSession, main: lakeb
     assert len(main.read_parquet("t/")) == 30
 
 
-def test_nothing_but_data_lies_in_the_store(
+def test_write_leaves_only_data_files_in_the_store(
     spark: SparkSession, repo: lakebed.Repository, main: lakebed.Branch
 ) -> None:
     lakebed_spark.write(frame(spark), main, "t", partition_by="day")
@@ -125,7 +125,7 @@ def test_a_key_whose_write_failed_can_be_used_again(spark: SparkSession, main: l
     assert ids(spark, main) == list(range(30))
 
 
-def test_somebody_elses_commit_is_a_conflict_only_where_it_matters(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_concurrent_commit_is_a_conflict_only_on_the_same_paths(spark: SparkSession, main: lakebed.Branch) -> None:
     lakebed_spark.write(frame(spark), main, "t", partition_by="day")
 
     def meanwhile(path: str) -> DataFrame:

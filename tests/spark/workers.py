@@ -1,7 +1,7 @@
 """The Python that Spark starts for its workers, begun sooner.
 
-Spark puts its own pyspark.zip before everything else, and what is imported from a zip is compiled anew by each
-process: a stream's process over Connect takes 1.6 s of CPU time for that, instead of 0.6. And a process that must be
+Spark puts its own pyspark.zip before everything else, and each process compiles again what it imports from a
+zip: a stream's process over Connect takes 1.6 s of CPU time for that, instead of 0.6. And a process that must be
 there in ten seconds connects before it imports (`early`): CI was once so slow that twelve in a row came too late.
 """
 

@@ -36,7 +36,7 @@ from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
 VERSION = "3.35.0"
-"""The last one that runs on Node.js 20."""
+"""The last version that runs on Node.js 20."""
 
 CONTAINER = "lakebed-test"
 ACCOUNT = "devstoreaccount1"
@@ -58,7 +58,7 @@ class Azurite:
         return CloudOptions(allow_http=True, silence_seconds=PATIENCE)
 
     def namespace(self) -> str:
-        """A namespace that nobody used before."""
+        """A new namespace."""
         return f"az://{CONTAINER}/t-{uuid4().hex[:12]}"
 
     @contextmanager
@@ -164,7 +164,7 @@ def _installed() -> Path:
         _failures.append(f"npm install azurite failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         raise AssertionError(_failures[0])
     try:
-        fresh.rename(place)  # at once whole, or not there
+        fresh.rename(place)  # atomic: complete, or not there
     except OSError:
         shutil.rmtree(fresh)
         assert program.is_file(), f"{place} is in the way: remove it"  # else another run was faster

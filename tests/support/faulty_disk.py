@@ -3,8 +3,8 @@
     with faulty_disk(data_dir) as (server, disk), disk.failing(objects=errno.ENOSPC):
         ...                                      # every write of an object's bytes: no space left on device
 
-Nobody can fill a disk in a test, and permissions do not bind root. So the faults are put where the engine has a door
-for them: `SystemCalls` of `local://`, and a VFS under SQLite. They come and go with a file, while the server runs.
+A test cannot fill a disk, and permissions do not bind root. So the faults are injected at the engine's interfaces
+to the disk: `SystemCalls` of `local://`, and a VFS under SQLite. They come and go with a file, while the server runs.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 _POLL = 0.005
-"""Seconds between two looks at a process that is waited for: only its parent, the nursery, hears of its end."""
+"""Seconds between two polls of a process: only its parent, the nursery, is notified of its end."""
 
 
 _IMPORTED = (
@@ -59,7 +59,7 @@ class Born:
             return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end. Raises TimeoutExpired after so many seconds."""
+        """Wait for its end. Raises TimeoutExpired after `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while (code := self.poll()) is None:
             if timeout is not None and deadline is not None and time.monotonic() > deadline:
@@ -68,7 +68,7 @@ class Born:
         return code
 
     def send_signal(self, number: int) -> None:
-        """Nothing happens to one that is known to have ended; until then its pid is its own."""
+        """Does nothing when the process is known to have ended; until then the kernel does not reuse its pid."""
         with self._lock:
             if self.returncode is None:
                 os.kill(self.pid, number)
@@ -91,7 +91,7 @@ def born(arguments: Sequence[str], environment: Mapping[str, str], out: Path, er
 
 
 def ended(arguments: Sequence[str], environment: Mapping[str, str], timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run the command `lakebed` with these arguments to its end. Raises TimeoutExpired after so many seconds."""
+    """Run the command `lakebed` with these arguments to its end. Raises TimeoutExpired after `timeout` seconds."""
     with tempfile.TemporaryDirectory(prefix="lakebed-verb-") as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         process = born(arguments, environment, out, err)
@@ -132,7 +132,7 @@ def _end(process: subprocess.Popen[bytes], owner: int) -> None:
 def _main() -> None:
     for name in _IMPORTED:
         import_module(name)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever runs the tests
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the test run
     gc.freeze()  # what is here is shared by all that are born, and never garbage
     for line in sys.stdin.buffer:
         job = json.loads(line)

@@ -1,10 +1,10 @@
-"""Ports for servers that must be told theirs: kept from all others from the choice until the server has ended.
+"""Ports for servers that need a port number: reserved from the choice until the server has ended.
 
     with reserved_ports(2) as (first, second):
         process = subprocess.Popen([..., "--port", str(first)])
 
-A port that is looked up and let go may be anybody's before the server has it. Here a socket of ours stays bound to it,
-without listening: the kernel gives it to nobody who asks for any port, nor to a connection, and a server that sets
+Another process may take a port that was found and released. Here a socket of ours stays bound to it,
+without listening: the kernel gives it to no caller that asks for any port, nor to a connection, and a server that sets
 SO_REUSEADDR, as all do that are started here, listens on it none the less.
 """
 
@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 
 @contextmanager
 def reserved_ports(count: int) -> Iterator[list[int]]:
-    """So many ports of 127.0.0.1."""
+    """`count` ports of 127.0.0.1."""
     with ExitStack() as stack:
         ports = []
         for _ in range(count):

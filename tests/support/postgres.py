@@ -6,7 +6,7 @@
         postgres.start()   # the same data, the same dsn
 
 It starts in about half a second or fails with what it said; it never skips. Tests share one server (the fixture
-`postgres` of those that want it) and take a SQL schema or a database of their own.
+`postgres`) and take a SQL schema or a database of their own.
 """
 
 from __future__ import annotations

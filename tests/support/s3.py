@@ -40,7 +40,7 @@ BUCKET = "lakebed-test"
 
 @dataclass(frozen=True)
 class S3Server:
-    """Where it listens, its bucket, and who may come in."""
+    """Its address, its bucket, and its access keys."""
 
     name: str
     endpoint: str
@@ -49,7 +49,7 @@ class S3Server:
     secret_access_key: str = SECRET_ACCESS_KEY
 
     def namespace(self) -> str:
-        """A namespace that nobody used before."""
+        """A new namespace."""
         return f"s3://{self.bucket}/t-{uuid4().hex[:12]}"
 
     def options(self, **changed: Any) -> CloudOptions:
@@ -76,7 +76,7 @@ class S3Server:
         )
 
     def make_bucket(self, name: str) -> None:
-        """A bucket that takes data at once: SeaweedFS makes room for it at the first write, for seconds at times."""
+        """A bucket that is ready for data: SeaweedFS allocates space at the first write, which can take seconds."""
         client = self.boto()
         client.create_bucket(Bucket=name)
         _write_once(client, name)
@@ -139,7 +139,7 @@ def running_seaweedfs(*, synced: bool = False) -> Iterator[S3Server]:
 def running_moto() -> Iterator[S3Server]:
     """moto in a thread of this process, forgotten at the end.
 
-    It looks whether a key is there and then writes it, in threads: one at a time, or two conditional puts could win.
+    It checks for a key and then writes it, in threads: one at a time, or two conditional puts could win.
     """
     from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
@@ -218,7 +218,7 @@ def _prepare(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> N
 
 
 def _sync_writes(weed: Path, flags: dict[str, object]) -> None:
-    """Tell the filer to ask for an fsync of every write below the buckets, and see that it took it."""
+    """Configure the filer to fsync every write below the buckets, and check that it accepted this."""
     ports = {name: f"127.0.0.1:{flags[f'{name}.port']}.{flags[f'{name}.port.grpc']}" for name in ("master", "filer")}
     command = [str(weed), "shell", f"-master={ports['master']}", f"-filer={ports['filer']}"]
     told = "fs.configure -locationPrefix=/buckets/ -fsync -apply\nfs.configure\n"

@@ -4,7 +4,7 @@ scene = Scene(server, "local://x", environment)
 with some_fault():
     answers = scene.attempt("upload", "commit")     # raw answers: no client repeats anything
 scene.is_unhurt()                                   # nothing half-done: heads, uncommitted changes, fsck
-scene.goes_on()                                     # and the branch works at once
+scene.goes_on()                                     # and the branch works again
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Scene:
         self.passes_fsck()
 
     def passes_fsck(self) -> None:
-        """`lakebed fsck --data` finds nothing missing or corrupt, beside the running server."""
+        """`lakebed fsck --data` finds nothing missing or corrupt, while the server runs."""
         found = self.fsck()
         assert found.returncode == 0, found.stdout + found.stderr
 

@@ -1,6 +1,6 @@
 """Where tests that draw at random begin: elsewhere after each change of the engine, and at one place until the next.
 
-So a change meets cases that nobody tried before, and what it met once it meets on each machine: no run is refused for
+So a change meets new cases, and the same cases on each machine: no run is refused for
 a case that another run of the same sources did not have.
 """
 

@@ -37,7 +37,7 @@ def lake_of(repository: lakebed.Repository) -> lakebed.Lake:
 
 
 class RunningServer(NamedTuple):
-    """Where it listens, who may come in, and where it keeps everything."""
+    """Its address, its access keys, and its data directory."""
 
     endpoint: str
     access_key_id: str

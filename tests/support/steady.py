@@ -1,4 +1,4 @@
-"""Tests of limits in seconds that the product itself keeps: they hold on a machine that does not stand still.
+"""Tests of the product's own time limits, which hold only on a machine that does not pause.
 
     @steady()
     def test_a_store_that_is_silent_for_two_seconds_is_asked_again(...):
@@ -31,7 +31,7 @@ _TIMES = 6
 class Pulse:
     """Notes for how long this process stood still at most, and passes over a failure where that was too long.
 
-    `addresses`: servers that are asked all the time; one that is slow to answer stood still as well.
+    `addresses`: servers that are polled all the time; a slow answer counts as a pause too.
     """
 
     def __init__(self, addresses: Sequence[str] = (), clock: Callable[[], float] = time.monotonic) -> None:

@@ -25,7 +25,7 @@ Way = Literal["requests", "answers"]
 """From the client to the server, or back."""
 
 _RST = struct.pack("ii", 1, 0)
-"""SO_LINGER: close without sending what is left, and tell the other side."""
+"""SO_LINGER: close without sending the rest, and reset the connection."""
 
 Ends = tuple[asyncio.StreamWriter, asyncio.StreamWriter]
 
@@ -61,7 +61,7 @@ class TcpProxy:
         self._call(self._reset())
 
     def half_close(self, way: Way) -> None:
-        """Tell one side of every connection that the other one sends no more: the server, for "requests"."""
+        """Send end-of-file to one side of every connection: to the server, for "requests"."""
         self._call(self._half_close(way))
 
     @contextmanager

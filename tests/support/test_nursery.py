@@ -42,7 +42,7 @@ def test_it_holds_no_file_of_the_nursery(tmp_path: Path) -> None:
         assert [file for file in open_ones if str(one.data_dir.parent / "one") in file] == []
 
 
-def test_how_it_ends_is_told(tmp_path: Path) -> None:
+def test_process_reports_its_exit_status(tmp_path: Path) -> None:
     with running_server(tmp_path / "data") as server:
         with pytest.raises(subprocess.TimeoutExpired):
             server.process.wait(0.05)
@@ -50,7 +50,7 @@ def test_how_it_ends_is_told(tmp_path: Path) -> None:
         server.process.kill()
         assert server.process.wait(PATIENCE) == -signal.SIGKILL
         assert server.process.poll() == server.process.returncode == -signal.SIGKILL
-        server.process.terminate()  # nobody has its pid any more, or somebody else
+        server.process.terminate()  # its pid is free, or belongs to another process
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{server.endpoint}/_health")
 

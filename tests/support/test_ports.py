@@ -1,4 +1,4 @@
-"""A reserved port is the server's that it was reserved for, and nobody else's."""
+"""Only the server of a reserved port can listen on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 from tests.support.ports import reserved_ports
 
 
-def test_whoever_was_told_the_port_listens_on_it() -> None:
+def test_server_can_listen_on_its_reserved_port() -> None:
     with reserved_ports(1) as (port,):
         for _ in range(2):  # and again when it is started again
             with (
@@ -18,8 +18,8 @@ def test_whoever_was_told_the_port_listens_on_it() -> None:
                 assert peer.getsockname()[1] == port
 
 
-def test_nobody_gets_it_by_chance() -> None:
-    """Each port that the kernel has to give comes once or twice, if it is nobody's."""
+def test_kernel_never_assigns_a_reserved_port() -> None:
+    """The kernel assigns each free port once or twice."""
     with reserved_ports(20) as ports:
         assert len(set(ports)) == 20
         for _ in range(20_000):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.support.sampling import sampled
 
 
-def test_a_sample_has_all_cases_and_marks_those_that_only_soak_runs() -> None:
+def test_sample_has_all_cases_and_marks_the_soak_only_cases() -> None:
     found = sampled("abcdef", 2)
     assert [one.values for one in found] == [(letter,) for letter in "abcdef"]
     assert [one.id for one in found] == list("abcdef")

@@ -26,7 +26,7 @@ async def test_what_does_not_happen_is_named(monkeypatch: pytest.MonkeyPatch) ->
         await waiting.until(lambda: False, "the sun rises in the west")
 
 
-def test_a_pulse_tells_how_long_it_stood_still() -> None:
+def test_pulse_measures_the_longest_pause() -> None:
     now = iter([0.0, 1.0, 8.0, *(8.0 + beat for beat in range(1, 1_000_000))])
     with Pulse(clock=lambda: next(now)) as pulse:
         waiting.wait_until(lambda: pulse.longest > 6)

@@ -26,7 +26,7 @@ def wait_until(condition: Callable[[], object], what: str = "what was waited for
 
 
 async def until(condition: Callable[[], object], what: str = "what was waited for") -> None:
-    """The same where an event loop runs, which goes on meanwhile."""
+    """The same for an event loop, which keeps running during the wait."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"it did not happen in {PATIENCE:.0f} s: {what}"

@@ -1,4 +1,4 @@
-"""docs/testing.md: tests/docs runs its blocks as they stand; here the tests that they define are run as well."""
+"""docs/testing.md: tests/docs runs its blocks unchanged; here the tests that they define run too."""
 
 from __future__ import annotations
 

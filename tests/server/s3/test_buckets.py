@@ -161,7 +161,7 @@ def test_sizes_of_pages(bucket: Bucket) -> None:
     assert code(bucket("GET", "/none?max-keys=0")) == "NoSuchBucket"
 
 
-def test_keys_that_xml_cannot_hold_are_told_encoded_or_not_at_all(bucket: Bucket) -> None:
+def test_listing_refuses_keys_that_xml_cannot_hold_unless_url_encoded(bucket: Bucket) -> None:
     assert bucket("PUT", "/lake/main/a%01b", b"1").status == 200
     assert v2(bucket, "", prefix="main/", **{"encoding-type": "url"})[0] == ["main/a\x01b"]
     answer = bucket("GET", "/lake?list-type=2&prefix=main%2F")
@@ -247,7 +247,7 @@ def test_attributes(bucket: Bucket) -> None:
     assert (text(root, "ETag"), text(root, "ObjectSize")) == (etag.strip('"'), "5")
 
 
-def test_the_bucket_may_stand_in_the_host(bucket: Bucket) -> None:
+def test_bucket_in_the_host_name(bucket: Bucket) -> None:
     bucket.put("main/x", b"1")
     for host, target in ((f"lake.{HOST}", "/main/x"), (f"LAKE.{HOST}:8000", "/main/x"), (f"lake.main.{HOST}", "/x")):
         headers = bucket.sign("GET", target, {"host": host})
@@ -270,7 +270,7 @@ def test_an_error_names_the_request_and_the_resource_and_head_has_no_body(bucket
     assert (head.status, head.body) == (404, b"")
 
 
-def test_errors_of_ours_tell_nothing(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_error_does_not_reveal_its_message(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> Any:
         raise RuntimeError("a secret of /this/machine")
 

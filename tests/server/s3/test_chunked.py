@@ -1,4 +1,4 @@
-"""Bodies in chunks, checksums and trailers: Amazon's example, every split of a body, and bodies that lie."""
+"""Bodies in chunks, checksums and trailers: Amazon's example, every split of a body, and false bodies."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_trailers_as_different_clients_write_them(bucket: Bucket) -> None:
             assert sent.put(other).status == 200, other
 
 
-def test_bodies_that_lie_store_nothing(bucket: Bucket) -> None:
+def test_false_chunked_bodies_store_nothing(bucket: Bucket) -> None:
     chunks = [b"a" * 8192, b"b" * 8192, b"c" * 100]
     for payload in (SIGNED, TRAILED, UNSIGNED_TRAILED):
         sent = Chunks(bucket, payload, chunks)
@@ -295,7 +295,7 @@ KNOWN = {"crc32": "y/Q5Jg==", "crc32c": "4waSgw==", "crc64nvme": "rosUhgp5mIg="}
 
 
 @pytest.mark.parametrize("algorithm", list(CHECKSUMS))
-def test_every_checksum_is_verified_and_told(bucket: Bucket, algorithm: str) -> None:
+def test_every_checksum_is_verified_and_returned(bucket: Bucket, algorithm: str) -> None:
     data = b"123456789"
     right = base64.b64encode(CHECKSUMS[algorithm](data)).decode()
     assert KNOWN.get(algorithm, right) == right

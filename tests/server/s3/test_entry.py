@@ -111,7 +111,7 @@ def test_a_reset_leaves_the_gateway_and_forgets_its_buckets() -> None:
         s3.create_bucket(Bucket="made")
 
 
-def test_an_upload_that_breaks_off_stores_nothing_and_one_that_is_refused_is_answered(
+def test_interrupted_upload_stores_nothing_and_refused_upload_is_answered(
     server: lakebed_testing.LakebedServer,
 ) -> None:
     url = client(server).generate_presigned_url("put_object", Params={"Bucket": "api", "Key": "main/part"})

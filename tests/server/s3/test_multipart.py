@@ -1,4 +1,4 @@
-"""What is wrong with a multipart upload is told by Amazon's codes, and leaves nothing. By clients: tests/s3."""
+"""A wrong multipart upload returns Amazon's error code and leaves nothing. tests/s3 has tests with clients."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def listed(bucket: Bucket, begun: str) -> list[str]:
 
 
 def stored(bucket: Bucket) -> list[str]:
-    """What lies in the store of parts and of objects."""
+    """The parts and objects in the store."""
 
     async def keys() -> list[str]:
         store = bucket.engine.context.stores.open("mem://lake")
@@ -64,7 +64,7 @@ def test_an_upload_from_its_beginning_to_its_end(bucket: Bucket, begun: str) -> 
 
 
 def test_a_part_over_5_gib_is_refused_by_its_length(bucket: Bucket, begun: str) -> None:
-    """At once: none of its body is asked for."""
+    """Without reading its body."""
     target = f"{X}?partNumber=1&uploadId={begun}"
     plain = {"content-length": str(LARGEST_PUT + 1)}
     chunked = {

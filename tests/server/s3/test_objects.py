@@ -447,7 +447,7 @@ def test_keys_that_cannot_be(bucket: Bucket) -> None:
 
 @pytest.mark.parametrize("size", [1000, 200_000])
 def test_data_that_is_gone_or_cut_is_never_passed_for_the_whole(bucket: Bucket, size: int) -> None:
-    """Small objects are read at once, larger ones as a stream."""
+    """Small objects are read whole, larger ones as a stream."""
     bucket.put("main/x", bytes(size))
     entry = bucket.run(bucket.engine.objects.stat("lake", "main", "x"))
     store = bucket.engine.context.stores.open("mem://lake")
