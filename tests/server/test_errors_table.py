@@ -1,10 +1,10 @@
 """Every documented error of every operation, provoked one by one; the list is made from openapi.yaml.
 
 What is wrong is either in the request (a body that is no JSON, a repository that is not there, a closed workspace), or
-in the store under the engine, which fails on request. A replaced part raises the errors that no request can cause in this
-server (permissions and hooks are not here yet): the engine, the authenticator or, where nothing is called, the handler.
-So each error has its form on the wire. `test_errors_table_refs.py` has further kinds of errors, and
-that nothing is changed by them.
+in the store under the engine, which fails on request. Some errors no request can cause in this server (permissions and
+hooks are not here yet). For these, a replaced part raises the error: the engine, the authenticator or, where nothing is
+called, the handler. So each error has its form on the wire. `test_errors_table_refs.py` has further kinds of errors,
+and checks that they change nothing.
 """
 
 from __future__ import annotations
