@@ -444,6 +444,50 @@ class ObjectStatsList(Struct, kw_only=True):
     results: list[ObjectStats]
 
 
+class ObjectsRead(Struct, kw_only=True):
+    """
+    The objects to read, either `paths` or `prefix`.
+    """
+
+    paths: Annotated[list[str], Meta(max_length=10000)] | UnsetType = UNSET
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    max_object_size: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+
+
+class ObjectHead(Struct, kw_only=True):
+    """
+    An object in the response of getObjects.
+    """
+
+    path: str
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    checksum: str
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)]
+    content_type: str
+    omitted: bool | UnsetType = UNSET
+
+
+class ObjectReadError(Struct, kw_only=True):
+    """
+    Why an object of getObjects cannot be read.
+    """
+
+    path: str
+    status_code: Annotated[int, Meta(ge=100, le=599)]
+    kind: str
+    message: str
+
+
+class ObjectsEnd(Struct, kw_only=True):
+    """
+    The end of the response of getObjects.
+    """
+
+    results: Annotated[int, Meta(ge=0, le=10000)]
+    has_more: bool
+
+
 class PublishCreation(Struct, kw_only=True):
     """
     How to commit the objects and deletions of the request. Unknown members are refused.

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "c5f6d0d97fbf89dc2e6d17be25b434e0d1fbf2acc5561d6a7134637d3fb1c67d"
+SPEC_DIGEST: Final = "6e6f5fb16b54ecfad0ba37be841716d3c94f05ff9fac911890ddfc1de1a3e431"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -500,6 +500,22 @@ class ListObjectsParams(Struct, kw_only=True):
     amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
     delimiter: str | UnsetType = UNSET
     prefix: str | UnsetType = UNSET
+
+
+class GetObjectsParams(Struct, kw_only=True):
+    """Parameters of getObjects."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+
+
+class GetArchiveParams(Struct, kw_only=True):
+    """Parameters of getArchive."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    prefix: str | UnsetType = UNSET
+    format: Literal["tar", "tar.gz", "zip"] | UnsetType = UNSET
 
 
 class StageObjectParams(Struct, kw_only=True):
@@ -1852,6 +1868,44 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="objects",
         summary="List objects in the order of their paths.",
+    ),
+    Operation(
+        operation_id="getObjects",
+        method="POST",
+        path="/repositories/{repository}/refs/{ref}/objects/batch",
+        params=GetObjectsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+        ),
+        body=models.ObjectsRead,
+        body_required=True,
+        media_types=("application/json",),
+        binary=True,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Read the contents of many objects in one request.",
+    ),
+    Operation(
+        operation_id="getArchive",
+        method="GET",
+        path="/repositories/{repository}/refs/{ref}/archive",
+        params=GetArchiveParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("format", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=True,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Read a folder as a tar or zip file.",
     ),
     Operation(
         operation_id="stageObject",

@@ -34,7 +34,7 @@ from lakebed_engine.operations.multipart import abort as multipart_abort
 from lakebed_engine.operations.multipart import complete as multipart_complete
 from lakebed_engine.operations.multipart import listing, upload
 from lakebed_engine.operations.objects import copy as object_copy
-from lakebed_engine.operations.objects import read, stage
+from lakebed_engine.operations.objects import read, read_many, stage
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.repository import create as repository_create
@@ -164,6 +164,9 @@ class Objects(Service):
 
     stat = bound(read.stat)
     find = bound(read.find)
+    find_many = bound(read_many.find_many)
+    find_below = bound(read_many.find_below)
+    find_committed = bound(read_many.find_committed)
     locate = bound(read.locate)
     list = bound(read.list_objects)
     open = bound(read.open_entry)

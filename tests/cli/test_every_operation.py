@@ -57,6 +57,8 @@ LEFT_OUT = {
         "already_set_up",
         body={"featureUpdates": False, "securityUpdates": False},
     ),
+    "getArchive": Plain("for curl and browsers", "Ref.download_tree", "object_not_found"),
+    "getObjects": Plain("the SDK has no verb for it yet", "Ref.download_tree", 200, body={"paths": ["a"]}),
     "postStatsEvents": Plain(
         "does nothing: the server keeps no statistics", "Lake.info", 204, body={"events": [{"name": "x", "count": 1}]}
     ),

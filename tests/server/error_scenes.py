@@ -60,6 +60,7 @@ BODIES: dict[str, Any] = {
     "commit": {"message": "m", "allow_empty": True},
     "mergeIntoBranch": {},
     "deleteObjects": {"paths": ["a"]},
+    "getObjects": {"paths": ["a"]},
     "copyObject": {"src_path": "a"},
     "updateObjectUserMetadata": {"set": {}},
     "stageObject": {"physical_address": "mem://elsewhere/one", "checksum": "x", "size_bytes": 3},

@@ -13,7 +13,10 @@ from tools import generate, spec
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = spec.load(ROOT / "openapi.yaml")
-BINARY = {"getObject", "headObject", "uploadObject", "uploadObjects", "pushLayer", "getMetadataObject"}
+BINARY = {
+    *("getObject", "getObjects", "getArchive", "headObject", "uploadObject", "uploadObjects", "pushLayer"),
+    "getMetadataObject",
+}
 # What existing clients call, and so may never go missing.
 PROMISED = {
     *("healthCheck", "getConfig", "getLakeFSVersion", "getSetupState", "login", "getCurrentUser"),

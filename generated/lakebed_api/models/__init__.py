@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from .object_copy_creation import ObjectCopyCreation
     from .object_error import ObjectError
     from .object_error_list import ObjectErrorList
+    from .object_head import ObjectHead
+    from .object_read_error import ObjectReadError
     from .object_registration import ObjectRegistration
     from .object_share import ObjectShare
     from .object_shares import ObjectShares
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from .object_stats import ObjectStats
     from .object_stats_list import ObjectStatsList
     from .object_user_metadata import ObjectUserMetadata
+    from .objects_end import ObjectsEnd
+    from .objects_read import ObjectsRead
     from .pagination import Pagination
     from .part_upload import PartUpload
     from .part_upload_completion import PartUploadCompletion
@@ -190,6 +194,8 @@ _MODULES = {
     "ObjectCopyCreation": "object_copy_creation",
     "ObjectError": "object_error",
     "ObjectErrorList": "object_error_list",
+    "ObjectHead": "object_head",
+    "ObjectReadError": "object_read_error",
     "ObjectRegistration": "object_registration",
     "ObjectShare": "object_share",
     "ObjectShares": "object_shares",
@@ -198,6 +204,8 @@ _MODULES = {
     "ObjectStats": "object_stats",
     "ObjectStatsList": "object_stats_list",
     "ObjectUserMetadata": "object_user_metadata",
+    "ObjectsEnd": "objects_end",
+    "ObjectsRead": "objects_read",
     "Pagination": "pagination",
     "PartUpload": "part_upload",
     "PartUploadCompletion": "part_upload_completion",
@@ -334,6 +342,8 @@ __all__ = (
     "ObjectCopyCreation",
     "ObjectError",
     "ObjectErrorList",
+    "ObjectHead",
+    "ObjectReadError",
     "ObjectRegistration",
     "ObjectShare",
     "ObjectShares",
@@ -342,6 +352,8 @@ __all__ = (
     "ObjectStats",
     "ObjectStatsList",
     "ObjectUserMetadata",
+    "ObjectsEnd",
+    "ObjectsRead",
     "Pagination",
     "PartUpload",
     "PartUploadCompletion",

@@ -29,6 +29,8 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "diffBranch": COMPUTE,
     "diffRefs": COMPUTE,
     "findMergeBase": COMPUTE,
+    "getArchive": COMPUTE,
+    "getObjects": COMPUTE,
     "listObjects": COMPUTE,
     "logCommits": COMPUTE,
     "mergeIntoBranch": COMPUTE,

@@ -14,6 +14,7 @@ from lakebed_engine.engine import Engine
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID
 from lakebed_server.http.body import RequestBody
+from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import MACHINE_HEADER, NO_PROXIES, Proxies, client_of, is_loopback, proves_machine
 from lakebed_server.vocabulary import SEND_FILE, Receive, Scope, SendFile
@@ -52,6 +53,7 @@ class Services:
     authenticator: Authenticator
     installation: Installation
     spool: Spool = field(default_factory=Spool)
+    read_ahead: Memory = field(default_factory=Memory)
     proxies: Proxies = NO_PROXIES
 
 

@@ -23,6 +23,7 @@ from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import ensure_admin, key_ring
 from lakebed_server.auth.records import Credential
+from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import read_proxies
@@ -81,8 +82,9 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     )
     authenticator = Authenticator(store, settings.auth.login_duration)
     spool = Spool(settings.limits.temporary_disk)
+    read_ahead = Memory(settings.limits.read_ahead)
     proxies = read_proxies(settings.listen.trusted_proxies)
-    services = Services(engine, authenticator, installation, spool, proxies)
+    services = Services(engine, authenticator, installation, spool, read_ahead, proxies)
     return Components(kv, stores, engine, services, first_admin)
 
 

@@ -39,13 +39,31 @@ def respond(error: Exception, call: Call) -> Reply:
     return _reply(call, "internal", OUR_FAULT["internal"])
 
 
+def object_error(path: str, error: Exception, call: Call) -> models.ObjectReadError:
+    """The record of an object that getObjects cannot read."""
+    if isinstance(error, EngineError):
+        kind, message = error.kind, _message(error, call)
+    else:
+        kind, message = "internal", OUR_FAULT["internal"]
+        log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})
+    return models.ObjectReadError(path=path, status_code=ERROR_KINDS.get(kind, 500), kind=kind, message=message)
+
+
+def _message(error: EngineError, call: Call) -> str:
+    """The message for the client. Logs a failure of the server."""
+    kind = error.kind
+    if kind not in OUR_FAULT:
+        return error.message
+    detail = f"{type(error).__name__}: {error.message}"
+    log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
+    return (isinstance(error, StoreError) and error.told) or OUR_FAULT[kind]
+
+
 def _engine_reply(error: EngineError, call: Call) -> Reply:
     kind = error.kind
     if kind in OUR_FAULT:
-        detail = f"{type(error).__name__}: {error.message}"
-        log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
-        message, lasting = (error.told, error.lasting) if isinstance(error, StoreError) else ("", False)
-        return _reply(call, kind, message or OUR_FAULT[kind], retry=not lasting)
+        lasting = isinstance(error, StoreError) and error.lasting
+        return _reply(call, kind, _message(error, call), retry=not lasting)
     if isinstance(error, PathsConflictError):
         return _conflict_reply(error, call)
     headers: tuple[Header, ...] = ()

@@ -84,6 +84,8 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "diffBranch": diffs.diff_branch,
     "diffRefs": diffs.diff_refs,
     "getObject": objects.get_object,
+    "getObjects": objects.get_objects,
+    "getArchive": objects.get_archive,
     "headObject": objects.head_object,
     "statObject": objects.stat_object,
     "listObjects": objects.list_objects,

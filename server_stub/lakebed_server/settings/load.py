@@ -19,10 +19,8 @@ CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
 MASK = "********"
 PREFIX = "LAKEBED_"
-CLIENT_ENV = frozenset(
-    PREFIX + name
-    for name in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
-)
+_CLIENT = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS")
+CLIENT_ENV = frozenset(PREFIX + name for name in _CLIENT)
 """The variables that clients on the same machine read."""
 
 

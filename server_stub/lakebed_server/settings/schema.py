@@ -210,6 +210,9 @@ class LimitSettings:
         128, integer(0, 1_000_000), "most requests of each of these three kinds that wait for their turn"
     )
     queue_time: float = _setting(10.0, duration(1, 24 * 3600), "how long one waits for its turn, then it is refused")
+    read_ahead: int = _setting(
+        64 << 20, SIZE, "most bytes that one server process reads ahead for batches of objects and archives"
+    )
     head_bytes: int = _setting(64 << 10, SIZE, "largest head of a request: its line and headers")
     head_time: float = _setting(
         10.0, duration(1, 24 * 3600), "how long a head may take, from the start of a connection"

@@ -62,6 +62,25 @@ class View:
                     return True, entry
         return False, None
 
+    async def find_many(self, paths: Sequence[str]) -> dict[str, Entry | None]:
+        """The entry at each of these paths."""
+        found: dict[str, Entry | None] = {}
+        for source in self.sources:
+            left = [path for path in paths if path not in found]
+            if isinstance(source, str):
+                rows = await self.ctx.kv.get_many(source, [path.encode() for path in left])
+                staged = zip(left, rows, strict=True)
+                found.update((path, decode_row(row.value)) for path, row in staged if row is not None)
+                continue
+            for path in left:
+                known, entry = await self.ctx.trees.lookup(self.repo.store, source, path)
+                if known:
+                    found[path] = entry
+        for path in paths:
+            if path not in found:
+                found[path] = await self.ctx.trees.find(self.repo.store, self.tree, path)
+        return found
+
     def cursor(self) -> Cursor:
         """Iterates over all rows, with tombstones."""
         if not self.sources:

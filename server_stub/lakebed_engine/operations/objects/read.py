@@ -20,8 +20,17 @@ from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Located,
 
 async def find(ctx: Context, repo_name: str, ref: str, path: str) -> ReadableEntry:
     """The entry at a path in a ref, and a function that reads its data. Raises ObjectNotFoundError."""
-    repo, entry = await _find(ctx, repo_name, ref, path)
+    return readable(ctx, *await _find(ctx, repo_name, ref, path))
+
+
+def readable(ctx: Context, repo: Repo, entry: Entry) -> ReadableEntry:
+    """An entry with the function that reads its data."""
     return ReadableEntry(entry, partial(_read, ctx, repo, entry))
+
+
+def not_found(repo_name: str, ref: str, path: str) -> ObjectNotFoundError:
+    """The error for a path without an object."""
+    return ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
 
 
 async def _find(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Repo, Entry]:
@@ -29,7 +38,7 @@ async def _find(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Repo
     repo = await open_repo(ctx, repo_name)
     entry = await steady(ctx, repo, ref, lambda view: view.find(path))
     if entry is None:
-        raise ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
+        raise not_found(repo_name, ref, path)
     return repo, entry
 
 
@@ -93,10 +102,11 @@ async def list_objects(
     start = first_of(prefix, after, delimiter)
     if start is None:
         return Page([], has_more=False)
-    return await steady(ctx, repo, ref, lambda view: _list_page(view, start, prefix, amount, delimiter))
+    return await steady(ctx, repo, ref, lambda view: list_page(view, start, prefix, amount, delimiter))
 
 
-async def _list_page(view: View, start: str, prefix: str, amount: int, delimiter: str) -> Page[Listed]:
+async def list_page(view: View, start: str, prefix: str, amount: int, delimiter: str) -> Page[Listed]:
+    """A page of a view's objects with a prefix, from `start` on, grouped by `delimiter`."""
     items: list[Listed] = []
     end = prefix_end(prefix)
     cursor = view.cursor()

@@ -5,19 +5,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+from urllib.parse import quote
+
 from lakebed_engine.vocabulary.records import PublishRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET
 
-from lakebed_server.http import downloads, uploads
+from lakebed_server.http import content_headers, downloads, uploads
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import Reply, empty, json, last_modified
-from lakebed_server.rest import presigned, serializers
-from lakebed_server.vocabulary import bad_request, not_implemented
+from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply, empty, json, last_modified
+from lakebed_server.rest import archives, errors, object_frames, presigned, serializers
+from lakebed_server.vocabulary import Header, bad_request, not_implemented
 
 MOST_PATHS = 1000
+OCTETS: Final[Header] = (b"content-type", b"application/octet-stream")
 
 
 async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
@@ -27,6 +32,36 @@ async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
     if signs and (elsewhere := await presigned.redirect(call, p, entry)) is not None:
         return elsewhere
     return downloads.content(call.engine, p.repository, p.ref, entry, p.range, p.if_none_match)
+
+
+async def get_objects(call: Call, p: ops.GetObjectsParams, body: models.ObjectsRead) -> Reply:
+    """getObjects."""
+    has_paths = body.paths is not UNSET
+    if has_paths == (body.prefix is not UNSET):
+        raise bad_request("body: expected either paths or prefix")
+    if has_paths and body.after is not UNSET:
+        raise bad_request("body after: only with prefix")
+    if body.paths is not UNSET:
+        found, has_more = await call.engine.objects.find_many(p.repository, p.ref, body.paths), False
+    else:
+        prefix, after = serializers.text(body.prefix), serializers.text(body.after)
+        page = await call.engine.objects.find_below(p.repository, p.ref, prefix=prefix, after=after)
+        found, has_more = page.items, page.has_more
+    largest = None if body.max_object_size is UNSET else body.max_object_size
+    describe = partial(errors.object_error, call=call)
+    frames = object_frames.framed(found, call.services.read_ahead, describe, has_more=has_more, largest=largest)
+    return StreamReply(200, frames, UNKNOWN, (OCTETS, content_headers.cache_control(p.ref)))
+
+
+async def get_archive(call: Call, p: ops.GetArchiveParams) -> Reply:
+    """getArchive."""
+    prefix, form = serializers.text(p.prefix), "tar" if p.format is UNSET else p.format
+    objects = await call.engine.objects.find_committed(p.repository, p.ref, prefix)
+    chunks = archives.archived(objects, prefix, form, call.services.read_ahead)
+    file = quote(f"{p.repository}-{p.ref}.{form}", safe="")
+    disposition = b"attachment; filename*=UTF-8''" + file.encode()
+    headers = (OCTETS, (b"content-disposition", disposition), content_headers.cache_control(p.ref))
+    return StreamReply(200, chunks, UNKNOWN, headers)
 
 
 async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:

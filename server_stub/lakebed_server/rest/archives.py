@@ -1,0 +1,151 @@
+"""The response of getArchive: objects as a tar or zip file, written while it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import tarfile
+import time
+import zipfile
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Final, Literal
+
+from lakebed_engine.vocabulary.records import Entry, FoundObject
+
+from lakebed_server.http.read_ahead import Memory, pieces
+
+Format = Literal["tar", "tar.gz", "zip"]
+
+_UNSAFE = re.compile(r"\.{0,2}|%.*|[A-Za-z]:.*|.*[\\\x00].*", re.DOTALL)
+"""Segments that leave the target directory on some system, or that look like the replacement of such a segment."""
+
+_ESCAPES: Final = str.maketrans({"%": "%25", "\\": "%5C", "\x00": "%00"})
+_BLOCK: Final = 512
+_FIRST_ZIP_YEAR: Final = 1980
+_LAST_ZIP_YEAR: Final = 2107
+_GZIP: Final = 16 + zlib.MAX_WBITS
+
+
+def safe_name(path: str, folder: str, size: int) -> str:
+    """The name of an object in an archive, relative to `folder`. Different paths have different names.
+
+    It ends with `/` for an empty object that stands for a directory. It is empty for the folder itself.
+    """
+    relative = path.removeprefix(folder)
+    is_directory = size == 0 and (not relative or relative.endswith("/"))
+    segments = relative.removesuffix("/").split("/") if is_directory else relative.split("/")
+    if is_directory and segments == [""]:
+        return ""
+    name = "/".join(f"%{part.translate(_ESCAPES)}" if _UNSAFE.fullmatch(part) else part for part in segments)
+    return f"{name}/" if is_directory else name
+
+
+@asynccontextmanager
+async def archived(
+    objects: AsyncIterator[FoundObject], prefix: str, form: Format, memory: Memory
+) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The bytes of an archive. Raises the error of the first object before a byte; later errors break it off."""
+    folder = prefix[: prefix.rfind("/") + 1]
+    source = _zip(objects, folder, memory) if form == "zip" else _tar(objects, folder, memory)
+    async with aclosing(_gzip(source) if form == "tar.gz" else source) as chunks:
+        first = await anext(chunks)
+
+        async def all_chunks() -> AsyncIterator[bytes]:
+            yield first
+            async for chunk in chunks:
+                yield chunk
+
+        yield all_chunks()
+
+
+async def _contents(
+    objects: AsyncIterator[FoundObject], folder: str, memory: Memory
+) -> AsyncGenerator[tuple[str, Entry, int, bytes]]:
+    """Name, entry, start and data of each piece. Raises the error of an object."""
+    async with aclosing(pieces(objects, memory)) as found:
+        async for path, entry, start, data in found:
+            if isinstance(data, Exception):
+                raise data
+            assert entry is not None
+            name = safe_name(path, folder, entry.size)
+            if name:
+                yield name, entry, start, data
+
+
+async def _tar(objects: AsyncIterator[FoundObject], folder: str, memory: Memory) -> AsyncGenerator[bytes]:
+    async with aclosing(_contents(objects, folder, memory)) as contents:
+        async for name, entry, start, data in contents:
+            head = _tar_head(name, entry) if start == 0 else b""
+            is_last = start + len(data) == entry.size
+            yield head + data + (bytes(-entry.size % _BLOCK) if is_last else b"")
+    yield bytes(2 * _BLOCK)
+
+
+def _tar_head(name: str, entry: Entry) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.size = entry.size
+    info.mtime = entry.mtime
+    if name.endswith("/"):
+        info.type, info.mode = tarfile.DIRTYPE, 0o755
+    return info.tobuf(tarfile.PAX_FORMAT)
+
+
+async def _gzip(source: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    packer = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
+    async with aclosing(source) as chunks:
+        async for chunk in chunks:
+            packed = await asyncio.to_thread(packer.compress, chunk)
+            if packed:
+                yield packed
+    yield packer.flush()
+
+
+class _Sink(io.RawIOBase):
+    """A file that cannot seek: keeps what is written until it is taken."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        self._held += data
+        return len(data)
+
+    def take(self) -> bytes:
+        """What was written since the last call."""
+        taken = bytes(self._held)
+        self._held.clear()
+        return taken
+
+
+async def _zip(objects: AsyncIterator[FoundObject], folder: str, memory: Memory) -> AsyncGenerator[bytes]:
+    sink = _Sink()
+    archive = zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    member = None
+    async with aclosing(_contents(objects, folder, memory)) as contents:
+        async for name, entry, start, data in contents:
+            if start == 0:
+                member = archive.open(_zip_info(name, entry), "w")
+            assert member is not None
+            await asyncio.to_thread(member.write, data)
+            if start + len(data) == entry.size:
+                member.close()
+            if chunk := sink.take():
+                yield chunk
+    archive.close()
+    yield sink.take()
+
+
+def _zip_info(name: str, entry: Entry) -> zipfile.ZipInfo:
+    when = time.gmtime(entry.mtime)
+    year = min(max(when.tm_year, _FIRST_ZIP_YEAR), _LAST_ZIP_YEAR)
+    info = zipfile.ZipInfo(name, (year, *when[1:6]) if year == when.tm_year else (year, 1, 1, 0, 0, 0))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.file_size = entry.size  # from this, zipfile knows whether the member needs ZIP64
+    info.external_attr = (0o40755 << 16 | 0x10) if name.endswith("/") else 0o100644 << 16
+    return info
