@@ -77,7 +77,7 @@ _REAL = re.compile(r"[\[-](seaweedfs|moto|azurite|postgres|cached)\b")
 """Parameters of tests that run on a real database or object store."""
 
 _APART = ("tests/spark/", "tests/s3/", "tests/delta/")
-"""Folders of tests that run in environments of their own."""
+"""Folders of tests that have jobs of their own in `make test`: Spark, S3 clients, Delta Lake."""
 
 _REAL_FIXTURES = frozenset({"server", "postgres"})
 """Fixtures that start one."""

@@ -1,7 +1,7 @@
 """Hooks of the schemathesis run: most generated names are swapped for ones that exist, so that calls get past 404.
 
-Loaded by schemathesis (`SCHEMATHESIS_HOOKS`) in its own environment; `tools/run_schemathesis.py` makes what is named
-here. The swap depends on the generated value alone, so a run can be repeated. What a server has answered with is never
+Loaded by schemathesis (`SCHEMATHESIS_HOOKS`); `tools/run_schemathesis.py` makes what is named here.
+The swap depends on the generated value alone, so a run can be repeated. What a server has answered with is never
 swapped: it comes along a link, from one call of a scenario to the next. And what is to be created mostly gets a name
 that is right, or few scenarios would come beyond their first call.
 

@@ -1,7 +1,7 @@
 """What a request costs a server process: CPU time and memory, read from /proc.
 
 CPU time and not elapsed time: other programs of the machine do not count. Import nothing of the project here:
-schemathesis loads this module in an environment of its own.
+the hooks of schemathesis load this module.
 """
 
 from __future__ import annotations
