@@ -1,0 +1,76 @@
+"""A folder of 5,000 small files down, and 256 MiB into memory."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+
+from benchmarks.clients.lake import BRANCH, REPOSITORY, Lake
+from benchmarks.clients.measure import Client, Row, alternating
+
+FILES = 5000
+AT_ONCE = 16
+URI = f"lakebed://{REPOSITORY}/{BRANCH}/many"
+
+
+def rows(lake: Lake, folder: Path, rounds: int) -> Iterator[Row]:
+    """The rows of this group."""
+    store, sdk, boto = lake.obstore(), lake.lakefs_branch(), lake.boto3()
+    endpoint, key, secret = lake.credentials
+    names = {"endpoint": endpoint, "access_key_id": key, "secret_access_key": secret}
+    fs = fsspec.filesystem("lakebed", **names, skip_instance_cache=True)
+    down: dict[str, Client] = {
+        "lakebed": _into(folder, lambda top: lake.command("download", URI, str(top))),
+        "lakebed proxied": _into(
+            folder, lambda top: lake.command("download", URI, str(top), LAKEBED_DATA_PATH="proxied")
+        ),
+        "lakebed fsspec": _into(folder, lambda top: fs.get(URI, str(top), recursive=True)),
+        "obstore": _into(folder, lambda top: asyncio.run(_obstore_down(store, top))),
+    }
+    found = alternating(down, rounds)
+    name = f"{FILES:,} files of 4 KiB down"
+    yield Row("folders", f"{name}, CLI", found, peer="obstore", at_most=0.7)
+    yield Row("folders", f"{name}, CLI, proxied", found, ours="lakebed proxied", peer="obstore", at_most=0.9)
+    yield Row("folders", f"{name}, fsspec", found, ours="lakebed fsspec", peer="lakebed", at_most=1.2)
+    large: dict[str, Client] = {
+        "lakebed": lambda: lake.main.get("large"),
+        "lakefs": lambda: sdk.object("large").reader(mode="rb").read(),
+        "boto3": lambda: boto.get_object(Bucket=REPOSITORY, Key=f"{BRANCH}/large")["Body"].read(),
+        "obstore": lambda: bytes(store.get(f"{BRANCH}/large").bytes()),
+    }
+    note = "Lakebed compares the MD5, the others compare nothing"
+    yield Row("folders", "256 MiB into memory", alternating(large, rounds), peer="lakefs", at_most=1.0, note=note)
+
+
+def _into(folder: Path, call: Callable[[Path], object]) -> Client:
+    """A download into a new directory, which must then have all files."""
+    top = folder / "down"
+
+    def run() -> None:
+        shutil.rmtree(top, ignore_errors=True)
+        call(top)
+        count = sum(1 for path in top.rglob("*") if path.is_file())
+        if count != FILES:
+            raise SystemExit(f"{count} files instead of {FILES} were downloaded")
+
+    return run
+
+
+async def _obstore_down(store: Any, top: Path) -> None:
+    gate = asyncio.Semaphore(AT_ONCE)
+    prefix = f"{BRANCH}/many/"
+
+    async def one(key: str) -> None:
+        async with gate:
+            data = await (await store.get_async(key)).bytes_async()
+        target = top / key.removeprefix(prefix)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+
+    found = store.list(prefix)
+    await asyncio.gather(*[one(meta["path"]) for page in found for meta in page])
