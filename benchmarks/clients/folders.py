@@ -40,7 +40,7 @@ def rows(lake: Lake, folder: Path, rounds: int) -> Iterator[Row]:
     large: dict[str, Client] = {
         "lakebed": lambda: lake.main.get("large"),
         "lakefs": lambda: sdk.object("large").reader(mode="rb").read(),
-        "boto3": lambda: boto.get_object(Bucket=REPOSITORY, Key=f"{BRANCH}/large")["Body"].read(),
+        "boto3": lambda: boto.get_object(Bucket=REPOSITORY, Key=f"{BRANCH}/large")["Body"].read(),  # noqa: PLW0108
         "obstore": lambda: bytes(store.get(f"{BRANCH}/large").bytes()),
     }
     note = "Lakebed compares the MD5, the others compare nothing"

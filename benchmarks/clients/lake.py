@@ -41,12 +41,13 @@ class Lake:
         from lakefs.client import Client
 
         endpoint, key, secret = self.credentials
-        client: Any = Client(host=endpoint, username=key, password=secret)
+        make: Any = Client
+        client = make(host=endpoint, username=key, password=secret)
         return Branch(REPOSITORY, BRANCH, client=client)
 
     def boto3(self) -> Any:
         """A client of the S3 gateway."""
-        import boto3
+        import boto3  # type: ignore[import-untyped]
 
         _, key, secret = self.credentials
         return boto3.client(

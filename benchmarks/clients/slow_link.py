@@ -36,6 +36,8 @@ class Link:
         ready.set()
         await stop.wait()
         server.close()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(*self._target)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any
@@ -275,3 +277,28 @@ def test_an_answer_that_is_not_http_is_an_error(asker: Asker, serve: Callable[[H
 
     with pytest.raises(HttpError):
         asker.send(serve(greet).url)
+
+
+_LEFT_OPEN = """
+import asyncio, gc, lakebed.aio
+async def main():
+    lake = lakebed.aio.connect({endpoint!r}, "key", "secret", retries=0)
+    try:
+        await lake.repository("r").info()
+    except lakebed.errors.LakebedError:
+        pass
+    if {drop}:
+        del lake
+        gc.collect()
+        await asyncio.sleep(0.05)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drop", [True, False])
+def test_a_client_that_is_not_closed_says_nothing(serve: Callable[[Handler], BareServer], drop: bool) -> None:
+    endpoint = serve(answer).url.removesuffix("/x")
+    code = _LEFT_OPEN.format(endpoint=endpoint, drop=drop)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
@@ -74,6 +75,7 @@ class HttpClient:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._proxies = Proxies()
+        self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS, keepalive_timeout=IDLE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -121,6 +123,17 @@ class HttpClient:
         """Close all connections."""
         await self._session.close()
 
+    def __del__(self) -> None:
+        # Programs may end without `aclose`, as with the blocking API. aiohttp would log an error then.
+        if self._session.closed:
+            return
+        connector: Any = self._session.connector
+        self._session.detach()
+        if self._loop.is_running() and not sys.is_finalizing():
+            self._loop.call_soon_threadsafe(_close, connector)
+        else:
+            _close(connector)
+
 
 class AiohttpResponse:
     """A response of aiohttp."""
@@ -149,6 +162,12 @@ class AiohttpResponse:
     async def aclose(self) -> None:
         """Give the connection back, or close it when part of the body was not read."""
         self._answer.release()
+
+
+def _close(connector: Any) -> None:
+    """Close the connections of a connector. Waits for none of them."""
+    for _ in connector.close().__await__():
+        break
 
 
 async def _timed(content: AsyncIterator[bytes], sending: asyncio.Timeout, limit: float) -> AsyncIterator[bytes]:
