@@ -103,7 +103,7 @@ class Dvc(Git):
         self.run("git", "commit", "-q", "-m", "commit")
 
     def status(self) -> None:
-        self.run("dvc", "status", "-q")
+        self.run("dvc", "status")
 
     def get(self) -> None:
         shutil.rmtree(self.top / "data")
