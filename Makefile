@@ -12,6 +12,7 @@ SPARK  := .venv-spark
 OLD_BOTO3 := $(VENV)/boto3-before-1.36
 DELTA  := .venv-delta
 LOWEST := .venv-lowest
+PEERS  := .venv-peers
 # what runs with the lowest version of each dependency that pyproject.toml allows
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
@@ -62,7 +63,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check soak envs serve fix generate bench simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest schemathesis lock locks audit release test-lowest spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest schemathesis lock locks audit release test-lowest spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -233,6 +234,14 @@ generate: $(VENV)/.dev ## write generated/ and the sync half of the SDK
 bench: $(VENV)/.dev $(SPARK)/.ready ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
 	$(BIN)/python -m benchmarks.run
 
+$(PEERS)/.ready: $(UV) benchmarks/clients/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(UV) pip install -q --python $(PEERS)/bin/python -r benchmarks/clients/peers.txt
+	@touch $@
+
+bench-clients: $(VENV)/.dev $(PEERS)/.ready ## measure the clients beside those that people use instead; a miss fails
+	$(BIN)/python -m benchmarks.clients
+
 simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, on all cores, with crashes and lost answers
 	$(BIN)/python -m tests.simulation.run --seeds $(SEEDS)
 	$(BIN)/python -m tests.simulation.apart --seeds $$(( ($(SEEDS) + 9) / 10 ))
@@ -244,4 +253,4 @@ docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
