@@ -239,7 +239,7 @@ $(PEERS)/.ready: $(UV) benchmarks/clients/peers.txt
 	$(UV) pip install -q --python $(PEERS)/bin/python -r benchmarks/clients/peers.txt
 	@touch $@
 
-bench-clients: $(VENV)/.dev $(PEERS)/.ready ## measure the clients beside those that people use instead; a miss fails
+bench-clients: $(VENV)/.dev $(PEERS)/.ready ## compare the clients with other clients; a miss fails
 	$(BIN)/python -m benchmarks.clients
 
 simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, on all cores, with crashes and lost answers

@@ -1,1 +1,1 @@
-"""`make bench-clients`: the SDK and the command beside the clients that people use instead, on one Lakebed server."""
+"""`make bench-clients`: the SDK and the command with other clients of one Lakebed server."""

@@ -1,4 +1,4 @@
-"""A working directory of 10,000 files: `lakebed local` beside DVC, Oxen and git.
+"""A working directory of 10,000 files: `lakebed local`, DVC, Oxen and git.
 
 DVC and Oxen are in a separate environment (tools/requirements-peers.txt), whose `bin` is given with `--peers`.
 """
