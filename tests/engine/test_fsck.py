@@ -21,8 +21,8 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.tree.rewrite import TreeWriter
 from lakebed_engine.tree.rows import delta_table, live_rows
-from lakebed_engine.tree.writer import TreeWriter
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import Finding, Foreign, FsckOptions, FsckReport, Orphan, Problem

@@ -28,7 +28,7 @@ def hash_of(text: str) -> int:
 
 
 def folder_of(path: str) -> str:
-    """The folder that a path or a prefix lies in: `a/` of `a/b` and of `a/`; empty at the top."""
+    """The folder of a path or a prefix: `a/` of `a/b` and of `a/`; empty at the top."""
     return path[: path.rfind("/") + 1]
 
 
@@ -121,7 +121,7 @@ class Touched:
             self._paths.clear()
 
     def footprint(self) -> Footprint:
-        """Of all that was added. A folder at the top is told apart from nothing by a hash that no folder has."""
+        """The footprint of all that was added. With folders, it has the hash of the empty text for paths at the top."""
         texts = [*self._paths, *self._folders]
         if self._level == FOLDERS:
             texts.append("")

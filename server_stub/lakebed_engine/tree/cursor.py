@@ -1,6 +1,6 @@
 """Cursors: one row after another in order of path, over a tree, over staged rows, and over both.
 
-For pages and single look-ups in order; bulk work folds and diffs instead.
+For pages and single lookups in order; bulk work folds and diffs instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Rows(Protocol):
 
 
 class Run(NamedTuple):
-    """The rows from `start` up to `stop`: those that come next, whatever else is read with them."""
+    """The next rows, from `start` up to `stop`, whatever else is read with them."""
 
     rows: Rows
     start: int
@@ -64,7 +64,7 @@ class Run(NamedTuple):
 
 
 class Cursor(Protocol):
-    """Stands at a row, or past the end when `path` is None."""
+    """A position at a row, or past the end when `path` is None."""
 
     path: str | None
 
@@ -85,7 +85,7 @@ class Cursor(Protocol):
         ...
 
     async def skip(self, count: int) -> None:
-        """Go past so many rows of the run, at least one."""
+        """Skip `count` rows of the run, at least one."""
         ...
 
 
@@ -144,7 +144,7 @@ class TreeCursor:
         await self.skip(1)
 
     async def skip(self, count: int) -> None:
-        """Go past so many rows of the run."""
+        """Skip `count` rows of the run."""
         assert self._block is not None
         self._at += count
         if self._at < self._block.count:
@@ -170,7 +170,7 @@ class TreeCursor:
 
 
 class _Page:
-    """Rows of a staging token that were read at once."""
+    """Rows of a staging token that one read returned."""
 
     __slots__ = ("_rows",)
 
@@ -227,7 +227,7 @@ class StagedCursor:
         await self.skip(1)
 
     async def skip(self, count: int) -> None:
-        """Go past so many rows of the run."""
+        """Skip `count` rows of the run."""
         self._at += count
         if self._at == len(self._rows) and self._full:
             await self._read(self._rows[-1].key + b"\0")
@@ -289,7 +289,7 @@ class MergedCursor:
         return self._top.run(min(others if end is None else [*others, end], default=None))
 
     async def skip(self, count: int) -> None:
-        """Go past so many rows of the run."""
+        """Skip `count` rows of the run."""
         if count == 1 or self._top is None:
             await self.next()
         else:
@@ -303,7 +303,7 @@ class _PatchedCursor:
     def __init__(self, patches: Sequence[TreeCursor], ranges: TreeCursor) -> None:
         self._patches = patches
         self._ranges = ranges
-        self._edge: str | None = None  # where the next row of any patch stands
+        self._edge: str | None = None  # the path of the next row of any patch
         self._top = ranges
         self.path: str | None = None
 
@@ -332,7 +332,7 @@ class _PatchedCursor:
         return self._ranges.run(edge if end is None or (edge is not None and edge < end) else end)
 
     async def skip(self, count: int) -> None:
-        """Go past so many rows of the run."""
+        """Skip `count` rows of the run."""
         if self._top is self._ranges:
             await self._ranges.skip(count)
         else:

@@ -90,7 +90,7 @@ Detail = Literal["full", "slim", "delta"]
 
 
 class _Side:
-    """One tree: its ranges, those that the other does not have loaded ahead, and its patch over them."""
+    """One tree: its ranges and its patch over them. Ranges that the other tree does not have are loaded ahead."""
 
     def __init__(self, ranges: Sequence[RangeInfo], shared: set[str], patch: pa.Table, slim: bool) -> None:
         self.ranges = ranges
@@ -114,7 +114,7 @@ class _Side:
         return taken
 
     def shown(self, rows: pa.Table, over: pa.Table) -> pa.Table:
-        """Rows of a range with the patch rows that lie over it."""
+        """Rows of a range with the patch rows over it."""
         return merge_rows(rows, over.select([*rows.column_names, "deleted"]))[0]
 
 
@@ -262,7 +262,7 @@ class _Walk:
 
 
 def _slim_before(patch: pa.Table) -> pa.Table:
-    """The KEY_COLUMNS of what lies below patch rows."""
+    """The KEY_COLUMNS of the rows below patch rows."""
     columns = [patch.column("path"), patch.column("before_bytes"), patch.column("before").cast(pa.binary(32))]
     return pa.table(columns, schema=pa.schema([RANGE_SCHEMA.field(name) for name in KEY_COLUMNS]))
 

@@ -1,25 +1,28 @@
-"""Fold a delta onto a tree (`PROTOCOL.md` 3, COMMIT): as a patch over its ranges when it is small, else into them.
+"""Folds a delta onto a tree (`PROTOCOL.md` 3, COMMIT): as a patch over its ranges when it is small, else into them.
 
-A commit of one row thus writes a few hundred rows and not a range of thousands; the patches are folded into the ranges
-when they have grown (docs/decisions/0011).
+So a commit of one row writes a few hundred rows and not a range of thousands. When the patches have grown, they are
+folded into the ranges (docs/decisions/0011). A patch contains only the rows that change something: `changes_of` looks
+up few paths one by one, and many by columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from lakebed_format import DELTA_SCHEMA
-from lakebed_format.schemas import compact
+from lakebed_format.schemas import compact, flat
 from lakebed_format.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.layers import overlaid
-from lakebed_engine.tree.lookup import changes_of
-from lakebed_engine.tree.manifest import CARRIERS, Limits, RangeInfo, Tree
-from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much
+from lakebed_engine.tree.manifest import CARRIERS, Limits, RangeInfo, Tree, single
+from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much, with_before
 from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
-from lakebed_engine.tree.rows import path_at
+from lakebed_engine.tree.rows import path_at, upper_bound
 from lakebed_engine.tree.trees import Trees, Write
 from lakebed_engine.vocabulary.ports import Runtime
 
@@ -41,10 +44,10 @@ async def fold(
 ) -> Folded:
     """Apply `delta` (tables of DELTA_SCHEMA, ascending and disjoint) to `base`.
 
-    With `relocate` rows that differ in their address only are changes; then there are no patches in the new tree, which
-    tell content apart. Everything the new tree names is durable when this returns; with `later` once all that was added
-    to it is written. When nothing changed the tree is `base` itself. `limits` are those of `trees` unless a test gives
-    others.
+    With `relocate`, rows that differ only in their address are changes. The new tree has no patches then, because
+    patches compare content. Everything that the new tree names is durable when this returns; with `later`, as soon as
+    all that was added to it is written. When nothing changed, the tree is `base` itself. By default, `limits` are the
+    limits of `trees`.
     """
     limits = limits or trees.limits
     if relocate:
@@ -70,7 +73,7 @@ async def fold(
 
 
 async def _first(delta: AsyncIterator[pa.Table], rows: int) -> tuple[pa.Table, bool]:
-    """The rows of a delta, and whether there may be more behind them: it is read only up to so many."""
+    """The rows of a delta, and whether there may be more. Reads little more than `rows` rows."""
     pieces: list[pa.Table] = []
     count = 0
     more = False
@@ -210,9 +213,9 @@ async def _patch(
 async def _own_files(
     trees: Trees, store: ObjectStore, patches: Sequence[RangeInfo]
 ) -> tuple[tuple[RangeInfo, ...], list[Write]]:
-    """Patches that a new tree keeps under its own: one that the old tree's metarange carries gets a file.
+    """Patches that a new tree keeps below its own. A patch inside the old tree's metarange gets a file.
 
-    It is small, and small ones are taken in, so this is only met where another server has other limits.
+    A new patch absorbs small ones, so this happens only when another server has other limits.
     """
     kept: list[RangeInfo] = []
     writes: list[Write] = []
@@ -230,3 +233,92 @@ def _size(rows: pa.Table, parts: Sequence[tuple[int, int]]) -> int:
     """The raw bytes of rows that were made of parts (rows, bytes): the sum of theirs, unless some were left out."""
     whole = rows.num_rows == sum(count for count, _ in parts)
     return sum(size for _, size in parts) if whole else total_size(rows)
+
+
+Known = tuple[bytes, int]
+"""Identity and size of an entry; ``b""`` and 0 of none."""
+
+_NONE: Known = (b"", 0)
+
+
+async def changes_of(trees: Trees, store: ObjectStore, runtime: Runtime, tree: Tree, delta: pa.Table) -> pa.Table:
+    """The rows of `delta` that change what the tree shows, with PATCH_SCHEMA."""
+    if delta.num_rows == 0:
+        return with_before(delta, [], [])
+    if delta.num_rows <= trees.limits.looked_up:
+        return await _one_by_one(trees, store, tree, delta)
+    below = await _ranges_at(trees, store, runtime, tree, delta)
+    patches = [await trees.rows(store, info) for info in tree.patches]
+    return await runtime.cpu(_by_column, delta, below, patches)
+
+
+async def _one_by_one(trees: Trees, store: ObjectStore, tree: Tree, delta: pa.Table) -> pa.Table:
+    deleted, wanted = delta.column("deleted").to_pylist(), delta.column("identity").to_pylist()
+    ranges = Tree(tree.id, tree.ranges, tree.max_paths)
+    before: list[Known] = []
+    keep: list[bool] = []
+    for path, gone, identity in zip(delta.column("path").to_pylist(), deleted, wanted, strict=True):
+        _, entry = await trees.lookup(store, ranges, path)
+        here = below = _NONE if entry is None else (entry.identity, entry.size)
+        for info in tree.patches:
+            if not info.min_path <= path <= info.max_path:
+                continue
+            known, entry = await trees.lookup(store, single(info), path)
+            if known:
+                here = _NONE if entry is None else (entry.identity, entry.size)
+                break
+        before.append(below)
+        keep.append(here[0] != (b"" if gone else identity))
+    rows = with_before(delta, [one for one, _ in before], [size for _, size in before])
+    return rows if all(keep) else compact(rows.filter(pa.array(keep)))
+
+
+async def _ranges_at(trees: Trees, store: ObjectStore, runtime: Runtime, tree: Tree, delta: pa.Table) -> pa.Table:
+    """The key columns of all ranges that a delta touches."""
+    touched: list[RangeInfo] = []
+    start = 0
+    while start < delta.num_rows:
+        index = tree.seek(str(delta.column("path")[start].as_py()))
+        if index == len(tree.ranges):
+            break
+        touched.append(tree.ranges[index])
+        start += upper_bound(delta.slice(start), tree.ranges[index].max_path)
+    tables = await runtime.gather([lambda info=info: trees.keys(store, info) for info in touched])  # type: ignore[misc]
+    return [await runtime.cpu(_known, table, delta) for table in tables]
+
+
+def _known(keys: pa.Table, delta: pa.Table) -> pa.Table:
+    """Those of a range's keys that a delta has too."""
+    return keys.select(["path", "size_bytes", "identity"]).filter(
+        pc.is_in(keys.column("path"), value_set=flat(delta.column("path")))
+    )
+
+
+def _by_column(delta: pa.Table, below: list[pa.Table], patches: list[pa.Table]) -> pa.Table:
+    paths = flat(delta.column("path"))
+    known = compact(pa.concat_tables(below)) if below else None
+    before, sizes = _values(known, paths)
+    here = before
+    for rows in reversed(patches):
+        at = pc.index_in(paths, value_set=flat(rows.column("path")))
+        found = pc.is_valid(at)
+        here = pc.if_else(found, _shown(rows).take(at), here)
+    wanted = _shown(delta)
+    rows = with_before(delta, before, sizes)
+    keep = pc.not_equal(here, wanted)
+    return compact(rows if pc.all(keep).as_py() else rows.filter(keep))
+
+
+def _shown(delta: pa.Table) -> Any:
+    """The identity that each row shows; empty for a tombstone."""
+    identity = flat(delta.column("identity")).cast(pa.binary())
+    return pc.if_else(flat(delta.column("deleted")), pa.scalar(b"", pa.binary()), identity)
+
+
+def _values(known: pa.Table | None, paths: Any) -> tuple[Any, Any]:
+    """Identity and size at each path."""
+    if known is None or known.num_rows == 0:
+        return pa.array([b""] * len(paths), pa.binary()), pa.array(np.zeros(len(paths), dtype=np.int64))
+    at = pc.index_in(paths, value_set=flat(known.column("path")))
+    identity = flat(known.column("identity")).cast(pa.binary()).take(at).fill_null(b"")
+    return identity, flat(known.column("size_bytes")).take(at).fill_null(0)

@@ -105,7 +105,7 @@ class LayerWriter:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        """Whoever gave up is told when nothing more will be written."""
+        """Wait for the writes that have begun, so that nothing is written afterwards."""
         full, self._full = self._full, []
         for write in full:
             if write.begun:

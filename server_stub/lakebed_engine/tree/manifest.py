@@ -1,4 +1,4 @@
-"""What a tree is made of: ranges in order, and patches over them. Pure values; the bottom of `tree` beside `rows`."""
+"""What a tree is made of: ranges in order, and patches over them. Pure values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Limits:
     """How trees are cut. The byte bounds decide ids, so only tests change them.
 
     A small change becomes a patch over the ranges instead of rewriting some: `patch_rows` is the most rows of all
-    patches of a tree, `small` the rows up to which a patch is written anew by the next commit, `patches` how many
-    there may be, and `share` how many rows of the ranges must lie between a patch's first and last path for each of
-    its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and lie over
+    patches of a tree, `small` the rows up to which the next commit writes a patch again, `patches` how many
+    there may be, and `share` how many rows of the ranges must be between a patch's first and last path for each of
+    its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and cover
     more than `at_once` ranges are folded in portions, one row in `portion` or more at a time. `piece` is the number of
     rows of a delta that are merged into one range in memory. A delta of up to `looked_up` rows is compared with the
     tree path by path.
@@ -47,7 +47,7 @@ class Limits:
 LIMITS = Limits()
 
 SMALL = 512
-"""Rows up to which work on a table is done at once, not handed to another thread."""
+"""Rows up to which work on a table is done on the event loop, not in another thread."""
 
 CARRIERS = 128
 """Files of a tree up to which its metarange carries a small patch: it lists them as JSON, which takes more room."""

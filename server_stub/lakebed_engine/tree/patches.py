@@ -49,7 +49,7 @@ def effective(rows: pa.Table) -> pa.Table:
 
 
 def stacked(tables: Sequence[pa.Table], *, whole: bool) -> pa.Table:
-    """Patches as one, newest first. `whole`: nothing lies below but ranges, so rows that repeat these are left out."""
+    """Patches as one, newest first. `whole`: only ranges are below, so rows that repeat these are left out."""
     rows = compact(tables[0])
     for older in tables[1:]:
         rows = _over(rows, compact(older))
@@ -72,7 +72,7 @@ def _over(newer: pa.Table, older: pa.Table) -> pa.Table:
 
 
 def taken_in(patches: Sequence[RangeInfo], rows: int, limits: Limits) -> int:
-    """How many of a tree's patches, newest first, a new patch of so many rows takes in.
+    """How many of a tree's patches, newest first, a new patch of `rows` rows takes in.
 
     Small ones, those of about its own size, and more when there would be too many: so a row is written again a number
     of times that grows with the logarithm of their count.
@@ -88,10 +88,10 @@ def taken_in(patches: Sequence[RangeInfo], rows: int, limits: Limits) -> int:
 
 
 def too_much(base: Tree, first: str, last: str, rows: int, size_bytes: int, limits: Limits) -> bool:
-    """Whether patches of so many rows between two paths had better be folded into the ranges."""
+    """Whether patches of `rows` rows between two paths should be folded into the ranges."""
     if rows > limits.patch_rows or size_bytes > limits.max_bytes:
         return True
-    # what lies behind the last range would be written into it
+    # rows behind the last range would be written into it
     here = base.ranges[min(base.seek(first), len(base.ranges) - 1) : base.seek(last) + 1]
     enough = limits.share * rows
     return not any(total > enough for total in accumulate(info.rows for info in here))
@@ -101,7 +101,7 @@ def part_to_fold(base: Tree, rows: pa.Table, limits: Limits) -> Any | None:
     """Which rows of patches that have grown too large are folded now: those of the ranges that have most of them.
 
     A mask with about one row in `limits.portion`, so that no single commit has to rewrite a whole lake; None when all
-    of them lie in few ranges.
+    of them are in few ranges.
     """
     at = np.array([min(base.seek(path), len(base.ranges) - 1) for path in rows.column("path").to_pylist()])
     counts = np.bincount(at, minlength=len(base.ranges))
@@ -121,7 +121,7 @@ def as_delta(rows: pa.Table) -> pa.Table:
 
 def with_before(delta: pa.Table, before: Any, before_bytes: Any) -> pa.Table:
     """Delta rows with PATCH_SCHEMA."""
-    # a table made of all columns anew takes ten times as long
+    # making a table of all columns takes ten times as long
     values = before if isinstance(before, pa.Array) else pa.array(before, pa.binary())
     sizes = before_bytes if isinstance(before_bytes, pa.Array) else pa.array(before_bytes, pa.int64())
     return delta.append_column(_BEFORE, values).append_column(_BEFORE_BYTES, sizes)

@@ -1,6 +1,7 @@
-"""Fold a delta into a tree's ranges: only those that changed are rewritten (`PROTOCOL.md` 3, COMMIT).
+"""Folds a delta into the ranges of a tree. Only ranges that change are rewritten (`PROTOCOL.md` 3, COMMIT).
 
-The delta streams: memory is bounded by a few ranges, not by the delta.
+The delta streams. Memory is bounded by a few ranges, not by the delta. `TreeWriter` writes the ranges of the new tree
+in order: it closes a range where the paths say so, and copies unchanged ranges by reference.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from lakebed_format.schemas import compact
+from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, split_points, total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.manifest import Limits, RangeInfo, Tree
 from lakebed_engine.tree.rows import identities, live_rows, lower_bound, path_at, upper_bound
 from lakebed_engine.tree.trees import Trees, Write, write_all
-from lakebed_engine.tree.writer import TreeWriter
 from lakebed_engine.vocabulary.ports import Runtime
 
 _AT_ONCE = 4
-"""Ranges merged together."""
+"""Ranges that are merged, encoded and written together."""
 
 
 class Folded(NamedTuple):
@@ -68,7 +69,7 @@ def merge_rows(base: pa.Table, delta: pa.Table, relocate: bool = False) -> tuple
 class _RangeMerge:
     """One base range and the delta rows that belong to it.
 
-    Usually all of them are gathered, several ranges are merged at once (`prepare`), and the results written in order
+    Usually all of them are gathered, several ranges are merged together (`prepare`), and the results written in order
     (`finish`). A delta of more than `Limits.piece` rows for one range is merged and written piece by piece as it comes.
     """
 
@@ -120,7 +121,7 @@ class _RangeMerge:
             self._kept = end
 
     async def finish(self) -> None:
-        """Write the range anew, or copy it by reference when nothing of it changed."""
+        """Rewrite the range, or copy it by reference when nothing of it changed."""
         await self._emit()
         if not self._touched:
             await self._fold.writer.copy(self._info)
@@ -187,7 +188,7 @@ class _Fold:
             await self.flush()
 
     async def flush(self) -> None:
-        """Merge the waiting ranges, several at once, and write them in order."""
+        """Merge the waiting ranges, several together, and write them in order."""
         waiting, self._waiting = self._waiting, []
         merges = [one for one in waiting if isinstance(one, _RangeMerge)]
         if merges:
@@ -211,7 +212,7 @@ async def rewrite(
     *,
     relocate: bool = False,
 ) -> Folded:
-    """Apply `delta` to the ranges of `base`, whatever patches it has, and write those that change.
+    """Apply `delta` to the ranges of `base`, whatever patches it has, and write the ranges that change.
 
     With `later` the last files are not written but handed over there. The new tree has the patches `over`.
     With `relocate` a row that differs in its address only is a change.
@@ -235,3 +236,97 @@ async def written(runtime: Runtime, writes: list[Write], later: list[Write] | No
         await write_all(runtime, writes)
     else:
         later += writes
+
+
+class TreeWriter:
+    """Takes rows and references in order of path; `finish` gives the tree.
+
+    A range is rewritten only when rows of it changed, or when the rows before it ended in a piece too small for
+    a range. Then one neighbour is joined to it and no more, so that a one-key change writes at most 3 ranges.
+    """
+
+    def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, *, min_bytes: int = MIN_BYTES,
+                 max_bytes: int = MAX_BYTES) -> None:  # fmt: skip
+        self._trees = trees
+        self._store = store
+        self._runtime = runtime
+        self._min = min_bytes
+        self._max = max_bytes
+        self._open: list[pa.Table] = []
+        self._open_bytes = 0
+        self._joined = False
+        self._full: list[tuple[int, pa.Table, int]] = []
+        self._done: list[RangeInfo | None] = []
+        self.written = 0
+
+    def closes(self, info: RangeInfo) -> bool:
+        """Whether a range is complete as it is, or would take more rows."""
+        return closes(info.max_path, info.size_bytes, min_bytes=self._min, max_bytes=self._max)
+
+    async def add(self, rows: pa.Table) -> None:
+        """Rows of RANGE_SCHEMA that follow all that came before."""
+        if rows.num_rows == 0:
+            return
+        self._open.append(rows)
+        self._open_bytes += total_size(rows)
+        if self._open_bytes >= self._max:
+            await self._cut()
+
+    async def copy(self, info: RangeInfo) -> None:
+        """A whole range, unchanged. What is open before it is closed first, or joined with it when too small."""
+        if self._open:
+            await self._cut()
+        if self._open:
+            if not self._joined and self._open_bytes < self._min:
+                self._joined = True
+                await self.add(await self._trees.rows(self._store, info))
+                return
+            await self._close_rest()
+        self._joined = False
+        self._done.append(info)
+
+    async def finish(self) -> tuple[list[RangeInfo], list[Write]]:
+        """The ranges of the whole tree, in order, and what still has to be done to make the last of them durable."""
+        if self._open:
+            await self._cut()
+        if self._open:
+            await self._close_rest()
+        puts = await self._encode()
+        assert None not in self._done
+        return [info for info in self._done if info is not None], puts
+
+    async def _cut(self) -> None:
+        rows = pa.concat_tables(self._open).combine_chunks()
+        start = 0
+        for end in split_points(rows, min_bytes=self._min, max_bytes=self._max):
+            await self._emit(rows.slice(start, end - start))
+            start = end
+        rest = rows.slice(start)
+        self._open = [rest] if rest.num_rows else []
+        self._open_bytes = total_size(rest) if rest.num_rows else 0
+
+    async def _close_rest(self) -> None:
+        rows = pa.concat_tables(self._open)
+        self._open, self._open_bytes = [], 0
+        await self._emit(rows)
+
+    async def _emit(self, rows: pa.Table) -> None:
+        self._full.append((len(self._done), rows, total_size(rows)))
+        self._done.append(None)
+        if len(self._full) >= _AT_ONCE:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        await write_all(self._runtime, await self._encode())
+
+    async def _encode(self) -> list[Write]:
+        full, self._full = self._full, []
+        if not full:
+            return []
+        made = await self._runtime.gather(
+            [lambda r=rows, s=size: self._trees.encode(self._store, r, s) for _, rows, size in full]  # type: ignore[misc]
+        )
+        for (index, _, _), (info, _) in zip(full, made, strict=True):
+            self._done[index] = info
+            self.written += 1
+        return [put for _, put in made]

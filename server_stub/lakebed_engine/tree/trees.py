@@ -45,7 +45,7 @@ from lakebed_engine.vocabulary.records import Entry
 __all__ = ["EMPTY_TREE", "KEY_COLUMNS", "RangeInfo", "Tree", "Trees"]
 
 KEY_COLUMNS = ("path", "size_bytes", "identity")
-"""What tells whether an entry changed, and its size."""
+"""The columns that show whether an entry changed, and its size."""
 
 
 _COMING = 8
@@ -55,7 +55,7 @@ _COMING = 8
 class _RangeFile(NamedTuple):
     """A verified range file: its bytes, and for each row group the greatest path.
 
-    `opened` is opened again for each look-up: a reader may not be used by several threads at the same time.
+    `opened` is opened again for each lookup: a reader may not be used by several threads at the same time.
     """
 
     data: bytes
@@ -65,7 +65,7 @@ class _RangeFile(NamedTuple):
 
 
 _AT_ONCE = 48
-"""Files that are written at once: those of a swap, which holds them all in memory anyway."""
+"""Files that are written concurrently. A swap keeps all its files in memory anyway."""
 
 
 async def _nothing() -> None:
@@ -193,7 +193,7 @@ class Trees:
     def outlined_carrier(
         self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
     ) -> tuple[Tree, pa.Table]:
-        """The same of one that carries its newest patch."""
+        """The same for a tree whose metarange has its newest patch."""
         return carrying_tree(ranges, older, newest)
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
@@ -237,7 +237,7 @@ class Trees:
     async def encode(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> tuple[RangeInfo, Write]:
         """A range or patch of these rows, and what writes its file durably: until that is done nothing may name it.
 
-        It can be read here already, until it is written or dropped: further trees can be made of it meanwhile.
+        It can be read here until it is written or dropped, so that further trees can be made of it.
         """
         small = rows.num_rows <= SMALL
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=small)
@@ -291,7 +291,7 @@ class Trees:
         return bloom is None or may_hold(bloom, path)
 
     async def block(self, store: ObjectStore, info: RangeInfo, path: str) -> tuple[Block, str | None]:
-        """The decoded piece of a range in which `path` belongs, and the least path that may stand after the piece.
+        """The decoded piece of a range in which `path` belongs, and the least path that may follow the piece.
 
         `path` must not be greater than the range's greatest. None: the piece is the range's last.
         """

@@ -59,7 +59,7 @@ class Listed(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Repository(msgspec.Struct, frozen=True, kw_only=True):
-    """A repository as stored and as answered. `uid` tells a repository from a later one of the same name.
+    """A repository as stored and as returned. `uid` differs from that of a later repository of the same name.
 
     `protection`: patterns of the branches that take no direct changes.
     """
@@ -119,7 +119,7 @@ class Workspace(Branch, frozen=True, kw_only=True):
 
     `name` is what it is called in ref expressions, `<branch>+<id>`; `uid` is the id. `prefix` is where tools may write
     objects, relative to the namespace; a partial commit ends it (it goes into `old_prefixes`) and begins another one,
-    because a commit may name what lies under it. `claims` are prefixes below which nothing may have changed when it is
+    because a commit may name objects below it. `claims` are prefixes below which nothing may have changed when it is
     committed. Times in Unix seconds. `result` is the commit that it became.
     """
 
@@ -137,7 +137,7 @@ class Workspace(Branch, frozen=True, kw_only=True):
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
-    """A tag: a name for one commit, for ever."""
+    """A tag: a name for one commit, which never changes."""
 
     name: str
     commit_id: str
@@ -193,7 +193,7 @@ class MergeBase(msgspec.Struct, frozen=True):
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a commit needs to know beside the branch. `date` in Unix seconds overrides the clock."""
+    """The arguments of a commit, without the branch. `date` in Unix seconds overrides the clock."""
 
     message: str
     committer: str
@@ -207,7 +207,7 @@ MergeStrategy = Literal["", "dest-wins", "source-wins"]
 
 
 class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a merge needs to know beside the two sides. `conflicts_after` and `conflicts_amount` page a conflict.
+    """The arguments of a merge, without the two sides. `conflicts_after` and `conflicts_amount` page a conflict.
 
     `resolve`: globs in gitignore style, each with the side (`source` or `dest`) that wins conflicts there. The first
     that matches counts; where none does, the strategy.
@@ -246,7 +246,7 @@ ConflictPolicy = Literal["abort", "rebase", "overwrite"]
 class WorkspaceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A workspace to be made on the commit of `ref`. `branch` is where it will be committed: by default `ref` itself.
 
-    `lifetime` in seconds; `claims` as in `Workspace`. `id`, 32 lower-case hex characters that nobody used before, makes
+    `lifetime` in seconds; `claims` as in `Workspace`. `id`: 32 lower-case hex characters, never used before, that make
     the request safe to repeat.
     """
 
@@ -338,7 +338,7 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DataPlace(msgspec.Struct, frozen=True):
-    """Where a repository's data lies: its namespace's URI without a trailing slash, whether its store signs addresses,
+    """Where a repository's data is: its namespace's URI without a trailing slash, whether its store signs addresses,
     and its directory, empty where it is none.
     """
 
@@ -404,14 +404,14 @@ class ShareReport(msgspec.Struct, frozen=True):
 
 
 class ScanRefusal(msgspec.Struct, frozen=True):
-    """What a scan did not register though it lies where an object could: its path, and why."""
+    """A file below a scanned prefix that the scan did not register: its path, and the reason."""
 
     path: str
     reason: str
 
 
 class ScanReport(msgspec.Struct, frozen=True):
-    """What a scan did: objects it registered or registered anew, ones that vanished, and ones that are as they were.
+    """What a scan did: objects it registered, also again, ones that vanished, and ones that are as they were.
 
     `refused` counts what it did not take; `refusals` has the first of them.
     """
@@ -428,9 +428,9 @@ class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `source` and `prefix` mean folders; an empty prefix is everything. `include` and `exclude` are globs in gitignore
     style over what follows `source`: paths that they leave out are neither put nor removed. `settle`: objects
-    written less than so many seconds ago are left as they are for now. `removals`: whether paths that `source` does
-    not have are removed. `after`: where the page before ended. `amount`: paths to look at, at most; `told`: changes
-    to list, after which the page ends.
+    written less than this number of seconds ago are left as they are for now. `removals`: whether paths that `source`
+    does not have are removed. `after`: where the page before ended. `amount`: the largest number of paths to check.
+    `told`: changes to list, after which the page ends.
     """
 
     source: str

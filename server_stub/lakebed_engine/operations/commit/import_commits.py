@@ -52,7 +52,7 @@ async def _tree(ctx: Context, repo: Repo, metarange_id: str) -> Tree:
 
 
 async def record_commit(ctx: Context, repo_name: str, commit: Commit, *, force: bool = False) -> None:
-    """Store a commit exactly as it is told, its id included. No branch moves.
+    """Store a commit exactly as given, with its id. No branch moves.
 
     Raises AlreadyExistsError, CommitNotFoundError for a parent; InvalidRequestError when the id is not that of the
     content, the generation not one more than that of the parents, or the metarange unknown.

@@ -1,4 +1,4 @@
-"""Publish what comes with the request: write the objects, then commit them at once.
+"""Publishes the objects of a request: writes them, then commits them.
 
 The data of a known refusal is removed; that of an unknown outcome stays. The commit may name other data than what was
 just written: that of an earlier call with the same idempotency key, or of the same content that the path held before.

@@ -55,7 +55,7 @@ class Overlapping:
     async def stop(self) -> list[Entry]:
         """Break off, and wait until nothing is being written any more. Gives what was written.
 
-        What has arrived is written to its end: a put that is cancelled may be whole all the same, and who would know?
+        What has arrived is written to its end, because a cancelled put may be complete or not.
         """
         if self._arriving is not None:
             self._arriving.cancel()

@@ -64,7 +64,7 @@ async def stage(
 
     `known` is a record that was read before; it is tried first: if it is not the newest, the batch does nothing.
 
-    Repeated when the record changed meanwhile, and when the answer was lost and the rows have not landed. Raises
+    Repeated when the record has changed, and when the answer was lost and the rows have not landed. Raises
     OutcomeUnknownError when that cannot be found out. With `checks` of one's own it is for the caller to repeat: raises
     PredicateFailed.
     """
@@ -268,7 +268,7 @@ async def discard(repo: Repo, entries: Sequence[Entry]) -> None:
     try:
         await repo.store.delete([entry.physical_address for entry in entries])
     except EngineError:
-        return  # it lies under data/ without an entry: the sweep finds it
+        return  # it is under data/ without an entry: the sweep finds it
 
 
 @asynccontextmanager
