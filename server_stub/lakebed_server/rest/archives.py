@@ -32,7 +32,7 @@ _GZIP: Final = 16 + zlib.MAX_WBITS
 def safe_name(path: str, folder: str, size: int) -> str:
     """The name of an object in an archive, relative to `folder`. Different paths have different names.
 
-    It ends with `/` for an empty object that stands for a directory. It is empty for the folder itself.
+    It ends with `/` for an empty object that marks a directory. It is empty for the folder itself.
     """
     relative = path.removeprefix(folder)
     is_directory = size == 0 and (not relative or relative.endswith("/"))

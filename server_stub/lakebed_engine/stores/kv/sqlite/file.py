@@ -23,8 +23,9 @@ from lakebed_engine.vocabulary.errors import (
 )
 
 SCHEMA_VERSION: Final = 1
-APPLICATION_ID: Final = 0x4C4B4244  # "LKBD"; what `file` shows, and how another program's database is told apart
-OLDEST_SQLITE: Final = "3.51.3"  # before it, two connections that write and reset the WAL at once can corrupt it
+# "LKBD"; what `file` shows, and how the store recognises a database of another program
+APPLICATION_ID: Final = 0x4C4B4244
+OLDEST_SQLITE: Final = "3.51.3"  # in older ones, two connections that write and reset the WAL together can corrupt it
 
 SCHEMA: Final = """
     CREATE TABLE kv (
@@ -85,8 +86,8 @@ def connect(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw
 def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw.Connection:
     """Open the file for writing, and make it when it is not there. A file that cannot be written opens for reading.
 
-    `durable` as in `connect`. Raises SchemaTooNewError, CorruptDataError (not a store), StoreFullError (cannot even be
-    read without writing beside it) and StoreUnavailableError.
+    `durable` as in `connect`. Raises SchemaTooNewError, CorruptDataError (not a store), StoreFullError (SQLite
+    cannot even read it without writing files next to it) and StoreUnavailableError.
     """
     require_sqlite(apsw.sqlite_lib_version())
     try:

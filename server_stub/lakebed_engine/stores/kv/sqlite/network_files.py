@@ -1,4 +1,4 @@
-"""Which file systems SQLite is not safe on: those that several machines mount.
+"""File systems on which SQLite is not safe: several machines mount them.
 
 In WAL mode SQLite shares memory between processes, which ends at the machine. Two servers on one share would corrupt
 the database silently, and the first sign of it may come late. Linux says of each mounted file system what it is.
@@ -24,7 +24,7 @@ _NETWORK_FUSE: Final = frozenset({
 
 
 def network_file_system(directory: Path, mounts: Path | None = None) -> str:
-    """The type of a file system that several machines mount, `nfs4` say; empty for any other, or where none is told."""
+    """The type of a file system that several machines mount, such as `nfs4`; empty for others and unknown ones."""
     try:
         lines = (mounts or MOUNTS).read_text(errors="replace").splitlines()
     except OSError:

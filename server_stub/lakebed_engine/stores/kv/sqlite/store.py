@@ -1,8 +1,8 @@
 """The KV store in one SQLite file: the embedded default. Several server processes may share it.
 
-A driver beside `memory.py`. This module is the door and the readers; `sqlite.writer` is the one thread that writes,
-`sqlite.file` the file. Reads run inline on the event loop, because a get costs microseconds and a thread would cost
-more; only large scans go to a thread of their own. Every read starts from the newest commit of any process.
+This module has the store and its readers, `sqlite.writer` the thread that writes, `sqlite.file` the file. Reads run on
+the event loop, because a get takes microseconds and a thread would take longer. Only large scans run in a separate
+thread. Every read starts from the newest commit of any process.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PARTITIONS: Final = """
 _INLINE_ROWS = 2_000  # about a millisecond of the event loop's time
 
 # The named tuples' own constructors are Python functions; these stay in C. fetchall() and list() also run a
-# statement to its end: one that stopped at a row would hold its view of the file, and the WAL could only grow.
+# statement to its end: a statement that stops at a row holds its view of the file, and the WAL can only grow.
 _to_versioned = partial(tuple.__new__, Versioned)
 _to_row = partial(tuple.__new__, Row)
 
@@ -104,8 +104,8 @@ class _Last(NamedTuple):
     """The last row that was read. Callers of that row in the same turn of the event loop share it, until another read.
 
     Callers who are woken together read the same branch record, one after the other. All that any of them can know came
-    before the round began, and so a read within the round is as new as theirs would be. Two rows are never told from
-    different times in the wrong order: any other read ends it, as a view that is checked at its end needs.
+    before the round began, so a read within the round is as new as their own would be. Two rows never come from
+    different times in the wrong order: any other read ends the sharing, as a view that is checked at its end needs.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -143,7 +143,7 @@ class SqliteKV:
         name = partition, key
         last = self._last
         if last is None or last.loop is not loop:
-            loop.call_soon(self._forget)  # before the read: what stands before it in the line is older than the read
+            loop.call_soon(self._forget)  # before the read: callbacks that are queued earlier are older than the read
         elif last.name == name:
             return last.found
         found = self._reader.get(partition, key)
@@ -194,7 +194,7 @@ class SqliteKV:
         if self._scanner is not None:
             self._scanner.close()
         self._reader.close()
-        self._writer.close()  # last: whoever closes last folds the WAL into the file
+        self._writer.close()  # last: the last connection folds the WAL into the file when it closes
 
     async def _in_thread(self, read: Callable[[_Reader], T]) -> T:
         def job() -> T:

@@ -1,10 +1,11 @@
 """The one thread that writes the SQLite KV store, many batches to a transaction (group commit).
 
 An fsync costs about as much as a hundred small batches, so everything that arrives while one transaction commits shares
-the next. A batch in a group is still all-or-nothing on its own checks: they are read before its first change is made,
-so one that fails leaves nothing to undo and its neighbours unharmed. No other process writes meanwhile, so checks of
-one row share a look until a neighbour changes that row. No answer leaves before COMMIT has returned. Many callers go in
-two halves: the one works while the other is synced.
+the next. Each batch of a group is all-or-nothing by its own checks: the thread reads them before it makes the first
+change of the batch. A batch that fails therefore leaves nothing to undo, and the other batches continue. No other
+process writes during the transaction, so checks of one row share one read until a batch changes that row. The thread
+answers after COMMIT has returned. It splits many batches into two halves: callers of one half work while the other is
+synced.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ _DROP_BELOW: Final = "DELETE FROM kv WHERE partition = ? AND key < ?"
 _DROP_REST: Final = "DELETE FROM kv WHERE partition = ?"
 
 _GROUP = 256  # batches to a transaction
-_UNDIVIDED = 32  # so many go together
+_UNDIVIDED = 32  # batches that are not split into halves
 _DROP_STEP = 10_000  # rows to a step of drop_partition
-_PAUSE_SECONDS = 0.001  # longer than a waiting process sleeps between two looks at the lock
+_PAUSE_SECONDS = 0.001  # longer than a waiting process sleeps before it tries the lock again
 _PAUSE_EVERY = 4  # transactions
 _POLITE = 64  # transactions, after another process was met
 
@@ -172,15 +173,15 @@ class Writer:
         return True
 
     def _met_another_process(self) -> None:
-        # It looks at the lock about once a millisecond. Back-to-back transactions would leave it only the few
-        # microseconds between two of them, so from now on, for a while, leave it room. Two processes of 64 callers
+        # The other process tries the lock about once a millisecond. Transactions without a pause would leave it a few
+        # microseconds, so this thread pauses between transactions for a while. Two processes of 64 callers
         # each, medians of five interleaved runs: the slowest put took 5 to 6 ms instead of 21 to 35, for 7 % of the
         # throughput. A pause after every transaction cost 16 % and did not shorten it further.
         self._polite = _POLITE
         self._answer()
 
     def _group_or_unknown(self, jobs: Sequence[_Job]) -> _Answers:
-        # What `_group` does not know of would end this thread, and everybody who waits would wait for ever.
+        # An unexpected error would end this thread, and all callers would wait without end.
         try:
             return self._group(jobs)
         except Exception as error:
@@ -287,9 +288,9 @@ class Writer:
             pass  # the next BEGIN says what is wrong
 
     def _fence(self) -> None:
-        # When the fsync of a COMMIT fails, its frames lie in the WAL, complete but unseen: readers do not have them,
-        # recovery after a crash would. Another commit writes over them, so that what a caller now reads back stays
-        # true. When this fails as well the next group does it.
+        # When the fsync of a COMMIT fails, the WAL has its frames. Readers do not see them, but recovery after a crash
+        # would apply them. Another commit overwrites them, so that what a caller reads now stays true. If this commit
+        # fails too, the next group tries again.
         try:
             self._execute("BEGIN IMMEDIATE")
             self._execute(_TAKE_VERSIONS, (1,)).get  # noqa: B018 - runs the statement to its end
@@ -299,7 +300,7 @@ class Writer:
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
-    """What tells the file at a path from others; None where there is none."""
+    """Device and inode of the file at a path; None without a file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -314,12 +315,12 @@ def _deliver(jobs: Sequence[_Job], answers: _Answers) -> None:
         try:
             loop.call_soon_threadsafe(_settle, loop, settled)
         except RuntimeError:
-            pass  # the loop is closed, and so nobody waits
+            pass  # the loop is closed: no caller waits
 
 
 def _settle(loop: asyncio.AbstractEventLoop, settled: Sequence[tuple[asyncio.Future[int], int | Exception]]) -> None:
     for future, answer in settled:
-        if future.get_loop() is not loop or future.done():  # another's, or cancelled: nobody waits
+        if future.get_loop() is not loop or future.done():  # of another loop, or cancelled: no caller waits here
             continue
         if isinstance(answer, Exception):
             future.set_exception(answer)

@@ -1,6 +1,6 @@
 """Keys and file names of `local://`: which file holds which key.
 
-Two trees lie under a store's root.
+A store's root has two trees.
 
 The **plain tree** is the root itself: the key is the path, byte for byte, so that other tools read and write there.
 A file is an object exactly when its path is a key that would be written there: UTF-8, no empty, `.` or `..` segment,
@@ -8,7 +8,7 @@ no control character, segments of at most 255 bytes, none beginning with `.lakeb
 
 The **encoded tree**, `.lakebed-keys/`, holds every other key, and a plain key whose plain path is taken by a file or a
 directory of the same name (see `local.publish`). Each segment is written by its bytes: `A-Z a-z 0-9 . _ = , @ + -`
-stand for themselves, any other byte is `%` and two upper-case hex digits. Then a mark says what the name is:
+stay as they are, any other byte is `%` and two upper-case hex digits. Then a mark says what the name is:
 
     %o  the object ends here      %s  a slash follows      %m  more of this segment follows
 
@@ -27,7 +27,7 @@ A segment is cut after every 64 bytes, so names stay under 200 bytes whatever th
     .lakebed-keys/a%o       .lakebed-keys/.lakebed-keys%s/a%25o%o
     300 times x             .lakebed-keys/<64 x>%m/<64 x>%m/<64 x>%m/<64 x>%m/<44 x>%o
 
-Letters keep their case: two keys that differ only in case need a file system that tells them apart.
+Letters keep their case: two keys that differ only in case need a file system that is case-sensitive.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class PlainTree:
         return part.endswith(b"/")
 
     def directory(self, base: bytes) -> bytes | None:
-        """The path as it stands."""
+        """The path of a directory."""
         if not base:
             return self.top
         return self.top + b"/" + base[:-1] if is_plain(base[:-1]) else None
@@ -173,7 +173,7 @@ class EncodedTree:
 
 
 class Places:
-    """Where the keys of one root lie."""
+    """The paths of the keys of one root."""
 
     def __init__(self, root: bytes) -> None:
         self.root = root
@@ -193,7 +193,7 @@ class Places:
         return self._encoded_start + encoded_path(key)
 
     def paths(self, key: bytes) -> Iterator[bytes]:
-        """Where a reader looks, in this order."""
+        """The paths that a reader tries, in this order."""
         plain = self.plain_path(key)
         if plain is not None:
             yield plain

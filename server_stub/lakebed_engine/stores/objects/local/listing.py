@@ -118,5 +118,5 @@ def _wanted(key: bytes, is_directory: bool, prefix: bytes, after: bytes) -> bool
         return False
     if not is_directory:
         return key > after and key.startswith(prefix)
-    # Keys below it begin with `key`, so all are greater than `after` or all smaller, unless `after` lies among them.
+    # Keys below it begin with `key`, so all are greater than `after` or all smaller, unless `after` is one of them.
     return (key.startswith(prefix) or prefix.startswith(key)) and (key > after or after.startswith(key))

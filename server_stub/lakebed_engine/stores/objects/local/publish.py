@@ -3,21 +3,21 @@
 Works on temp files that are already on disk; runs in threads and blocks.
 
 **Files and directories of one name.** A key goes to its plain path when it can, and when the path is taken by a
-directory, or leads through a file, to its path in the encoded tree. A reader looks at the plain path, then at the
+directory, or leads through a file, to its path in the encoded tree. A reader tries the plain path, then the
 encoded one. A symbolic link counts as a directory that is never entered: it is neither followed nor replaced nor
 removed. No acknowledged object becomes unreachable or doubled, because:
 
 1. Nothing here replaces a directory by a file or a file by a directory: `rename` and `link` refuse directories, `mkdir`
-   refuses files, and directories are never removed. So whoever comes first keeps the plain path.
+   refuses files, and directories are never removed. So the first of two keys keeps the plain path.
 2. Plain paths change only under the shared lock, and a plain key's encoded path is created only under the exclusive one
    (`flock` on `.lakebed-lock`: across threads and processes). So "the plain path is taken" stays true until the encoded
    path is written, and "there is no encoded path" stays true until the plain one is. At most one of the two exists.
 3. A key stays where it is until it is deleted. So a reader who finds neither has crossed a moment without the key.
 
 **Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable;
-of a key that nobody knows before it is answered, all at once. A key that follows from its content may be put by several
-at once: the first makes a file under it, the others replace that, and each has synced whatever the name may lead to.
-Tools that write by plain path take no lock; they get the promises of their own calls.
+of a fresh key, which no caller knows before the answer, all with one call. Several callers may put a key that follows
+from its content: the first makes a file under it, the others replace that file, and each has synced what the name may
+lead to. Tools that write by plain path take no lock; they get the promises of their own calls.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ class Publisher:
             time.sleep(_LOCK_POLL)
 
     def create(self, key: bytes, *, directories: bool = False) -> tuple[int, bytes]:
-        """Make an empty file under a key that nobody knows: its descriptor and its path. Needs no lock: the rules above
-        are about a key that several may write.
+        """Make an empty file under a fresh key. Returns its descriptor and its path. Needs no lock: the rules above are
+        about keys that several callers may write.
 
-        Raises FileNotFoundError without `directories` where there are none, FileExistsError when somebody knew it, and
-        Clash when it has no plain path here.
+        Raises FileNotFoundError if a directory is missing and `directories` is False, FileExistsError if the key is
+        not fresh, and Clash if the key has no plain path here.
         """
         path = self._places.plain_path(key)
         if path is None:
@@ -122,9 +122,9 @@ class Publisher:
             return self.create(key, directories=True)
 
     def withdraw(self, fd: int, path: bytes) -> None:
-        """Remove a file that `create_shared` made, unless another put of the same key has replaced it meanwhile."""
+        """Remove a file that `create_shared` made, unless another put of the same key has replaced it."""
         try:
-            with self.locked(exclusive=True):  # nobody renames: the name stays this file's, or another's
+            with self.locked(exclusive=True):  # no other put renames now: the name stays with this file or with another
                 found = look(path)
                 if found is not None and os.path.samestat(os.fstat(fd), found):
                     self._calls.unlink(path)
@@ -190,7 +190,7 @@ class Publisher:
         return needed
 
     def sync(self, directories: Iterable[bytes]) -> dict[bytes, OSError]:
-        """fsync each once; answers those that failed."""
+        """fsync each once. Returns the errors."""
         failed: dict[bytes, OSError] = {}
         for directory in directories if self._calls.syncs else ():
             try:
@@ -266,7 +266,7 @@ class Publisher:
         self._calls.rename(temp, target)
 
     def _is_encoded(self, key: bytes) -> bool:
-        """Whether the key has a file in the encoded tree. Most stores have no such tree: one look saves encoding."""
+        """Whether the key has a file in the encoded tree. Most stores have no such tree: one stat saves encoding."""
         return look(self._places.encoded.top) is not None and look(self._places.encoded_path(key)) is not None
 
     def _make_directories(self, path: bytes) -> list[bytes]:

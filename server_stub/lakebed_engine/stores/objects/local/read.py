@@ -1,7 +1,7 @@
 """Reading from `local://`.
 
-What is small is read where the caller stands: 1 KiB from the page cache takes less time than waking a thread. The rest
-is read by threads, one chunk ahead of the caller.
+The event loop reads small objects: 1 KiB from the page cache takes less time than waking a thread. Threads read larger
+ones, one chunk ahead of the caller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lakebed_engine.vocabulary.errors import BlobNotFound
 from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 
 SMALL = 64 << 10
-"""Read at once, on the event loop."""
+"""Bytes of an object that the event loop reads."""
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe some tool left here must not hang the server
 _ABSENT = UNREACHED | {errno.ENXIO}

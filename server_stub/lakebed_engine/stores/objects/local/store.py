@@ -1,7 +1,7 @@
 """`local://`: objects as files, durably.
 
-The front of the local store; what it does lies in the modules `local_*`: names, publishing, small puts, streams,
-reading, listing. A plain key is a plain path below the root, so other tools can read and write there.
+This module is the interface of the local store. The modules next to it have the parts: keys, publishing, small puts,
+streams, reading, listing. A plain key is a plain path below the root, so other tools can read and write there.
 
 No key leads out of the root, and no symbolic link is followed, at any depth (`local.paths`). Needs POSIX: flock, pread,
 and directories that can be synced.
@@ -39,7 +39,7 @@ class LocalObjects:
 
     The root is an absolute path that no link is on; InvalidNamespaceError otherwise. `calls` is the operating system
     unless a test puts something between; `threads` are shared where given. `base` is a directory above the root that
-    somebody else makes, a mounted disk say: while it is gone, so are the objects, and nothing is written in its place.
+    the administrator makes, such as a mounted disk. While it is missing, the store has no objects and writes none.
     `lock_seconds`: how long a put or a delete waits for the store's lock; then it raises StoreUnavailableError.
     """
 
@@ -87,8 +87,8 @@ class LocalObjects:
             self._threads.close()
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        """Write a small object durably. A cancelled put is not visible, or is whole; of one that is killed, and
-        `by_content`, a part may be.
+        """Write a small object durably. A cancelled put is not visible, or is whole. A killed put
+        `by_content` may leave a part.
         """
         named = by_content and not if_absent
         await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data, by_content=named))
@@ -142,7 +142,7 @@ class LocalObjects:
                 yield one
 
     async def any_key(self) -> str | None:
-        """The first key, of a link too. An empty directory is an empty namespace, and so is one that is not there."""
+        """The first key, of a link too. An empty or missing directory is an empty namespace."""
         return await anext((one.key async for one in self.list_guarded()), None)
 
     async def list_partial(self) -> AsyncIterator[BlobStat]:
@@ -165,7 +165,7 @@ class LocalObjects:
             await self._threads.run(self._writer.delete, raw[start : start + _DELETES])
 
     async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
-        """Remove durably those that are older; puts wait meanwhile."""
+        """Remove the older ones durably. Puts wait until it is done."""
         raw = [(key, key_bytes(key)) for key in keys]
         old: list[str] = []
         for start in range(0, len(raw), _DELETES):

@@ -1,7 +1,7 @@
 """The system calls that `local://` writes with, and how their errors read.
 
-The calls are attributes of one object, so that a test can record their order or make one fail; nothing else stands
-between the store and the operating system.
+The calls are attributes of one object, so that a test can record their order or make one fail. The store
+calls the operating system in no other way.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _writeback() -> Callable[[int], object]:
     except (AttributeError, OSError):
         return lambda fd: None
     call.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
-    return lambda fd: call(fd, 0, 0, 2)  # all of it, SYNC_FILE_RANGE_WRITE; what goes wrong, fsync will tell
+    return lambda fd: call(fd, 0, 0, 2)  # all of it, SYNC_FILE_RANGE_WRITE; fsync reports the errors
 
 
 def _no_copy(*_: int) -> int:

@@ -1,7 +1,7 @@
 """One kind of work on a stream's batches, in order, in a thread, while the stream goes on arriving.
 
 A stream has a lane that writes and a lane that hashes: each goes at its own pace, and only the bound on waiting batches
-ties them to the sender. A lane without work holds no thread, so slow senders starve nobody.
+ties them to the sender. A lane without work holds no thread, so slow senders take no thread from others.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Lane:
                     self._busy = False
                     return
                 batch = self._todo[0]
-            self._job(batch)  # when it raises, the lane stays busy for ever: nothing is done out of order
+            self._job(batch)  # if it raises, the lane stays busy: no later batch is done out of order
             with self._lock:
                 if self._todo:
                     self._todo.popleft()

@@ -3,10 +3,11 @@
 A put waits in a queue; a thread takes what is there, writes and syncs the files, gives them their names under one lock,
 and syncs each directory once for all of them. A put changes threads once.
 
-A put under a fresh key, which nobody knows before it is answered, is written under its name at once, and its file and
-its directories are synced by one call: no second commit of the file system's journal, and half the system calls. So is
-one whose key follows from its content, when its name is free: nobody reads that before it is answered either. Where it
-is taken by another put of the same, whole or half, the file gets its name as any other: by a rename, once synced.
+A put under a fresh key, which no caller knows before the answer, writes directly under its name, and one call syncs its
+file and its directories: no second commit of the file system's journal, and half the system calls. A put whose key
+follows from its content does the same when its name is free: no caller reads that key before the answer either. If
+another put of the same content has taken the name, whole or half, the file gets its name as others do: by a rename,
+once synced.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from lakebed_engine.vocabulary.streams import settled
 
 _BATCH = 16
 _SMALL = 64 << 10
-"""Bytes of an object that are written where the caller stands, where that waits for no disk. As `local.read` reads."""
+"""Bytes of an object that the event loop writes if that waits for no disk, as `local.read` reads."""
 
 _WORKERS = 2
 """Batches of one store at a time: while one waits for the disk the other fills. The second begins when it is full: two
@@ -143,7 +144,7 @@ class Writer:
         if self._pid != os.getpid():  # a forked child has none of the threads of its parent
             self._begin()
         self._queue.append(put)
-        # not at once: what others on this loop are about to put goes into the same batch
+        # in the next turn of the loop: puts of this turn go into the same batch
         asyncio.get_running_loop().call_soon(self._start)
         try:
             await put.future
@@ -176,7 +177,7 @@ class Writer:
     def delete(self, keys: Sequence[tuple[str, bytes]], before: float | None = None) -> list[str]:
         """Remove keys durably; blocks. Answers which. Raises a StoreError at the first that cannot be removed.
 
-        With `before` only those whose files were written before then, and nobody publishes meanwhile.
+        With `before`, remove only files that were written before then; no put publishes during the call.
         """
         touched: set[bytes] = set()
         removed: list[str] = []
@@ -253,7 +254,7 @@ class Writer:
             self.publisher.discard(put.temp)
 
     def _name_at_once(self, puts: Sequence[Put]) -> None:
-        """Make files under their own names. Whatever is in the way of one is told when its temp file meets it."""
+        """Make files under their own names. If a name is taken, the put learns it when its temp file gets its name."""
         if not puts:
             return
         try:
@@ -315,7 +316,7 @@ class Writer:
             self._each(written, lambda put: self.calls.fsync(put.fd))
         elif written:
             for put in written:
-                if not put.fresh:  # with its directory beside it a file gains nothing from it
+                if not put.fresh:  # a file whose directory is synced too gains nothing from it
                     self.calls.writeback(put.fd)
             errors, failed = self.publisher.sync_with([put.fd for put in written], _once(needed))
             for put, error in zip(written, errors, strict=True):
@@ -386,7 +387,7 @@ def _report(batch: Sequence[Put]) -> None:
         try:
             loop.call_soon_threadsafe(_report_here, puts)
         except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
+            pass  # the loop is closed: no caller waits
 
 
 def _report_here(puts: Sequence[Put]) -> None:
