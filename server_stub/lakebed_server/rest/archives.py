@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import re
 import tarfile
 import time
 import zipfile
@@ -18,9 +17,6 @@ from lakebed_engine.vocabulary.records import Entry, FoundObject
 from lakebed_server.http.read_ahead import Memory, pieces
 
 Format = Literal["tar", "tar.gz", "zip"]
-
-_UNSAFE = re.compile(r"\.{0,2}|%.*|[A-Za-z]:.*|.*[\\\x00].*", re.DOTALL)
-"""Segments that leave the target directory on some system, or that look like the replacement of such a segment."""
 
 _ESCAPES: Final = str.maketrans({"%": "%25", "\\": "%5C", "\x00": "%00"})
 _BLOCK: Final = 512
@@ -39,8 +35,14 @@ def safe_name(path: str, folder: str, size: int) -> str:
     segments = relative.removesuffix("/").split("/") if is_directory else relative.split("/")
     if is_directory and segments == [""]:
         return ""
-    name = "/".join(f"%{part.translate(_ESCAPES)}" if _UNSAFE.fullmatch(part) else part for part in segments)
+    name = "/".join(f"%{part.translate(_ESCAPES)}" if _is_unsafe(part) else part for part in segments)
     return f"{name}/" if is_directory else name
+
+
+def _is_unsafe(segment: str) -> bool:
+    """Whether a segment leaves the target directory on some system, or looks like the replacement of one that does."""
+    has_drive = segment[1:2] == ":" and segment[0].isascii() and segment[0].isalpha()
+    return segment in ("", ".", "..") or segment.startswith("%") or has_drive or "\\" in segment or "\x00" in segment
 
 
 @asynccontextmanager
