@@ -58,7 +58,6 @@ LEFT_OUT = {
         body={"featureUpdates": False, "securityUpdates": False},
     ),
     "getArchive": Plain("for curl and browsers", "Ref.download_tree", "object_not_found"),
-    "getObjects": Plain("the SDK has no verb for it yet", "Ref.download_tree", 200, body={"paths": ["a"]}),
     "postStatsEvents": Plain(
         "does nothing: the server keeps no statistics", "Lake.info", 204, body={"events": [{"name": "x", "count": 1}]}
     ),
@@ -168,6 +167,7 @@ REACHED = {
     "diffBranch": Reached("Branch.uncommitted", "diff"),
     "diffRefs": Reached("Ref.diff", "diff"),
     "getObject": Reached("Ref.get", "fs cat"),
+    "getObjects": Reached("Ref.get_many", "download"),
     "statObject": Reached("Ref.stat", "fs stat"),
     "listObjects": Reached("Ref.list", "fs ls"),
     "uploadObject": Reached("Branch.put", "fs upload"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from lakebed._async.handles.workspace import Workspace
 from lakebed._async.http.lazy_workspace import Opening
 from lakebed._async.objects import download
 from lakebed._async.objects import shared_directory as objects_shared
+from lakebed._async.objects.read_many import Wanted, read_batches
 from lakebed._async.objects.sinks import Sink
 from lakebed._compat.aio import blocking
 from lakebed._direct.shared_directory import SharedDirectory
@@ -67,6 +68,16 @@ async def read_tail(ref: Ref, path: str, length: int) -> tuple[ObjectInfo, bytes
     Raises ObjectNotFoundError, and InvalidRequestError of the kind `invalid_range` for an empty object.
     """
     return await ref._transport.call(objects.tail(ref.repository.id, ref.id, path, length))
+
+
+async def read_small(ref: Ref, paths: Sequence[str]) -> AsyncIterator[tuple[str, bytes]]:
+    """The contents of those objects that are small and can be read, in few requests. The others are left out.
+
+    Raises UnsupportedOperationError when the server has no batches.
+    """
+    async for read in read_batches(ref._target, Wanted(paths)):
+        if not read.alone and read.error is None:
+            yield read.path, read.data
 
 
 async def signed_address(ref: Ref, path: str) -> str:

@@ -6,8 +6,25 @@ import errno
 from collections.abc import Callable, Sequence
 
 from lakebed._process.disk_full import is_full
-from lakebed.errors import CorruptTransferError, LakebedError, ObjectExistsError, ObjectFailure, PartialFailureError
+from lakebed.errors import (
+    CorruptDataError,
+    CorruptTransferError,
+    LakebedError,
+    ObjectExistsError,
+    ObjectFailure,
+    ObjectGoneError,
+    PartialFailureError,
+)
 from lakebed.model import ObjectInfo
+
+_OF_ONE = (
+    ObjectExistsError,
+    ObjectGoneError,
+    CorruptDataError,
+    CorruptTransferError,
+    FileNotFoundError,
+    ValueError,
+)
 
 Finished = Callable[[str, ObjectInfo | Exception], None]
 """Called from any thread, with each path and what became of it. What it raises ends the transfer."""
@@ -16,7 +33,7 @@ Finished = Callable[[str, ObjectInfo | Exception], None]
 def of_one_file(error: Exception) -> bool:
     """Whether the other files may do better: not when a server is away, a key is wrong or a disk is full."""
     if isinstance(error, LakebedError):
-        return isinstance(error, ObjectExistsError | CorruptTransferError | FileNotFoundError | ValueError)
+        return isinstance(error, _OF_ONE)
     if not isinstance(error, OSError) or error.errno == errno.EMFILE:
         return False
     return error.errno == errno.EFBIG or not is_full(error)  # EFBIG: smaller files may fit

@@ -10,15 +10,18 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from glob import has_magic
+from pathlib import Path
 from typing import Any
 
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
 
 from lakebed._fsspec.base import Base
+from lakebed._fsspec.batched_reads import batched, current
 from lakebed._fsspec.paths import Place, Row, directory, file_row, folder_row, missing, object_place
 from lakebed._integration.aio import read_range, read_tail, shared_directory
-from lakebed._integration.values import read_file
+from lakebed._integration.values import PROXIED, appearing, read_file
 from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
 from lakebed.model import ObjectInfo
 
@@ -183,6 +186,23 @@ class Reading(Base):
 
     # contents
 
+    async def _cat(self, path: Any, recursive: bool = False, **kwargs: Any) -> Any:
+        with batched(self._gives_many(path, recursive)):
+            return await super()._cat(path, recursive=recursive, **kwargs)
+
+    async def _cat_ranges(self, paths: list[str], starts: Any, ends: Any, **kwargs: Any) -> Any:
+        with batched(len(paths) > 1):
+            return await super()._cat_ranges(paths, starts, ends, **kwargs)
+
+    async def _get(self, rpath: Any, lpath: Any, recursive: bool = False, **kwargs: Any) -> Any:
+        with batched(self._gives_many(rpath, recursive)):
+            return await super()._get(rpath, lpath, recursive=recursive, **kwargs)
+
+    def _gives_many(self, path: Any, recursive: bool) -> bool:
+        """Whether a call reads several files. Their bytes come through the server unless a data path was chosen."""
+        several = recursive or has_magic(path) if isinstance(path, str) else len(path) > 1
+        return several and self.connection.data_path in (None, PROXIED)
+
     async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         place = object_place(self._strip_protocol(path))
         try:
@@ -211,7 +231,9 @@ class Reading(Base):
             fd = await asyncio.to_thread(shared.open, info.physical_address, info.size)
             if fd is not None:
                 return await asyncio.to_thread(read_file, fd, info.size, place.name)
-        return await ref.get(place.path)
+        reads = current()
+        data = None if reads is None else await reads.read(ref, place.path)
+        return await ref.get(place.path) if data is None else data
 
     async def _range(self, place: Place, start: int, end: int | None) -> bytes:
         """Read a range as slices do: a negative position counts from the end, and the end is cut off."""
@@ -274,6 +296,13 @@ class Reading(Base):
     async def _fetch(self, place: Place, target: Any, callback: Any) -> None:
         told: Callable[[int], None] = callback.relative_update
         source = self._ref(place)
+        reads = current()
+        data = None if reads is None else await reads.read(source, place.path)
+        if data is not None:
+            callback.set_size(len(data))
+            await asyncio.to_thread(_save, target, data)
+            told(len(data))
+            return
         if callback is not DEFAULT_CALLBACK:
             callback.set_size((await source.stat(place.path)).size)
         await source.download(place.path, target, progress=told)
@@ -281,6 +310,15 @@ class Reading(Base):
     def _lake_here(self) -> Any:
         self._here()
         return self._lake
+
+
+def _save(target: Any, data: bytes) -> None:
+    """Write a file, or into an open file."""
+    if hasattr(target, "write"):
+        target.write(data)
+        return
+    with appearing(Path(target)) as file:
+        file.write(data)
 
 
 def _refusing(on_error: Any) -> Callable[[Exception], None]:

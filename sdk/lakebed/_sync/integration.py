@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from lakebed._sync.handles.workspace import Workspace
 from lakebed._sync.http.lazy_workspace import Opening
 from lakebed._sync.objects import download
 from lakebed._sync.objects import shared_directory as objects_shared
+from lakebed._sync.objects.read_many import Wanted, read_batches
 from lakebed._sync.objects.sinks import Sink
 from lakebed._values.ingest import Source
 from lakebed.model import ObjectInfo, WorkspaceInfo
@@ -69,6 +70,16 @@ def read_tail(ref: Ref, path: str, length: int) -> tuple[ObjectInfo, bytes]:
     Raises ObjectNotFoundError, and InvalidRequestError of the kind `invalid_range` for an empty object.
     """
     return ref._transport.call(objects.tail(ref.repository.id, ref.id, path, length))
+
+
+def read_small(ref: Ref, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The contents of those objects that are small and can be read, in few requests. The others are left out.
+
+    Raises UnsupportedOperationError when the server has no batches.
+    """
+    for read in read_batches(ref._target, Wanted(paths)):
+        if not read.alone and read.error is None:
+            yield read.path, read.data
 
 
 def signed_address(ref: Ref, path: str) -> str:

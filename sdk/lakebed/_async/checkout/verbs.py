@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,12 +20,14 @@ from uuid import uuid4
 from lakebed._async.bulk import download as bulk_download
 from lakebed._async.bulk import upload as bulk_upload
 from lakebed._async.checkout.plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
-from lakebed._bulk.batches import BATCH_FILES, Item
+from lakebed._async.objects.read_many import Wanted, read_batches
+from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
 from lakebed._bulk.failures import partial_failure
 from lakebed._bulk.hash_cache import Known
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.aio import gather, run_in_thread
+from lakebed._http.object_frames import ObjectRead
 from lakebed.errors import (
     ConfigurationError,
     Conflict,
@@ -33,6 +35,7 @@ from lakebed.errors import (
     InvalidRequestError,
     LakebedError,
     NothingToCommitError,
+    UnsupportedOperationError,
 )
 from lakebed.model import Change, Commit
 
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
     from lakebed._async.handles.lake import Lake
     from lakebed._async.handles.ref import Ref
     from lakebed._async.handles.repository import Repository
+
+_GROUP = 50
+"""Small files that one thread writes before it takes others."""
 
 DataPath = Literal["direct", "presigned", "proxied"] | None
 
@@ -266,11 +272,42 @@ async def _fetch(ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change]
         done.append(await run_in_thread(_place, here, plan, name, part, info.checksum, started))
         tally.done(1)
 
-    jobs: list[Callable[[], Any]] = [partial(one, change) for change in changes]
     try:
-        await gather(jobs, AT_ONCE)
+        left = await _fetch_small(ref, here, plan, changes, tally, done)
+        await gather([partial(one, change) for change in left], AT_ONCE)
     finally:
         await run_in_thread(here.index.remember, done)
+
+
+async def _fetch_small(
+    ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tally: Tally, done: list[Known]
+) -> list[Change]:
+    """Download small objects in one request. Returns the changes that need a request of their own."""
+    left = {change.path: change for change in changes}
+    wanted = [change.path for change in changes if change.size is not None and change.size <= SMALL]
+
+    def place(group: list[ObjectRead]) -> None:
+        for read in group:
+            assert read.info is not None
+            part, started = here.parts / uuid4().hex, time.time_ns()
+            part.write_bytes(read.data)
+            name = read.path.removeprefix(here.origin.prefix)
+            done.append(_place(here, plan, name, part, read.info.checksum, started))
+            tally.moved(len(read.data))
+            tally.done(1)
+            del left[read.path]
+
+    arrived: list[ObjectRead] = []
+    with suppress(UnsupportedOperationError):  # an older server
+        async for read in read_batches(ref._target, Wanted(wanted)):
+            if read.alone or read.error is not None:
+                continue
+            arrived.append(read)
+            if len(arrived) == _GROUP:
+                await run_in_thread(place, arrived)
+                arrived = []
+    await run_in_thread(place, arrived)
+    return list(left.values())
 
 
 def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:

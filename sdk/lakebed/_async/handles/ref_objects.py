@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
 from lakebed._async.objects.download import Download, save
+from lakebed._async.objects.read_many import read_many
 from lakebed._compat.aio import Shown, blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._values.signed import PROXIED, wanted_path
-from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
+from lakebed.errors import LakebedError, ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
 
 if TYPE_CHECKING:
@@ -95,6 +96,36 @@ class RefObjects(Shown):
         """
         async for chunk in self._download(path, start, length):
             yield chunk
+
+    async def get_many(
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        prefix: str | None = None,
+        on_error: Callable[[str, LakebedError], None] | None = None,
+    ) -> dict[str, bytes]:
+        """Return the contents of many objects by their paths, or of all objects with a prefix.
+
+        Small objects come in few requests. The SDK compares each object with its checksum.
+
+            tiles = main.get_many(["tiles/1.png", "tiles/2.png"])
+            tiles = main.get_many(prefix="tiles/")
+
+        Without `on_error`, objects that cannot be read raise PartialFailureError after all others were read: its
+        `failures` name them. With it, the SDK calls `on_error` with the path and the error of each.
+        """
+        return dict(await collect(self.iter_many(paths, prefix=prefix, on_error=on_error)))
+
+    async def iter_many(
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        prefix: str | None = None,
+        on_error: Callable[[str, LakebedError], None] | None = None,
+    ) -> AsyncIterator[tuple[str, bytes]]:
+        """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory."""
+        async for path, data in read_many(self, paths, prefix, on_error):
+            yield path, data
 
     async def download(
         self,

@@ -127,6 +127,13 @@ def _read(repository: str, ref: str, path: str, span: str, parse: Callable[[Answ
     return call("getObject", kwargs, parse, Subject(repository, ref, path), success=206 if span else 200)
 
 
+def read_many(repository: str, ref: str, body: Mapping[str, Any]) -> Call[None]:
+    """Read many objects as a stream of frames."""
+    headers = {"Accept": "application/octet-stream", "Accept-Encoding": "identity"}
+    kwargs = {"method": "post", "url": f"{_objects_url(repository, ref)}/batch", "json": body, "headers": headers}
+    return call("getObjects", kwargs, calls.nothing, Subject(repository, ref), repeat="safe")
+
+
 def read_elsewhere(
     repository: str, ref: str, path: str, start: int, length: int | None
 ) -> Call[ObjectInfo | Elsewhere]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lakebed._bulk.batches import BATCH_FILES, JOBS
+from lakebed._bulk.batches import BATCH_FILES, JOBS, SMALL
 from lakebed._bulk.failures import Finished, failure, of_one_file, partial_failure
 from lakebed._bulk.hash_cache import Known, Memory, is_md5, journal_for, md5_of
 from lakebed._bulk.local_tree import Stamp, folder, inside
@@ -20,17 +20,24 @@ from lakebed._bulk.progress import Report, Tally
 from lakebed._compat.sync import gather, run_in_thread
 from lakebed._direct.copy import copy_object
 from lakebed._direct.shared_directory import SharedDirectory
+from lakebed._files import appearing
 from lakebed._gateway.operations import objects
+from lakebed._http.object_frames import ObjectRead
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.objects.download import save
 from lakebed._sync.objects.interfaces import ObjectReader
+from lakebed._sync.objects.read_many import Wanted, read_batches
 from lakebed._sync.objects.shared_directory import shared_directory
 from lakebed._values.signed import Elsewhere
-from lakebed.errors import InvalidRequestError, ObjectFailure
+from lakebed._values.upload_source import CHUNK
+from lakebed.errors import InvalidRequestError, ObjectFailure, UnsupportedOperationError
 from lakebed.model import ObjectInfo, TransferResult
 
 _GROUP = 50
 """Files that one thread copies before it takes others."""
+
+_TOGETHER = 250
+"""Small objects of one request."""
 
 _FEW_FAILURES = 100
 """Files that may fail. After more, something is wrong with all of them."""
@@ -68,8 +75,7 @@ class Fetch:
         done: list[Known] = []
         try:
             left = self._copy(batch, prefix, target, done)
-            jobs = [partial(self._one, info, info.path.removeprefix(prefix), target, done) for info in left]
-            gather(jobs, limit=self._jobs, stop=self._tally.stop)
+            self._fetch(left, prefix, target, done)
         finally:
             if self._memory is not None:
                 run_in_thread(self._memory.remember, done)
@@ -108,6 +114,84 @@ class Fetch:
             else:
                 self._succeed(info.path, info)
         return left
+
+    def _fetch(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> None:
+        """Download objects: small ones many in one request, unless the store itself gives them."""
+        small: list[ObjectInfo] = []
+        others: list[ObjectInfo] = []
+        for info in batch:
+            (small if info.size <= SMALL and not self._is_signed(info) else others).append(info)
+        groups = [small[start : start + _TOGETHER] for start in range(0, len(small), _TOGETHER)]
+        jobs = [partial(self._together, group, prefix, target, done) for group in groups]
+        gather(jobs, limit=self._jobs, stop=self._tally.stop)
+        self._one_by_one(others, prefix, target, done)
+
+    def _one_by_one(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> None:
+        jobs = [partial(self._one, info, info.path.removeprefix(prefix), target, done) for info in batch]
+        gather(jobs, limit=self._jobs, stop=self._tally.stop)
+
+    def _is_signed(self, info: ObjectInfo) -> bool:
+        """Whether there is an address of the store at which this object can be read."""
+        where, addresses = self._ref._target, self._ref._target.transport.addresses
+        if self._ref._reads_proxied() or not addresses.reachable:
+            return False
+        return addresses.get((where.repository, where.ref, info.path, info.checksum)) is not None
+
+    def _together(self, group: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> None:
+        """Download small objects in one request."""
+        wanted = run_in_thread(self._missing, group, prefix, target)
+        arrived: list[ObjectRead] = []
+        alone: list[ObjectInfo] = []
+        size = 0
+        try:
+            for read in read_batches(self._ref._target, Wanted([info.path for info in wanted])):
+                if read.alone:
+                    alone += [info for info in wanted if info.path == read.path]
+                    continue
+                arrived.append(read)
+                size += len(read.data)
+                if len(arrived) == _GROUP or size >= CHUNK:
+                    run_in_thread(self._write_group, arrived, prefix, target, done)
+                    arrived, size = [], 0
+        except UnsupportedOperationError:  # an older server: nothing has arrived
+            alone = wanted
+        run_in_thread(self._write_group, arrived, prefix, target, done)
+        self._one_by_one(alone, prefix, target, done)
+
+    def _missing(self, group: list[ObjectInfo], prefix: str, target: Path) -> list[ObjectInfo]:
+        """The objects that no earlier run has downloaded, and that can be files."""
+        missing = []
+        for info in group:
+            name = info.path.removeprefix(prefix)
+            try:
+                if not self._skipped(info, name, inside(target, name)):
+                    missing.append(info)
+            except Exception as error:
+                if not of_one_file(error):
+                    raise
+                self._fail(info.path, error)
+        return missing
+
+    def _write_group(self, group: list[ObjectRead], prefix: str, target: Path, done: list[Known]) -> None:
+        for read in group:
+            name = read.path.removeprefix(prefix)
+            try:
+                if read.info is None or read.error is not None:
+                    raise read.error or ValueError(name)
+                local = inside(target, name)
+                local.parent.mkdir(parents=True, exist_ok=True)
+                started = time.time_ns()
+                with appearing(local) as file:
+                    file.write(read.data)
+                self._tally.moved(len(read.data))
+                if self._memory is not None:
+                    done.append(describe(name, local, read.info.checksum, started))
+            except Exception as error:
+                if not of_one_file(error):
+                    raise
+                self._fail(read.path, error)
+            else:
+                self._succeed(read.path, read.info)
 
     def _one(self, info: ObjectInfo, name: str, target: Path, done: list[Known]) -> None:
         try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,15 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from lakebed._bulk.batches import BATCH_FILES, Item
+from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
 from lakebed._bulk.failures import partial_failure
 from lakebed._bulk.hash_cache import Known
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.sync import gather, run_in_thread
+from lakebed._http.object_frames import ObjectRead
 from lakebed._sync.bulk import download as bulk_download
 from lakebed._sync.bulk import upload as bulk_upload
 from lakebed._sync.checkout.plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
+from lakebed._sync.objects.read_many import Wanted, read_batches
 from lakebed.errors import (
     ConfigurationError,
     Conflict,
@@ -35,6 +37,7 @@ from lakebed.errors import (
     InvalidRequestError,
     LakebedError,
     NothingToCommitError,
+    UnsupportedOperationError,
 )
 from lakebed.model import Change, Commit
 
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.lake import Lake
     from lakebed._sync.handles.ref import Ref
     from lakebed._sync.handles.repository import Repository
+
+_GROUP = 50
+"""Small files that one thread writes before it takes others."""
 
 DataPath = Literal["direct", "presigned", "proxied"] | None
 
@@ -268,11 +274,42 @@ def _fetch(ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tall
         done.append(run_in_thread(_place, here, plan, name, part, info.checksum, started))
         tally.done(1)
 
-    jobs: list[Callable[[], Any]] = [partial(one, change) for change in changes]
     try:
-        gather(jobs, AT_ONCE)
+        left = _fetch_small(ref, here, plan, changes, tally, done)
+        gather([partial(one, change) for change in left], AT_ONCE)
     finally:
         run_in_thread(here.index.remember, done)
+
+
+def _fetch_small(
+    ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tally: Tally, done: list[Known]
+) -> list[Change]:
+    """Download small objects in one request. Returns the changes that need a request of their own."""
+    left = {change.path: change for change in changes}
+    wanted = [change.path for change in changes if change.size is not None and change.size <= SMALL]
+
+    def place(group: list[ObjectRead]) -> None:
+        for read in group:
+            assert read.info is not None
+            part, started = here.parts / uuid4().hex, time.time_ns()
+            part.write_bytes(read.data)
+            name = read.path.removeprefix(here.origin.prefix)
+            done.append(_place(here, plan, name, part, read.info.checksum, started))
+            tally.moved(len(read.data))
+            tally.done(1)
+            del left[read.path]
+
+    arrived: list[ObjectRead] = []
+    with suppress(UnsupportedOperationError):  # an older server
+        for read in read_batches(ref._target, Wanted(wanted)):
+            if read.alone or read.error is not None:
+                continue
+            arrived.append(read)
+            if len(arrived) == _GROUP:
+                run_in_thread(place, arrived)
+                arrived = []
+    run_in_thread(place, arrived)
+    return list(left.values())
 
 
 def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:

@@ -1,0 +1,143 @@
+"""Many small objects of one ref in one response. A stream that breaks off goes on with the objects that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from lakebed import _checks
+from lakebed._async.http.target import Target
+from lakebed._async.objects.interfaces import ObjectReader
+from lakebed._bulk.batches import JOBS, SMALL
+from lakebed._bulk.failures import failure, of_one_file, partial_failure
+from lakebed._compat.aio import collect, gather, sleep
+from lakebed._gateway.operations import objects
+from lakebed._http.object_frames import ObjectFrames, ObjectRead
+from lakebed._http.retry import Failed, unreachable
+from lakebed.errors import InvalidRequestError, LakebedError, ObjectFailure, ProtocolError, UnsupportedOperationError
+from lakebed.model import ObjectInfo
+
+_MOST = 5_000
+"""Paths of one request. The server takes 10,000, and a body of 10 MiB."""
+
+_ALONE = 64
+"""Objects that are read before they are returned, from a server without batches."""
+
+OnError = Callable[[str, LakebedError], None] | None
+
+
+class Wanted:
+    """The objects that have not arrived yet: paths, or all with a prefix."""
+
+    def __init__(self, paths: Sequence[str] | None, prefix: str = "") -> None:
+        self._paths = paths
+        self._arrived = 0
+        self._prefix = prefix
+        self._after = ""
+        self.is_complete = paths is not None and not paths
+
+    def body(self) -> dict[str, Any]:
+        """The request for the next of them."""
+        size = {"max_object_size": SMALL}
+        if self._paths is not None:
+            return {"paths": self._paths[self._arrived : self._arrived + _MOST], **size}
+        after = {"after": self._after} if self._after else {}
+        return {"prefix": self._prefix, **after, **size}
+
+    def arrived(self, path: str) -> None:
+        """Note the next object. Raises ValueError when it is another one."""
+        if self._paths is None:
+            self._after = path
+            return
+        if path != self._paths[self._arrived]:
+            raise ValueError(f"{path!r} instead of {self._paths[self._arrived]!r}")
+        self._arrived += 1
+        self.is_complete = self._arrived == len(self._paths)
+
+    def ended(self, has_more: bool) -> None:
+        """Note the end of a response."""
+        if self._paths is None:
+            self.is_complete = not has_more
+
+
+async def read_batches(target: Target, wanted: Wanted) -> AsyncIterator[ObjectRead]:
+    """Objects of up to 1 MiB with their data, and larger ones without, in the order of the server.
+
+    Raises UnsupportedOperationError when the server has no batches, and errors that are not about one object.
+    """
+    failures = 0
+    policy = target.transport.policy
+    while not wanted.is_complete:
+        call = objects.read_many(target.repository, target.ref, wanted.body())
+        frames = ObjectFrames(call)
+        try:
+            async with target.transport.stream(call) as (_, chunks):
+                async for chunk in chunks:
+                    for read in frames.feed(chunk):
+                        try:
+                            wanted.arrived(read.path)
+                        except (ValueError, IndexError) as error:
+                            raise ProtocolError(f"cannot read the answer to {call.action!r}: {error}") from None
+                        failures = 0
+                        yield read
+            if frames.has_more is None:
+                raise Failed(unreachable(call, f"the answer to {call.action!r} broke off; try again"), again=True)
+            wanted.ended(frames.has_more)
+        except Failed as failed:
+            failures += 1
+            if failures >= policy.attempts:
+                raise failed.error from None
+            await sleep(min(policy.base * failures, policy.cap))
+
+
+async def read_many(
+    ref: ObjectReader, paths: Iterable[str] | None, prefix: str | None, on_error: OnError
+) -> AsyncIterator[tuple[str, bytes]]:
+    """Paths and contents, in order. Raises PartialFailureError at the end, unless `on_error` takes the errors."""
+    if (paths is None) == (prefix is None):
+        raise InvalidRequestError("give either paths or prefix")
+    if prefix is not None:
+        _checks.check_text(prefix, "prefix")
+    several = None if paths is None else list(dict.fromkeys(map(_checks.check_path, paths)))
+    failures: list[ObjectFailure] = []
+    count = 0
+    async for found in _reads(ref, several, prefix or ""):
+        count += 1
+        read = await _alone(ref, found.path) if found.alone else found
+        if read.error is None:
+            yield read.path, read.data
+        elif on_error is not None:
+            on_error(read.path, read.error)
+        else:
+            failures.append(failure(read.path, read.error))
+    if failures:
+        raise partial_failure(f"of {ref._target.ref} could not be read", failures, count)
+
+
+async def _reads(ref: ObjectReader, paths: Sequence[str] | None, prefix: str) -> AsyncIterator[ObjectRead]:
+    """All objects by batches, or one by one from a server without them."""
+    try:
+        async for read in read_batches(ref._target, Wanted(paths, prefix)):
+            yield read
+        return
+    except UnsupportedOperationError:
+        pass
+    if paths is None:
+        paths = [one.path async for one in ref.list(prefix) if isinstance(one, ObjectInfo)]
+    for start in range(0, len(paths), _ALONE):
+        group = paths[start : start + _ALONE]
+        for read in await gather([partial(_alone, ref, path) for path in group], JOBS):
+            yield read
+
+
+async def _alone(ref: ObjectReader, path: str) -> ObjectRead:
+    """One object by a request of its own. Raises errors that are not about this object."""
+    source = ref._download(path, 0, None)
+    try:
+        data = b"".join(await collect(aiter(source)))
+    except LakebedError as error:
+        if not of_one_file(error):
+            raise
+        return ObjectRead(path, error=error)
+    return ObjectRead(path, source.info, data)
