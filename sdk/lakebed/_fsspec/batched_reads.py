@@ -6,10 +6,17 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from glob import has_magic
+from typing import Any
 
 from lakebed import aio
+from lakebed._fsspec.base import AT_ONCE, Base
 from lakebed._integration.aio import read_small
+from lakebed._integration.values import PROXIED
 from lakebed.errors import LakebedError, UnsupportedOperationError
+
+FILES = 200
+"""Files of one call that are asked for at the same time, and so the largest batch."""
 
 Asked = dict[str, list["asyncio.Future[bytes | None]"]]
 
@@ -18,6 +25,9 @@ class BatchedReads:
     """The reads of one call. What is asked for during one batch of a ref makes up the next one."""
 
     def __init__(self) -> None:
+        self.alone = asyncio.Semaphore(AT_ONCE)
+        """Limits the reads by requests of their own."""
+
         self._asked: dict[tuple[str, str], Asked] = {}
         self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
 
@@ -72,10 +82,36 @@ def current() -> BatchedReads | None:
 
 
 @contextmanager
-def batched(is_wanted: bool) -> Iterator[None]:
-    """Read small objects in batches in this block and in the tasks that it starts."""
+def _batched(is_wanted: bool, options: dict[str, Any]) -> Iterator[None]:
+    """Read small objects in batches in this block and in the tasks that it starts.
+
+    `options` are the arguments of fsspec's method.
+    """
     token = _CURRENT.set(BatchedReads() if is_wanted else None)
+    if is_wanted and not options.get("batch_size"):
+        options["batch_size"] = FILES
     try:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+class ReadingMany(Base):
+    """The methods that read several files."""
+
+    async def _cat(self, path: Any, recursive: bool = False, **kwargs: Any) -> Any:
+        with _batched(self._gives_many(path, recursive), kwargs):
+            return await super()._cat(path, recursive=recursive, **kwargs)
+
+    async def _cat_ranges(self, paths: list[str], starts: Any, ends: Any, **kwargs: Any) -> Any:
+        with _batched(self._gives_many(paths, False), kwargs):
+            return await super()._cat_ranges(paths, starts, ends, **kwargs)
+
+    async def _get(self, rpath: Any, lpath: Any, recursive: bool = False, **kwargs: Any) -> Any:
+        with _batched(self._gives_many(rpath, recursive), kwargs):
+            return await super()._get(rpath, lpath, recursive=recursive, **kwargs)
+
+    def _gives_many(self, path: Any, recursive: bool) -> bool:
+        """Whether a call reads several files. Their bytes come through the server unless a data path was chosen."""
+        several = recursive or has_magic(path) if isinstance(path, str) else len(path) > 1
+        return several and self.connection.data_path in (None, PROXIED)

@@ -9,19 +9,17 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
-from glob import has_magic
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
 
-from lakebed._fsspec.base import Base
-from lakebed._fsspec.batched_reads import batched, current
+from lakebed._fsspec.batched_reads import ReadingMany, current
 from lakebed._fsspec.paths import Place, Row, directory, file_row, folder_row, missing, object_place
 from lakebed._integration.aio import read_range, read_tail, shared_directory
-from lakebed._integration.values import PROXIED, appearing, read_file
+from lakebed._integration.values import appearing, read_file
 from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
 from lakebed.model import ObjectInfo
 
@@ -35,7 +33,7 @@ Opened = tuple[Row, str | None, bytes]
 """A row, the local file of the object if there is one, and the last bytes of the object if they are known."""
 
 
-class Reading(Base):
+class Reading(ReadingMany):
     """The methods that change nothing."""
 
     async def _info(self, path: str, **kwargs: Any) -> Row:
@@ -186,23 +184,6 @@ class Reading(Base):
 
     # contents
 
-    async def _cat(self, path: Any, recursive: bool = False, **kwargs: Any) -> Any:
-        with batched(self._gives_many(path, recursive)):
-            return await super()._cat(path, recursive=recursive, **kwargs)
-
-    async def _cat_ranges(self, paths: list[str], starts: Any, ends: Any, **kwargs: Any) -> Any:
-        with batched(len(paths) > 1):
-            return await super()._cat_ranges(paths, starts, ends, **kwargs)
-
-    async def _get(self, rpath: Any, lpath: Any, recursive: bool = False, **kwargs: Any) -> Any:
-        with batched(self._gives_many(rpath, recursive)):
-            return await super()._get(rpath, lpath, recursive=recursive, **kwargs)
-
-    def _gives_many(self, path: Any, recursive: bool) -> bool:
-        """Whether a call reads several files. Their bytes come through the server unless a data path was chosen."""
-        several = recursive or has_magic(path) if isinstance(path, str) else len(path) > 1
-        return several and self.connection.data_path in (None, PROXIED)
-
     async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         place = object_place(self._strip_protocol(path))
         try:
@@ -232,8 +213,13 @@ class Reading(Base):
             if fd is not None:
                 return await asyncio.to_thread(read_file, fd, info.size, place.name)
         reads = current()
-        data = None if reads is None else await reads.read(ref, place.path)
-        return await ref.get(place.path) if data is None else data
+        if reads is None:
+            return await ref.get(place.path)
+        data = await reads.read(ref, place.path)
+        if data is not None:
+            return data
+        async with reads.alone:
+            return await ref.get(place.path)
 
     async def _range(self, place: Place, start: int, end: int | None) -> bytes:
         """Read a range as slices do: a negative position counts from the end, and the end is cut off."""
@@ -295,14 +281,19 @@ class Reading(Base):
 
     async def _fetch(self, place: Place, target: Any, callback: Any) -> None:
         told: Callable[[int], None] = callback.relative_update
-        source = self._ref(place)
-        reads = current()
-        data = None if reads is None else await reads.read(source, place.path)
-        if data is not None:
-            callback.set_size(len(data))
-            await asyncio.to_thread(_save, target, data)
-            told(len(data))
-            return
+        source, reads = self._ref(place), current()
+        if reads is not None:
+            data = await reads.read(source, place.path)
+            if data is not None:
+                callback.set_size(len(data))
+                await asyncio.to_thread(_save, target, data)
+                told(len(data))
+                return
+        async with reads.alone if reads is not None else nullcontext():
+            await self._download(source, place, target, callback)
+
+    async def _download(self, source: Any, place: Place, target: Any, callback: Any) -> None:
+        told: Callable[[int], None] = callback.relative_update
         if callback is not DEFAULT_CALLBACK:
             callback.set_size((await source.stat(place.path)).size)
         await source.download(place.path, target, progress=told)
