@@ -48,12 +48,12 @@ class Wanted:
         return {"prefix": self._prefix, **after, **size}
 
     def arrived(self, path: str) -> None:
-        """Note the next object. Raises ValueError when it is another one."""
+        """Note the next object. Raises ProtocolError when it is not the next one."""
         if self._paths is None:
             self._after = path
             return
-        if path != self._paths[self._arrived]:
-            raise ValueError(f"{path!r} instead of {self._paths[self._arrived]!r}")
+        if self.is_complete or path != self._paths[self._arrived]:
+            raise ProtocolError(f"the server sent {path!r}, which is not the next object of the request")
         self._arrived += 1
         self.is_complete = self._arrived == len(self._paths)
 
@@ -77,10 +77,7 @@ def read_batches(target: Target, wanted: Wanted) -> Iterator[ObjectRead]:
             with target.transport.stream(call) as (_, chunks):
                 for chunk in chunks:
                     for read in frames.feed(chunk):
-                        try:
-                            wanted.arrived(read.path)
-                        except (ValueError, IndexError) as error:
-                            raise ProtocolError(f"cannot read the answer to {call.action!r}: {error}") from None
+                        wanted.arrived(read.path)
                         failures = 0
                         yield read
             if frames.has_more is None:
