@@ -10,10 +10,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
-from re import _constants as ops  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
+
+ops: Any = import_module("re._constants")
+parser: Any = import_module("re._parser")
 
 FEW = 8
 SAMPLES = "aZ5_ \n\r\x00-/é٣\u2028\U0001f600"

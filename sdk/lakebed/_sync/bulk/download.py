@@ -82,7 +82,9 @@ class Fetch:
 
     def _copy(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> list[ObjectInfo]:
         """Copy objects whose files are on this machine. Returns the others."""
-        shared = None if self._ref._reads_proxied() else shared_directory(self._ref._target)
+        if not batch or not batch[0].physical_address.startswith("local://") or self._ref._reads_proxied():
+            return batch
+        shared = shared_directory(self._ref._target)
         if not shared:
             return batch
         groups = [batch[start : start + _GROUP] for start in range(0, len(batch), _GROUP)]
