@@ -18,7 +18,7 @@ from lakebed._async.http.attempts import repeated
 from lakebed._async.http.object_store import Outside
 from lakebed._async.http.sent_body import LengthChanged, SentBody
 from lakebed._compat.aio import Clients, run_in_thread
-from lakebed._compat.aio_http import Response, new_client
+from lakebed._compat.aio_http import Client, Response, new_client
 from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
 from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with_query
@@ -76,8 +76,7 @@ class Transport:
         """Signed addresses to read at."""
 
         self._headers = _headers(settings)
-        options = Options(settings.timeout, trust.ssl_context(settings), settings.http)
-        self._clients = Clients(partial(new_client, options))
+        self._clients = Clients(partial(_new_client, settings))
         self._near: bool | None = None
 
     def shared(self) -> Self:
@@ -188,6 +187,10 @@ class Transport:
                 yield chunk
         except HttpError as cause:
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
+
+
+def _new_client(settings: Settings) -> Client:
+    return new_client(Options(settings.timeout, trust.ssl_context(settings), settings.http))
 
 
 def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from lakebed._compat.sync import Clients, run_in_thread
-from lakebed._compat.sync_http import Response, new_client
+from lakebed._compat.sync_http import Client, Response, new_client
 from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
 from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with_query
@@ -78,8 +78,7 @@ class Transport:
         """Signed addresses to read at."""
 
         self._headers = _headers(settings)
-        options = Options(settings.timeout, trust.ssl_context(settings), settings.http)
-        self._clients = Clients(partial(new_client, options))
+        self._clients = Clients(partial(_new_client, settings))
         self._near: bool | None = None
 
     def shared(self) -> Self:
@@ -190,6 +189,10 @@ class Transport:
                 yield chunk
         except HttpError as cause:
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
+
+
+def _new_client(settings: Settings) -> Client:
+    return new_client(Options(settings.timeout, trust.ssl_context(settings), settings.http))
 
 
 def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
