@@ -40,7 +40,7 @@ def safe_name(path: str, folder: str, size: int) -> str:
 
 
 def _is_unsafe(segment: str) -> bool:
-    """Whether a segment leaves the target directory on some system, or looks like the replacement of one that does."""
+    """Whether a segment leaves the target directory on some system, or looks like the replacement of such a segment."""
     has_drive = segment[1:2] == ":" and segment[0].isascii() and segment[0].isalpha()
     return segment in ("", ".", "..") or segment.startswith("%") or has_drive or "\\" in segment or "\x00" in segment
 
