@@ -33,7 +33,7 @@ def appearing(final: Path) -> Iterator[IO[bytes]]:
     """A new file that gets the name `final` when the block ends without an error. OSErrors name `final`."""
     partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
     try:
-        file = partial.open("x+b", buffering=0)
+        file = partial.open("x+b")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(final)) from None
     try:

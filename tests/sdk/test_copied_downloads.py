@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import lakebed
 import pytest
 from lakebed._direct import copy
 from lakebed._direct.shared_directory import SharedDirectory
+from lakebed._files import appearing
 from lakebed._integration.sync import shared_directory
 
 from tests.support.server import RunningServer, running_server
@@ -142,3 +144,15 @@ def test_each_way_of_the_kernel_copies_or_declines(way: Callable[..., bool], tmp
         size = () if way is copy._cloned else (len(content),)
         done = way(source.fileno(), target.fileno(), *size)
     assert (tmp_path / "b").read_bytes() == (content if done else b"")
+
+
+def test_a_file_that_is_written_in_part_does_not_appear(tmp_path: Path) -> None:
+    """A full disk takes the first part of a write without an error."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="too large"), appearing(tmp_path / "a") as file:
+            file.write(b"x" * 2000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
