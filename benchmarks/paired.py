@@ -1,4 +1,4 @@
-"""Compare this checkout's server with another checkout's: stat, put and commit, in paired runs.
+"""Compare this checkout's server with another checkout's: stat, put, get, commit and large transfers, in paired runs.
 
     python -m benchmarks.paired BEFORE [--rounds 15]
 
@@ -26,9 +26,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLE", "a secret of this benchmark, long enough"
-WORK = {"stat": 1500, "put of 1 KiB": 150, "get of 1 KiB": 600, "commit of one row": 40}
+WORK = {
+    "stat": 1500,
+    "put of 1 KiB": 150,
+    "get of 1 KiB": 600,
+    "commit of one row": 40,
+    "upload of 64 MiB": 1,
+    "download of 64 MiB": 2,
+}
 """How often a round asks for each."""
 
+LARGE = bytes(64 << 20)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -77,6 +85,10 @@ class Server:
             self.ask("GET", "/repositories/lake/refs/main/objects/stat?path=known")
         elif name.startswith("get"):
             self.ask("GET", "/repositories/lake/refs/main/objects?path=known")
+        elif name.startswith("upload"):
+            self.ask("POST", f"{objects}?path=large", LARGE)
+        elif name.startswith("download"):
+            self.ask("GET", "/repositories/lake/refs/main/objects?path=large")
         elif name.startswith("put"):
             self.ask("POST", f"{objects}?path=put/{next(self.numbers):08}", b"x" * 1024)
         else:
