@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import fsspec
 
@@ -49,10 +49,9 @@ def rows(lake: Lake, folder: Path, rounds: int) -> Iterator[Row]:
 
 def _into(folder: Path, call: Callable[[Path], object]) -> Client:
     """A download into a new directory, which must then have all files."""
-    top = folder / "down"
 
     def run() -> None:
-        shutil.rmtree(top, ignore_errors=True)
+        top = folder / f"down-{uuid4().hex}"  # removing the last one would count, and slow down new files nearby
         call(top)
         count = sum(1 for path in top.rglob("*") if path.is_file())
         if count != FILES:

@@ -37,9 +37,10 @@ class Link:
         ready.set()
         await stop.wait()
         server.close()
-        for task in [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
             task.cancel()
-        await asyncio.sleep(0)
+        await asyncio.wait(others, timeout=5)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(*self._target)

@@ -86,7 +86,7 @@ class Git(Tool):
         self.run("git", "status", "--short")
 
     def get(self) -> None:
-        shutil.rmtree(self.top / "data")
+        (self.top / "data").rename(self.top.parent / f"{self.top.name}-before")
         self.run("git", "checkout", "-q", "HEAD", "--", "data")
 
 
@@ -106,7 +106,7 @@ class Dvc(Git):
         self.run("dvc", "status")
 
     def get(self) -> None:
-        shutil.rmtree(self.top / "data")
+        (self.top / "data").rename(self.top.parent / f"{self.top.name}-before")
         self.run("dvc", "checkout", "-q")
 
 
@@ -151,7 +151,7 @@ class Lakebed(Tool):
         self._command("status", "wd")
 
     def get(self) -> None:
-        shutil.rmtree(self.files())
+        self.files().rename(self.top / "before")
         self._command("clone", self._place, "wd")
 
     def _command(self, *words: str) -> None:
