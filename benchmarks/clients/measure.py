@@ -12,7 +12,7 @@ Client = Callable[[], object]
 
 @dataclass(frozen=True)
 class Row:
-    """One operation: seconds of each client (the median), and the bound of ours / `peer`, if there is one."""
+    """One operation: the median seconds of each client, and the largest permitted ratio of `ours` to `peer`."""
 
     group: str
     name: str
@@ -24,7 +24,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Time of ours / time of the peer: below 1, Lakebed is faster."""
+        """Time of `ours` divided by the time of `peer`. Below 1, Lakebed is faster."""
         return self.seconds[self.ours] / self.seconds[self.peer] if self.peer else None
 
     @property

@@ -280,23 +280,23 @@ class Reading(ReadingMany):
             raise missing(place, error) from None
 
     async def _fetch(self, place: Place, target: Any, callback: Any) -> None:
-        told: Callable[[int], None] = callback.relative_update
+        report: Callable[[int], None] = callback.relative_update
         source, reads = self._ref(place), current()
         if reads is not None:
             data = await reads.read(source, place.path)
             if data is not None:
                 callback.set_size(len(data))
                 await asyncio.to_thread(_save, target, data)
-                told(len(data))
+                report(len(data))
                 return
         async with reads.alone if reads is not None else nullcontext():
             await self._download(source, place, target, callback)
 
     async def _download(self, source: Any, place: Place, target: Any, callback: Any) -> None:
-        told: Callable[[int], None] = callback.relative_update
+        report: Callable[[int], None] = callback.relative_update
         if callback is not DEFAULT_CALLBACK:
             callback.set_size((await source.stat(place.path)).size)
-        await source.download(place.path, target, progress=told)
+        await source.download(place.path, target, progress=report)
 
     def _lake_here(self) -> Any:
         self._here()

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from lakebed._async.http.attempts import repeated
-from lakebed._async.http.sent_body import LengthChanged, SentBody
+from lakebed._async.http.sent_body import LengthChanged, SentBody, source_error
 from lakebed._compat.aio import Clients
 from lakebed._compat.aio_http import Response, new_client
 from lakebed._http import retry
@@ -113,10 +113,10 @@ class Outside:
             answer = await self._clients.get().send(request, stream=False)
         except HttpError as cause:
             if sent.error is not None:
-                raise _of_source(subject, sent.error) from None
+                raise source_error(subject, sent.error) from None
             raise retry.broken(subject, cause, _host(target.url)) from None
         except LengthChanged as error:
-            raise _of_source(subject, error) from None
+            raise source_error(subject, error) from None
         if 200 <= answer.status < 300:
             if body.meter.hashed and body.meter.checksum != digest:
                 raise _changed(subject)
@@ -170,11 +170,6 @@ def _says_size(response: Response) -> bool:
     if response.status == 206:
         return str(response.headers.get("content-range", "")).rpartition("/")[2].isdigit()
     return "content-length" in response.headers
-
-
-def _of_source(subject: Call[None], error: Exception) -> Exception:
-    """The error to raise for an error of the source of a body."""
-    return retry.length_changed(subject) if isinstance(error, LengthChanged) else error
 
 
 def _host(url: str) -> str:

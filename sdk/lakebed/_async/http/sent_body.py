@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
+
+from lakebed._http import retry
+from lakebed._values.wire import Call
 
 
 class LengthChanged(Exception):
@@ -31,3 +35,8 @@ class SentBody:
         except Exception as error:
             self.error = error
             raise
+
+
+def source_error(call: Call[Any], error: Exception) -> Exception:
+    """The error to raise when the source of a body fails: of this call if the length is wrong, else its own."""
+    return retry.length_changed(call) if isinstance(error, LengthChanged) else error

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from lakebed._async.http.attempts import repeated
 from lakebed._async.http.object_store import Outside
-from lakebed._async.http.sent_body import LengthChanged, SentBody
+from lakebed._async.http.sent_body import LengthChanged, SentBody, source_error
 from lakebed._compat.aio import Clients, run_in_thread
 from lakebed._compat.aio_http import Client, Response, new_client
 from lakebed._gateway import calls
@@ -176,10 +176,10 @@ class Transport:
             return await self._clients.get().send(request, stream=stream)
         except HttpError as cause:
             if sent is not None and sent.error is not None:
-                raise _of_source(call, sent.error) from None
+                raise source_error(call, sent.error) from None
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
         except LengthChanged as error:
-            raise _of_source(call, error) from None
+            raise source_error(call, error) from None
 
     async def _bytes(self, call: Call[Any], response: Response) -> AsyncIterator[bytes]:
         try:
@@ -197,11 +197,6 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
     if body is None:
         return retry.wants_more
     return lambda error: retry.wants_more(error) and body.replayable
-
-
-def _of_source(call: Call[Any], error: Exception) -> Exception:
-    """Return the error to raise when the source of a body fails."""
-    return retry.length_changed(call) if isinstance(error, LengthChanged) else error
 
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:

@@ -21,7 +21,7 @@ from lakebed._compat.sync_http import Response, new_client
 from lakebed._http import retry
 from lakebed._http.exchange import USER_AGENT, BadAddressError, HttpError, NotConnectedError, Options, Request
 from lakebed._sync.http.attempts import repeated
-from lakebed._sync.http.sent_body import LengthChanged, SentBody
+from lakebed._sync.http.sent_body import LengthChanged, SentBody, source_error
 from lakebed._values.signed import PartUrl
 from lakebed._values.upload_source import Meter
 from lakebed._values.wire import Answer, Call
@@ -115,10 +115,10 @@ class Outside:
             answer = self._clients.get().send(request, stream=False)
         except HttpError as cause:
             if sent.error is not None:
-                raise _of_source(subject, sent.error) from None
+                raise source_error(subject, sent.error) from None
             raise retry.broken(subject, cause, _host(target.url)) from None
         except LengthChanged as error:
-            raise _of_source(subject, error) from None
+            raise source_error(subject, error) from None
         if 200 <= answer.status < 300:
             if body.meter.hashed and body.meter.checksum != digest:
                 raise _changed(subject)
@@ -172,11 +172,6 @@ def _says_size(response: Response) -> bool:
     if response.status == 206:
         return str(response.headers.get("content-range", "")).rpartition("/")[2].isdigit()
     return "content-length" in response.headers
-
-
-def _of_source(subject: Call[None], error: Exception) -> Exception:
-    """The error to raise for an error of the source of a body."""
-    return retry.length_changed(subject) if isinstance(error, LengthChanged) else error
 
 
 def _host(url: str) -> str:

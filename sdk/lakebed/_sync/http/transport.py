@@ -25,7 +25,7 @@ from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._sync.http.attempts import repeated
 from lakebed._sync.http.object_store import Outside
-from lakebed._sync.http.sent_body import LengthChanged, SentBody
+from lakebed._sync.http.sent_body import LengthChanged, SentBody, source_error
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import AuthenticationError, LakebedError
@@ -178,10 +178,10 @@ class Transport:
             return self._clients.get().send(request, stream=stream)
         except HttpError as cause:
             if sent is not None and sent.error is not None:
-                raise _of_source(call, sent.error) from None
+                raise source_error(call, sent.error) from None
             raise retry.broken(call, cause, self.settings.shown_endpoint) from None
         except LengthChanged as error:
-            raise _of_source(call, error) from None
+            raise source_error(call, error) from None
 
     def _bytes(self, call: Call[Any], response: Response) -> Iterator[bytes]:
         try:
@@ -199,11 +199,6 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
     if body is None:
         return retry.wants_more
     return lambda error: retry.wants_more(error) and body.replayable
-
-
-def _of_source(call: Call[Any], error: Exception) -> Exception:
-    """Return the error to raise when the source of a body fails."""
-    return retry.length_changed(call) if isinstance(error, LengthChanged) else error
 
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:
