@@ -86,7 +86,7 @@ def test_only_addresses_given_out_for_the_path_can_be_linked(lake: Placed) -> No
     forged = [
         place,
         lake.write(f"{place},{int(ends, 16) + 9:09x}.{mac}", b"abc"),
-        lake.write(f"{place[:-1]}0,{signature}", b"abc"),
+        lake.write(f"{place[:-1]}{'1' if place.endswith('0') else '0'},{signature}", b"abc"),
         lake.write("mem://lake/data/2026010100/" + "0" * 32, b"abc"),
         "mem://lake/_lakebed/repository.json",
         "data/x",
