@@ -16,7 +16,6 @@ from lakebed._sync.bulk import download
 from lakebed._sync.checkout import verbs as working
 
 from tests.cli.support import Result
-from tests.support.waiting import wait_until
 
 Run = Callable[..., Result]
 
