@@ -23,7 +23,15 @@ from tests.patterns.backtracking import growth
 from tests.patterns.finding import Found, Sources, sources, spec_patterns
 from tests.patterns.measure import slow
 
-IMPORTED = ("lakebed", "lakebed_format", "lakebed_api", "lakebed_wire", "lakebed_engine", "lakebed_server")
+IMPORTED = (
+    "lakebed",
+    "lakebed_format",
+    "lakebed_api",
+    "lakebed_wire",
+    "lakebed_auth",
+    "lakebed_engine",
+    "lakebed_server",
+)
 
 OTHER_MATCHERS = {
     # fnmatch makes each `*` an atomic group, so it is linear: see `test_fnmatch_is_linear`

@@ -1,0 +1,99 @@
+"""Decides whether the policies of a user allow an action on a resource.
+
+`compile_policies` reads the policies once. The result answers any number of questions, from any thread, and never
+changes: changed policies are compiled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakebed_auth import arn
+from lakebed_auth.conditions import Context
+from lakebed_auth.needs import AllOf, Need, Needs
+from lakebed_auth.policy import Policy
+from lakebed_auth.rules import NEUTRAL, Decision, RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The first permission that an operation needs and the user does not have."""
+
+    action: str
+    resource: str
+    decision: Decision
+
+    def __str__(self) -> str:
+        """Return the text for the user. It names no policy: the user may not be allowed to read them."""
+        text = f"needs {self.action} on {arn.short(self.resource)}"
+        return f"{text}: {self.decision.reason}" if self.decision.reason else text
+
+
+class Compiled:
+    """The policies of a user, ready for decisions. `compile_policies` makes it.
+
+    Resources are `arn.ALL` or ARNs as the functions of `arn` make them. `arn.canonical` reads an ARN of a client.
+    """
+
+    __slots__ = ("_rule_sets",)
+
+    def __init__(self, *rule_sets: RuleSet) -> None:
+        self._rule_sets = rule_sets
+
+    def decide(self, action: str, resource: str, context: Context) -> Decision:
+        """Return whether the action on the resource is allowed, and by which statement.
+
+        Denied: a statement denies it, or a condition about the address cannot be evaluated. Neutral: no statement
+        applies, which refuses it as well.
+        """
+        decision: Decision | None = None
+        for rules in self._rule_sets:
+            found = rules.decide(action, resource, context)
+            if found.effect == "denied":
+                return found
+            if decision is None or found.effect == "neutral":
+                decision = found
+        return decision or NEUTRAL
+
+    def allowed_many(self, action: str, resources: Iterable[str], context: Context) -> list[bool]:
+        """Return for each resource whether the action on it is allowed."""
+        return [self.decide(action, resource, context).effect == "allowed" for resource in resources]
+
+    def denies_any(self, action: str, prefix: str, context: Context) -> bool:
+        """Return whether a statement may deny the action on some resource that begins with the prefix.
+
+        True when unsure: a pattern may have such a resource, or a condition asks for a field that is None.
+        """
+        return any(rules.may_deny(action, prefix, context) for rules in self._rule_sets)
+
+    def allows_some(self, action: str) -> bool:
+        """Return whether the action may be allowed on some resource, whatever the conditions and denials."""
+        return all(rules.allows_some(action) for rules in self._rule_sets)
+
+    def check(self, needs: Needs, context: Context) -> Refusal | None:
+        """Return the first permission that is missing; a denied one before others. None: all needs are met."""
+        if isinstance(needs, Need):
+            return self._check_one(needs, context)
+        refusals = [self.check(part, context) for part in needs.parts]
+        missing = [refusal for refusal in refusals if refusal is not None]
+        denied = [refusal for refusal in missing if refusal.decision.effect == "denied"]
+        if denied:
+            return denied[0]
+        is_met = not missing if isinstance(needs, AllOf) else len(missing) < len(refusals)
+        return None if is_met else missing[0]
+
+    def narrowed(self, inline: Compiled) -> Compiled:
+        """Return the permissions that both have: those of a user, narrowed by the inline policy of a key."""
+        return Compiled(*self._rule_sets, *inline._rule_sets)
+
+    def _check_one(self, need: Need, context: Context) -> Refusal | None:
+        if need.branch is not None or need.ref is not None:
+            context = context.at(need.branch, need.ref)
+        decision = self.decide(need.action, need.resource, context)
+        return None if decision.effect == "allowed" else Refusal(need.action, need.resource, decision)
+
+
+def compile_policies(policies: Iterable[Policy], user: str) -> Compiled:
+    """Return the union of the policies, ready for decisions. `${user}` in their resources is the id of this user."""
+    return Compiled(RuleSet(policies, user))

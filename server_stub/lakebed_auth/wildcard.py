@@ -1,0 +1,99 @@
+"""Patterns with `*` and `?`, which choose resources, actions and the values of conditions. Pure.
+
+Patterns come from users, and a regular expression with several `.*` backtracks. This matcher puts each part between two
+stars at the first place where it fits. That leaves the most for the next parts, so it never has to try again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+USER_VARIABLE: Final = "${user}"
+
+
+class Wildcard:
+    """A pattern: `*` is any characters or none, slashes included; `?` is exactly one character (code point).
+
+    All other characters are themselves; upper and lower case differ. With `user`, `${user}` is the id of that user. The
+    id is literal: a `*` in it matches a `*` only.
+
+    `prefix` holds the characters before the first wildcard. When `is_literal`, there is no wildcard.
+    """
+
+    __slots__ = ("_first", "_last", "_middle", "is_literal", "prefix")
+
+    def __init__(self, pattern: str, *, user: str | None = None) -> None:
+        parts: list[list[str | None]] = [[]]
+        for number, text in enumerate(pattern.split(USER_VARIABLE) if user is not None else [pattern]):
+            if number and user is not None:
+                parts[-1].extend(user)
+            for character in text:
+                if character == "*":
+                    parts.append([])
+                else:
+                    parts[-1].append(None if character == "?" else character)
+        self._first = _Part(parts[0])
+        self._last = _Part(parts[-1]) if len(parts) > 1 else None
+        self._middle = [_Part(part) for part in parts[1:-1] if part]
+        self.prefix = self._first.prefix
+        self.is_literal = self._last is None and len(self.prefix) == self._first.length
+
+    def matches(self, text: str) -> bool:
+        """Return whether the whole text has this pattern. Takes a time that is linear in the text."""
+        if self._last is None:
+            return len(text) == self._first.length and self._first.fits(text, 0)
+        at, end = self._first.length, len(text) - self._last.length
+        if at > end or not self._first.fits(text, 0) or not self._last.fits(text, end):
+            return False
+        for part in self._middle:
+            at = part.find(text, at, end)
+            if at < 0:
+                return False
+        return True
+
+    def may_match_below(self, prefix: str) -> bool:
+        """Return whether some text that begins with the prefix may have this pattern. True when unsure."""
+        return self.prefix.startswith(prefix) or (not self.is_literal and prefix.startswith(self.prefix))
+
+
+class _Part:
+    """The characters between two stars; None is any character."""
+
+    __slots__ = ("_any", "_characters", "_places", "length", "prefix")
+
+    def __init__(self, characters: Sequence[str | None]) -> None:
+        self.length = len(characters)
+        self._characters = characters if None in characters else None
+        known = characters if self._characters is None else characters[: characters.index(None)]
+        self.prefix = "".join(character or "" for character in known)
+        self._any = 0
+        self._places: dict[str, int] = {}
+        if self._characters is not None:
+            self._read(characters)
+
+    def _read(self, characters: Sequence[str | None]) -> None:
+        """Note where each character may be: bit n of a number is for place n."""
+        for place, character in enumerate(characters):
+            if character is None:
+                self._any |= 1 << place
+            else:
+                self._places[character] = self._places.get(character, 0) | 1 << place
+
+    def fits(self, text: str, at: int) -> bool:
+        """Return whether the part is in the text at this place. The text must have `length` characters from there."""
+        if self._characters is None:
+            return text.startswith(self.prefix, at)
+        return all(one is None or one == text[at + place] for place, one in enumerate(self._characters))
+
+    def find(self, text: str, start: int, end: int) -> int:
+        """Return the end of the first place in `text[start:end]` where the part is, or -1."""
+        if self._characters is None:
+            found = text.find(self.prefix, start, end)
+            return found if found < 0 else found + self.length
+        begun, whole = 0, 1 << (self.length - 1)
+        for at in range(start, end):  # bit n of `begun`: the first n + 1 characters of the part end here
+            begun = ((begun << 1) | 1) & (self._places.get(text[at], 0) | self._any)
+            if begun & whole:
+                return at + 1
+        return -1
