@@ -7,9 +7,6 @@ stars at the first place where it fits. That leaves the most for the next parts,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
-
-USER_VARIABLE: Final = "${user}"
 
 
 class Wildcard:
@@ -24,18 +21,10 @@ class Wildcard:
     __slots__ = ("_first", "_last", "_middle", "is_literal", "prefix")
 
     def __init__(self, pattern: str, *, user: str | None = None) -> None:
-        parts: list[list[str | None]] = [[]]
-        for number, text in enumerate(pattern.split(USER_VARIABLE) if user is not None else [pattern]):
-            if number and user is not None:
-                parts[-1].extend(user)
-            for character in text:
-                if character == "*":
-                    parts.append([])
-                else:
-                    parts[-1].append(None if character == "?" else character)
-        self._first = _Part(parts[0])
-        self._last = _Part(parts[-1]) if len(parts) > 1 else None
-        self._middle = [_Part(part) for part in parts[1:-1] if part]
+        first, *rest = (_Part(text, user) for text in pattern.split("*"))
+        self._first = first
+        self._last = rest.pop() if rest else None
+        self._middle = [part for part in rest if part.length]
         self.prefix = self._first.prefix
         self.is_literal = self._last is None and len(self.prefix) == self._first.length
 
@@ -58,22 +47,27 @@ class Wildcard:
 
 
 class _Part:
-    """The characters between two stars; None is any character."""
+    """The text between two stars. In `_characters`, None is any character; it is None if there is no `?`."""
 
     __slots__ = ("_any", "_characters", "_places", "length", "prefix")
 
-    def __init__(self, characters: Sequence[str | None]) -> None:
-        self.length = len(characters)
-        self._characters = characters if None in characters else None
-        known = characters if self._characters is None else characters[: characters.index(None)]
-        self.prefix = "".join(character or "" for character in known)
+    def __init__(self, text: str, user: str | None) -> None:
+        self.prefix, *rest = (
+            literal if user is None else literal.replace("${user}", user) for literal in text.split("?")
+        )
+        self._characters: list[str | None] | None = None
+        self.length = len(self.prefix)
+        if rest:
+            self._characters = [*self.prefix]
+            for literal in rest:
+                self._characters += [None, *literal]
+            self.length = len(self._characters)
+            self._note(self._characters)
+
+    def _note(self, characters: Sequence[str | None]) -> None:
+        """Note where each character may be: bit n of a number is for place n."""
         self._any = 0
         self._places: dict[str, int] = {}
-        if self._characters is not None:
-            self._read(characters)
-
-    def _read(self, characters: Sequence[str | None]) -> None:
-        """Note where each character may be: bit n of a number is for place n."""
         for place, character in enumerate(characters):
             if character is None:
                 self._any |= 1 << place
