@@ -2,7 +2,7 @@
 
 openapi-python-client writes a package that imports every model and httpx as soon as one operation is imported: 0.18 s
 for each start of the `lakebed` command. `make_lazy` moves these imports: models are imported when their names are used
-(PEP 562), httpx when a request is sent by the generated client itself.
+(PEP 562, and inside the functions of an operation), httpx when a request is sent by the generated client itself.
 """
 
 import ast
@@ -31,6 +31,17 @@ def make_lazy(package: Path) -> None:
     for path in sorted((package / "api").glob("*/*.py")):
         if path.name != "__init__.py":
             path.write_text(lazy_operation(path.read_text(encoding="utf-8")), encoding="utf-8")
+    types = package / "types.py"
+    types.write_text(without_attrs(types.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def without_attrs(source: str) -> str:
+    """The types that every operation imports, as dataclasses: attrs is imported with the first model."""
+    if "from attrs import define\n" not in source:
+        raise ValueError("types.py must use attrs")
+    return source.replace("from attrs import define\n", "from dataclasses import dataclass\n").replace(
+        "@define\n", "@dataclass\n"
+    )
 
 
 def lazy_init(source: str) -> str:
@@ -48,12 +59,30 @@ def lazy_init(source: str) -> str:
 
 
 def lazy_operation(source: str) -> str:
-    """The module of an operation, which uses httpx and the client in annotations only."""
+    """The module of an operation. Functions import the models that they use; annotations do not need httpx."""
     head, functions = source.split("\n\n\n", 1)
     if HTTPX not in head or CLIENT not in head:
         raise ValueError("a module of an operation must import httpx and the client")
+    models = {line.rpartition(" ")[2]: line for line in head.splitlines() if line.startswith("from ...models.")}
+    head = "".join(line + "\n" for line in head.splitlines() if line not in models.values())
     head = (
         head.replace(HTTPX, "").replace(CLIENT, "").replace("from typing import ", "from typing import TYPE_CHECKING, ")
     )
-    types = f"if TYPE_CHECKING:\n    import httpx\n\n    {CLIENT}"
-    return f"from __future__ import annotations\n\n{head}\n\n{types}\n\n{functions}"
+    types = "".join(f"    {line}\n" for line in [CLIENT.strip(), *models.values()])
+    return (
+        f"from __future__ import annotations\n\n{head}\nif TYPE_CHECKING:\n    import httpx\n\n{types}\n\n"
+        f"{_importing(functions, models)}"
+    )
+
+
+def _importing(functions: str, models: dict[str, str]) -> str:
+    """The functions, each with the imports of the models that its statements use."""
+    lines = functions.splitlines()
+    for function in reversed(ast.parse(functions).body):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            raise ValueError("a module of an operation must hold functions only")
+        nodes = [node for statement in function.body for node in ast.walk(statement)]
+        used = {node.id for node in nodes if isinstance(node, ast.Name)} & models.keys()
+        start = function.body[ast.get_docstring(function) is not None].lineno - 1
+        lines[start:start] = [f"    {models[name]}" for name in sorted(used)]
+    return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, MutableMapping
 from http import HTTPStatus
 from typing import IO, BinaryIO, Generic, Literal, TypeVar
 
-from attrs import define
+from dataclasses import dataclass
 
 
 class Unset:
@@ -26,7 +26,7 @@ FileTypes = (
 RequestFiles = list[tuple[str, FileTypes]]
 
 
-@define
+@dataclass
 class File:
     """Contains information for file uploads"""
 
@@ -42,7 +42,7 @@ class File:
 T = TypeVar("T")
 
 
-@define
+@dataclass
 class Response(Generic[T]):
     """A response from an endpoint"""
 

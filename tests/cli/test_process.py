@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import lakebed
@@ -62,6 +63,36 @@ def test_a_verb_imports_no_pandas(server: RunningServer) -> None:
         [sys.executable, "-c", code], capture_output=True, check=False, env=clean_environment(**server.environment)
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+LOADED = (
+    "__main__", "click*", "urllib3*",
+    "lakebed", "lakebed.cli*", "lakebed.errors", "lakebed.model", "lakebed._bulk*", "lakebed._checks",
+    "lakebed._compat*", "lakebed._gateway*", "lakebed._http*", "lakebed._lazy", "lakebed._model*", "lakebed._process*",
+    "lakebed._render*", "lakebed._settings*", "lakebed._values*", "lakebed._version",
+    "lakebed._sync", "lakebed._sync.handles", "lakebed._sync.handles.lake", "lakebed._sync.handles.repository*",
+    "lakebed._sync.http*", "lakebed._sync.objects",
+    "lakebed_api", "lakebed_api.api", "lakebed_api.api.branches*", "lakebed_api.errors", "lakebed_api.types",
+)  # fmt: skip
+"""What `lakebed branch list` may import besides the standard library: `x*` is the package `x` and its modules."""
+
+
+def test_branch_list_loads_only_what_it_needs(server: RunningServer) -> None:
+    """Each module takes time at the start of a command: a new one belongs here only if this command needs it."""
+    Command(server.environment)("repo", "create", "light", "local://light")
+    code = "import sys; from lakebed.cli.main import run; run(['branch', 'list', 'light']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=clean_environment(**server.environment),
+    )
+    listed, modules = done.stdout.splitlines()
+    assert listed.endswith("main")
+    foreign = {name for name in modules.split() if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert {name for name in foreign if not any(fnmatchcase(name, pattern) for pattern in LOADED)} == set()
+    assert {pattern for pattern in LOADED if not any(fnmatchcase(name, pattern) for name in foreign)} == set()
 
 
 def test_no_server_is_7() -> None:

@@ -20,13 +20,16 @@ import pyarrow
 import pyarrow.dataset
 import pytest
 from lakebed import _files
+from lakebed._values.graph import Graph
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {
     "pd": pandas,
     "pa": pyarrow,
     "pads": pyarrow.dataset,
-    **{name: getattr(lakebed, name) for name in ("Branch", "Ref", "Repository", "Lake")},
+    **{name: getattr(lakebed, name) for name in lakebed.__all__},
+    "Graph": Graph,
+    "OpenFile": lakebed.aio.OpenFile,
 }
 DOORS = [lakebed, lakebed.aio]
 

@@ -17,9 +17,6 @@ from lakebed._values.upload_source import CHUNK, Source
 from lakebed.errors import CorruptTransferError, InvalidRequestError
 from lakebed.model import ObjectInfo
 
-JOBS = 8
-"""Transfers at the same time."""
-
 BATCH_FILES = 1000
 """Objects that are registered together: one request."""
 

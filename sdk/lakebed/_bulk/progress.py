@@ -11,6 +11,8 @@ from lakebed.model import TransferProgress
 INTERVAL = 0.1
 """Seconds between two reports."""
 
+JOBS = 8
+"""Transfers at the same time."""
 
 Report = Callable[[TransferProgress], None] | None
 

@@ -70,9 +70,9 @@ def repository(row: models.Repository) -> RepositoryInfo:
     )
 
 
-def ref(row: models.Ref) -> RefInfo:
-    """A branch or a tag."""
-    return RefInfo(text(row.id), text(row.commit_id))
+def ref(row: Mapping[str, Any]) -> RefInfo:
+    """A branch or a tag, from JSON."""
+    return RefInfo(text(row["id"]), text(row["commit_id"]))
 
 
 def commit(row: models.Commit) -> Commit:
@@ -183,23 +183,21 @@ def page(
     def parse(body: Mapping[str, Any]) -> Page[T]:
         wire = from_dict(body)
         rows: Iterable[W] = wire.results
-        return _page(tuple(convert(row) for row in rows), wire.pagination, after)
+        return _page(tuple(convert(row) for row in rows), wire.pagination.to_dict(), after)
 
     return parse
 
 
 def listing(body: Mapping[str, Any], convert_row: Callable[[Mapping[str, Any]], T], after: str) -> Page[T]:
-    """Read one page of objects, without a generated model for each."""
-    from lakebed_api.models import Pagination
-
-    return _page(tuple(map(convert_row, body["results"])), Pagination.from_dict(body["pagination"]), after)
+    """Read one page, without a generated model for each row."""
+    return _page(tuple(map(convert_row, body["results"])), body["pagination"], after)
 
 
-def _page(items: tuple[T, ...], pagination: models.Pagination, after: str) -> Page[T]:
+def _page(items: tuple[T, ...], pagination: Mapping[str, Any], after: str) -> Page[T]:
     """A page that says that more follows, but not where, must not end the listing silently."""
-    if not pagination.has_more:
+    if not pagination["has_more"]:
         return Page(items, None)
-    following = text(pagination.next_offset)
+    following = text(pagination["next_offset"])
     if not items or not following or following == after:
         raise ProtocolError(
             f"a page of {len(items)} results says that more follow after {following!r}, which leads nowhere: "

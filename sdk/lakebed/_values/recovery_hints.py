@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+SEARCHED = 1000
+"""Commits that are searched for a lost one: more than others could have put on top of it."""
+
 
 def advise(error: BaseException, repository: str, name: str, workspace: str) -> None:
     """Add to an error that a workspace is kept, and how to resume or drop it. Once for each workspace."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.credentials_with_secret import CredentialsWithSecret
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.credentials_with_secret import CredentialsWithSecret
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -33,6 +33,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> CredentialsWithSecret | Error | None:
+    from ...models.credentials_with_secret import CredentialsWithSecret
+    from ...models.error import Error
+
     if response.status_code == 201:
         response_201 = CredentialsWithSecret.from_dict(response.json())
 

@@ -5,14 +5,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.auth_capabilities import AuthCapabilities
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.auth_capabilities import AuthCapabilities
+    from ...models.error import Error
 
 
 def _get_kwargs() -> dict[str, Any]:
@@ -28,6 +28,9 @@ def _get_kwargs() -> dict[str, Any]:
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> AuthCapabilities | Error | None:
+    from ...models.auth_capabilities import AuthCapabilities
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = AuthCapabilities.from_dict(response.json())
 

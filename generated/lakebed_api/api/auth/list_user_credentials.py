@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.credentials_list import CredentialsList
-from ...models.error import Error
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.credentials_list import CredentialsList
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -48,6 +48,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> CredentialsList | Error | None:
+    from ...models.credentials_list import CredentialsList
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = CredentialsList.from_dict(response.json())
 

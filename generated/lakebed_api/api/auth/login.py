@@ -5,15 +5,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.authentication_token import AuthenticationToken
-from ...models.error import Error
-from ...models.login_information import LoginInformation
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.authentication_token import AuthenticationToken
+    from ...models.error import Error
+    from ...models.login_information import LoginInformation
 
 
 def _get_kwargs(
@@ -39,6 +39,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> AuthenticationToken | Error | None:
+    from ...models.authentication_token import AuthenticationToken
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = AuthenticationToken.from_dict(response.json())
 

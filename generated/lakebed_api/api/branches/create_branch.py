@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.branch_creation import BranchCreation
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.branch_creation import BranchCreation
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -39,6 +39,8 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | str | None:
+    from ...models.error import Error
+
     if response.status_code == 201:
         response_201 = response.text
         return response_201

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.ref import Ref
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.ref import Ref
 
 
 def _get_kwargs(
@@ -33,6 +33,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Ref | None:
+    from ...models.error import Error
+    from ...models.ref import Ref
+
     if response.status_code == 200:
         response_200 = Ref.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.commit import Commit
-from ...models.commit_creation import CommitCreation
-from ...models.error import Error
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.commit import Commit
+    from ...models.commit_creation import CommitCreation
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -53,6 +53,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Commit | Error | None:
+    from ...models.commit import Commit
+    from ...models.error import Error
+
     if response.status_code == 201:
         response_201 = Commit.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.commit_creation import CommitCreation
-from ...models.error import Error
-from ...models.task import Task
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.commit_creation import CommitCreation
+    from ...models.error import Error
+    from ...models.task import Task
 
 
 def _get_kwargs(
@@ -53,6 +53,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Task | None:
+    from ...models.error import Error
+    from ...models.task import Task
+
     if response.status_code == 202:
         response_202 = Task.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.commit import Commit
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.commit import Commit
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -33,6 +33,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Commit | Error | None:
+    from ...models.commit import Commit
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = Commit.from_dict(response.json())
 

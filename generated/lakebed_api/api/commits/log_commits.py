@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.commit_list import CommitList
-from ...models.error import Error
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.commit_list import CommitList
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -75,6 +75,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> CommitList | Error | None:
+    from ...models.commit_list import CommitList
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = CommitList.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.diff_list import DiffList
-from ...models.diff_refs_type import DiffRefsType
-from ...models.error import Error
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.diff_list import DiffList
+    from ...models.diff_refs_type import DiffRefsType
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -64,6 +64,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> DiffList | Error | None:
+    from ...models.diff_list import DiffList
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = DiffList.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.import_creation import ImportCreation
-from ...models.import_creation_response import ImportCreationResponse
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.import_creation import ImportCreation
+    from ...models.import_creation_response import ImportCreationResponse
 
 
 def _get_kwargs(
@@ -44,6 +44,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | ImportCreationResponse | None:
+    from ...models.error import Error
+    from ...models.import_creation_response import ImportCreationResponse
+
     if response.status_code == 202:
         response_202 = ImportCreationResponse.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.find_merge_base_result import FindMergeBaseResult
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.find_merge_base_result import FindMergeBaseResult
 
 
 def _get_kwargs(
@@ -37,6 +37,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | FindMergeBaseResult | None:
+    from ...models.error import Error
+    from ...models.find_merge_base_result import FindMergeBaseResult
+
     if response.status_code == 200:
         response_200 = FindMergeBaseResult.from_dict(response.json())
 

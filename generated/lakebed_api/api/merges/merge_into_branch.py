@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.merge import Merge
-from ...models.merge_result import MergeResult
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.merge import Merge
+    from ...models.merge_result import MergeResult
 
 
 def _get_kwargs(
@@ -59,6 +59,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | MergeResult | None:
+    from ...models.error import Error
+    from ...models.merge_result import MergeResult
+
     if response.status_code == 200:
         response_200 = MergeResult.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.storage_uri import StorageURI
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.storage_uri import StorageURI
 
 
 def _get_kwargs(
@@ -42,6 +42,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | StorageURI | None:
+    from ...models.error import Error
+    from ...models.storage_uri import StorageURI
+
     if response.status_code == 201:
         response_201 = StorageURI.from_dict(response.json())
 

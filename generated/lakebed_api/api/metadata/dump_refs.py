@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.refs_dump import RefsDump
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.refs_dump import RefsDump
 
 
 def _get_kwargs(
@@ -31,6 +31,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | RefsDump | None:
+    from ...models.error import Error
+    from ...models.refs_dump import RefsDump
+
     if response.status_code == 201:
         response_201 = RefsDump.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.task_info import TaskInfo
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.task_info import TaskInfo
 
 
 def _get_kwargs(
@@ -31,6 +31,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | TaskInfo | None:
+    from ...models.error import Error
+    from ...models.task_info import TaskInfo
+
     if response.status_code == 202:
         response_202 = TaskInfo.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from ... import errors
-from ...models.abort_presign_multipart_upload import AbortPresignMultipartUpload
-from ...models.error import Error
 from ...types import UNSET, Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.abort_presign_multipart_upload import AbortPresignMultipartUpload
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -51,6 +51,8 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Error | None:
+    from ...models.error import Error
+
     if response.status_code == 204:
         response_204 = cast(Any, None)
         return response_204

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.object_copy_creation import ObjectCopyCreation
-from ...models.object_stats import ObjectStats
 from ...types import UNSET, Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.object_copy_creation import ObjectCopyCreation
+    from ...models.object_stats import ObjectStats
 
 
 def _get_kwargs(
@@ -50,6 +50,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | ObjectStats | None:
+    from ...models.error import Error
+    from ...models.object_stats import ObjectStats
+
     if response.status_code == 201:
         response_201 = ObjectStats.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.presign_multipart_upload import PresignMultipartUpload
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.presign_multipart_upload import PresignMultipartUpload
 
 
 def _get_kwargs(
@@ -47,6 +47,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | PresignMultipartUpload | None:
+    from ...models.error import Error
+    from ...models.presign_multipart_upload import PresignMultipartUpload
+
     if response.status_code == 201:
         response_201 = PresignMultipartUpload.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.object_error_list import ObjectErrorList
-from ...models.path_list import PathList
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.object_error_list import ObjectErrorList
+    from ...models.path_list import PathList
 
 
 def _get_kwargs(
@@ -55,6 +55,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | ObjectErrorList | None:
+    from ...models.error import Error
+    from ...models.object_error_list import ObjectErrorList
+
     if response.status_code == 200:
         response_200 = ObjectErrorList.from_dict(response.json())
 

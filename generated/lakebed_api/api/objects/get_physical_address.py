@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.staging_location import StagingLocation
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.staging_location import StagingLocation
 
 
 def _get_kwargs(
@@ -47,6 +47,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | StagingLocation | None:
+    from ...models.error import Error
+    from ...models.staging_location import StagingLocation
+
     if response.status_code == 200:
         response_200 = StagingLocation.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.underlying_object_properties import UnderlyingObjectProperties
 from ...types import UNSET, Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.underlying_object_properties import UnderlyingObjectProperties
 
 
 def _get_kwargs(
@@ -44,6 +44,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | UnderlyingObjectProperties | None:
+    from ...models.error import Error
+    from ...models.underlying_object_properties import UnderlyingObjectProperties
+
     if response.status_code == 200:
         response_200 = UnderlyingObjectProperties.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.object_stats_list import ObjectStatsList
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.object_stats_list import ObjectStatsList
 
 
 def _get_kwargs(
@@ -62,6 +62,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | ObjectStatsList | None:
+    from ...models.error import Error
+    from ...models.object_stats_list import ObjectStatsList
+
     if response.status_code == 200:
         response_200 = ObjectStatsList.from_dict(response.json())
 

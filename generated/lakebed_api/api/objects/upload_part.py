@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.upload_part_from import UploadPartFrom
-from ...models.upload_to import UploadTo
 from ...types import UNSET, Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.upload_part_from import UploadPartFrom
+    from ...models.upload_to import UploadTo
 
 
 def _get_kwargs(
@@ -54,6 +54,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | UploadTo | None:
+    from ...models.error import Error
+    from ...models.upload_to import UploadTo
+
     if response.status_code == 200:
         response_200 = UploadTo.from_dict(response.json())
 

@@ -5,15 +5,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.error import Error
-from ...models.repository import Repository
-from ...models.repository_creation import RepositoryCreation
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.repository import Repository
+    from ...models.repository_creation import RepositoryCreation
 
 
 def _get_kwargs(
@@ -44,6 +44,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Repository | None:
+    from ...models.error import Error
+    from ...models.repository import Repository
+
     if response.status_code == 201:
         response_201 = Repository.from_dict(response.json())
 

@@ -5,14 +5,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.error import Error
-from ...models.repository_list import RepositoryList
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.repository_list import RepositoryList
 
 
 def _get_kwargs(
@@ -45,6 +45,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | RepositoryList | None:
+    from ...models.error import Error
+    from ...models.repository_list import RepositoryList
+
     if response.status_code == 200:
         response_200 = RepositoryList.from_dict(response.json())
 

@@ -5,14 +5,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.config import Config
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.config import Config
+    from ...models.error import Error
 
 
 def _get_kwargs() -> dict[str, Any]:
@@ -26,6 +26,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Config | Error | None:
+    from ...models.config import Config
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = Config.from_dict(response.json())
 

@@ -5,14 +5,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.error import Error
-from ...models.version_config import VersionConfig
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.version_config import VersionConfig
 
 
 def _get_kwargs() -> dict[str, Any]:
@@ -26,6 +26,9 @@ def _get_kwargs() -> dict[str, Any]:
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | VersionConfig | None:
+    from ...models.error import Error
+    from ...models.version_config import VersionConfig
+
     if response.status_code == 200:
         response_200 = VersionConfig.from_dict(response.json())
 

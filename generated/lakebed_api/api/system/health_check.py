@@ -5,13 +5,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 from ... import errors
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
 
 
 def _get_kwargs() -> dict[str, Any]:
@@ -25,6 +25,8 @@ def _get_kwargs() -> dict[str, Any]:
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Error | None:
+    from ...models.error import Error
+
     if response.status_code == 204:
         response_204 = cast(Any, None)
         return response_204

@@ -5,15 +5,15 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from ... import errors
-from ...models.credentials_with_secret import CredentialsWithSecret
-from ...models.error import Error
-from ...models.setup import Setup
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.credentials_with_secret import CredentialsWithSecret
+    from ...models.error import Error
+    from ...models.setup import Setup
 
 
 def _get_kwargs(
@@ -38,6 +38,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> CredentialsWithSecret | Error | None:
+    from ...models.credentials_with_secret import CredentialsWithSecret
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = CredentialsWithSecret.from_dict(response.json())
 

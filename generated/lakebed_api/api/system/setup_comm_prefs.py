@@ -5,14 +5,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 from ... import errors
-from ...models.comm_prefs_input import CommPrefsInput
-from ...models.error import Error
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.comm_prefs_input import CommPrefsInput
+    from ...models.error import Error
 
 
 def _get_kwargs(
@@ -35,6 +35,8 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Error | None:
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = cast(Any, None)
         return response_200

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.ref import Ref
-from ...models.tag_creation import TagCreation
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.ref import Ref
+    from ...models.tag_creation import TagCreation
 
 
 def _get_kwargs(
@@ -40,6 +40,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Ref | None:
+    from ...models.error import Error
+    from ...models.ref import Ref
+
     if response.status_code == 201:
         response_201 = Ref.from_dict(response.json())
 

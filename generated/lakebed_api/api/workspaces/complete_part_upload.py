@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.completed_part_upload import CompletedPartUpload
-from ...models.error import Error
-from ...models.part_upload_completion import PartUploadCompletion
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.completed_part_upload import CompletedPartUpload
+    from ...models.error import Error
+    from ...models.part_upload_completion import PartUploadCompletion
 
 
 def _get_kwargs(
@@ -44,6 +44,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> CompletedPartUpload | Error | None:
+    from ...models.completed_part_upload import CompletedPartUpload
+    from ...models.error import Error
+
     if response.status_code == 200:
         response_200 = CompletedPartUpload.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.part_upload import PartUpload
-from ...models.part_upload_creation import PartUploadCreation
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.part_upload import PartUpload
+    from ...models.part_upload_creation import PartUploadCreation
 
 
 def _get_kwargs(
@@ -42,6 +42,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | PartUpload | None:
+    from ...models.error import Error
+    from ...models.part_upload import PartUpload
+
     if response.status_code == 201:
         response_201 = PartUpload.from_dict(response.json())
 

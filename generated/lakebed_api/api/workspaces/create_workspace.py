@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.workspace import Workspace
-from ...models.workspace_creation import WorkspaceCreation
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.workspace import Workspace
+    from ...models.workspace_creation import WorkspaceCreation
 
 
 def _get_kwargs(
@@ -40,6 +40,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Workspace | None:
+    from ...models.error import Error
+    from ...models.workspace import Workspace
+
     if response.status_code == 201:
         response_201 = Workspace.from_dict(response.json())
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.ingest_page import IngestPage
-from ...models.ingest_request import IngestRequest
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.ingest_page import IngestPage
+    from ...models.ingest_request import IngestRequest
 
 
 def _get_kwargs(
@@ -42,6 +42,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | IngestPage | None:
+    from ...models.error import Error
+    from ...models.ingest_page import IngestPage
+
     if response.status_code == 200:
         response_200 = IngestPage.from_dict(response.json())
 

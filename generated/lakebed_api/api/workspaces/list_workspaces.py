@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.workspace_list import WorkspaceList
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.workspace_list import WorkspaceList
 
 
 def _get_kwargs(
@@ -49,6 +49,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | WorkspaceList | None:
+    from ...models.error import Error
+    from ...models.workspace_list import WorkspaceList
+
     if response.status_code == 200:
         response_200 = WorkspaceList.from_dict(response.json())
 

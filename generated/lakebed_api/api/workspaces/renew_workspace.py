@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.workspace import Workspace
-from ...models.workspace_renewal import WorkspaceRenewal
 from ...types import Response
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.workspace import Workspace
+    from ...models.workspace_renewal import WorkspaceRenewal
 
 
 def _get_kwargs(
@@ -42,6 +42,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Workspace | None:
+    from ...models.error import Error
+    from ...models.workspace import Workspace
+
     if response.status_code == 200:
         response_200 = Workspace.from_dict(response.json())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.workspace_revert import WorkspaceRevert
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.workspace_revert import WorkspaceRevert
 
 
 def _get_kwargs(
@@ -50,6 +50,8 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Error | None:
+    from ...models.error import Error
+
     if response.status_code == 204:
         response_204 = cast(Any, None)
         return response_204

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.workspace_scan import WorkspaceScan
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.workspace_scan import WorkspaceScan
 
 
 def _get_kwargs(
@@ -42,6 +42,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | WorkspaceScan | None:
+    from ...models.error import Error
+    from ...models.workspace_scan import WorkspaceScan
+
     if response.status_code == 200:
         response_200 = WorkspaceScan.from_dict(response.json())
 

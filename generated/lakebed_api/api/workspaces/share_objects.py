@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.object_shares import ObjectShares
-from ...models.object_shares_result import ObjectSharesResult
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.object_shares import ObjectShares
+    from ...models.object_shares_result import ObjectSharesResult
 
 
 def _get_kwargs(
@@ -52,6 +52,9 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Error | ObjectSharesResult | None:
+    from ...models.error import Error
+    from ...models.object_shares_result import ObjectSharesResult
+
     if response.status_code == 200:
         response_200 = ObjectSharesResult.from_dict(response.json())
 

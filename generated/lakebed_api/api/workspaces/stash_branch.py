@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...models.error import Error
-from ...models.stash_creation import StashCreation
-from ...models.workspace import Workspace
 from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.stash_creation import StashCreation
+    from ...models.workspace import Workspace
 
 
 def _get_kwargs(
@@ -43,6 +43,9 @@ def _get_kwargs(
 
 
 def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Workspace | None:
+    from ...models.error import Error
+    from ...models.workspace import Workspace
+
     if response.status_code == 201:
         response_201 = Workspace.from_dict(response.json())
 

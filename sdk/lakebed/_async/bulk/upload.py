@@ -17,11 +17,11 @@ from typing import Any
 from lakebed import _checks
 from lakebed._async.bulk.bulk_routes import ProxiedWay, Way, way_of
 from lakebed._async.objects.interfaces import ObjectWriter, WorkspaceWriter
-from lakebed._bulk.batches import BATCH_FILES, JOBS, Batch, Item, Journal, batches, of_tree, refuse_unreadable
+from lakebed._bulk.batches import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.failures import Finished, failure, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import folder, refuse_no_directory, walk
-from lakebed._bulk.progress import Report, Tally
+from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.aio import gather, run_in_thread
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure
 from lakebed.model import ObjectInfo, TransferResult

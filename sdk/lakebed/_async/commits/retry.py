@@ -17,6 +17,7 @@ from lakebed._async.http.transport import Body
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import workspaces
 from lakebed._http import retry
+from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
 from lakebed.errors import (
     CommitStateUnknownError,
@@ -148,7 +149,7 @@ class Advance:
         try:
             if self._body is None:
                 branch = branch.at((await branch.transport.call(workspaces.get(branch.repository, branch.ref))).branch)
-            commit = await recover.find(branch, self._key, recover.SEARCHED)
+            commit = await recover.find(branch, self._key, SEARCHED)
         except LakebedError as error:
             return None, f"; the last check failed: {error.message}"
         return commit, ""

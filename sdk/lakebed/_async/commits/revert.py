@@ -11,10 +11,11 @@ from typing import TypeVar
 
 from lakebed import _checks
 from lakebed._async.commits.commit import id_of, marked
-from lakebed._async.commits.recover import SEARCHED, find, new_operation_id, settle
+from lakebed._async.commits.recover import find, new_operation_id, settle
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import cherry_picks, commits
+from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
 from lakebed.model import Commit

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from lakebed import _checks
-from lakebed._async.commits import commit
+from lakebed._async import commits
 from lakebed._async.handles.ref import Ref, id_of
 from lakebed._async.handles.task import Import, Task
 from lakebed._async.handles.writable import Writable
@@ -35,7 +35,7 @@ class Background(Writable):
 
         Raises ConflictError when the key was used for another call.
         """
-        asked = commit.commit_asked(
+        asked = commits.commit.commit_asked(
             message,
             metadata=metadata,
             allow_empty=allow_empty,
@@ -58,7 +58,7 @@ class Background(Writable):
         key: str | None = None,
     ) -> Task:
         """Start to merge `source` into this branch, as `merge_into` does, and return. `key` as in `start_commit`."""
-        asked = commit.merge_asked(
+        asked = commits.commit.merge_asked(
             message=message,
             strategy=strategy,
             squash=squash,

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks
-from lakebed._async.bulk.ingest import Ingest
-from lakebed._async.commits import commit as commits_commit
-from lakebed._async.commits import publish as commits_publish
-from lakebed._async.commits import recover
-from lakebed._async.commits import revert as commits_revert
+from lakebed._async import bulk, handles, objects, tables
+from lakebed._async import commits as flows
 from lakebed._async.handles.background import Background
 from lakebed._async.handles.ref import Ref, id_of
-from lakebed._async.handles.workspace import Workspace
-from lakebed._async.objects import batch, upload
-from lakebed._async.tables.diff import Diff
-from lakebed._async.tables.upload import LIFETIME, IntoBranch
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Data
 from lakebed._gateway.operations import cherry_picks, commits, physical_addresses, refs, workspaces
 from lakebed._gateway.operations import metadata as metadata_calls
 from lakebed._render import html
 from lakebed._values.ingest import Source
+from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
 from lakebed.errors import AlreadyExistsError, InvalidRequestError
 from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo, StagedAddress
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.workspace import Workspace
+    from lakebed._async.tables.diff import Diff
+    from lakebed._async.tables.upload import IntoBranch
 
 
 class Branch(Background):
@@ -99,7 +98,7 @@ class Branch(Background):
         Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError. A write with a
         condition also raises OutcomeUnknownError when the answer was lost.
         """
-        return await upload.upload(
+        return await objects.upload.upload(
             self._target,
             path,
             data,
@@ -154,7 +153,7 @@ class Branch(Background):
         CorruptTransferError, InvalidRequestError and CommitStateUnknownError.
         """
         pairs = items.items() if isinstance(items, Mapping) else items
-        return await commits_publish.publish(
+        return await flows.publish.publish(
             self._target,
             [(path, content, None) for path, content in pairs],
             delete,
@@ -168,19 +167,19 @@ class Branch(Background):
     async def _write_many(
         self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
     ) -> list[ObjectInfo]:
-        return await batch.upload_many(self._target, items, deletions, progress)
+        return await objects.batch.upload_many(self._target, items, deletions, progress)
 
     def _shipment(self, message: str | None, tally: Tally) -> IntoBranch:
         checked = None if message is None else _checks.check_text(message, "message")
-        made = self.workspace(checked or "write_parquet", expires_in=LIFETIME)
-        return IntoBranch(self, made.create, checked, tally)
+        made = self.workspace(checked or "write_parquet", expires_in=tables.upload.LIFETIME)
+        return tables.upload.IntoBranch(self, made.create, checked, tally)
 
     # committing
 
     def uncommitted(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
         """Return the changes of the branch since its last commit."""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
-        return Diff(
+        return tables.diff.Diff(
             self._target,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
@@ -227,14 +226,14 @@ class Branch(Background):
         Raises NothingToCommitError (another commit may already contain the changes), ConflictError when the key was
         used for another call, and CommitStateUnknownError.
         """
-        asked = commits_commit.commit_asked(
+        asked = flows.commit.commit_asked(
             message,
             metadata=metadata,
             allow_empty=allow_empty,
             date=None if date is None else _checks.unix_seconds(date),
             key=None if key is None else _checks.check_text(key, "key"),
         )
-        return await commits_commit.commit(self._target, asked)
+        return await flows.commit.commit(self._target, asked)
 
     async def revert(
         self,
@@ -256,7 +255,7 @@ class Branch(Background):
         (the branch has uncommitted changes), NothingToCommitError (nothing is left to undo), ConflictError when the key
         was used for another call, and CommitStateUnknownError.
         """
-        return await commits_revert.revert(
+        return await flows.revert.revert(
             self._target,
             id_of(ref),
             parent=parent,
@@ -285,7 +284,7 @@ class Branch(Background):
         Raises MergeConflictError, DirtyBranchError, NothingToCommitError (the commit changed nothing) and
         CommitStateUnknownError.
         """
-        return await commits_revert.cherry_pick(
+        return await flows.revert.cherry_pick(
             self._target,
             id_of(ref),
             parent=parent,
@@ -311,12 +310,12 @@ class Branch(Background):
         checked = _checks.check_text(location, "location")
         return await self._transport.call(metadata_calls.symlinks(self.repository.id, self.id, checked))
 
-    async def find_operation(self, operation_id: str, limit: int = recover.SEARCHED) -> Commit | None:
+    async def find_operation(self, operation_id: str, limit: int = SEARCHED) -> Commit | None:
         """Return the commit that an operation made, or None. Use it after a CommitStateUnknownError.
 
         Searches the last `limit` commits by first parents.
         """
-        return await recover.find(self._target, operation_id, limit)
+        return await flows.recover.find(self._target, operation_id, limit)
 
     # workspaces
 
@@ -352,7 +351,7 @@ class Branch(Background):
         options = WorkspaceOptions(
             message or "", on_conflict, seconds_of(expires_in), tuple(claims), data_path, retry_for, start
         )
-        return Workspace(self.repository, f"{self.id}+{new_id()}", options, on_attempt=on_attempt)
+        return handles.workspace.Workspace(self.repository, f"{self.id}+{new_id()}", options, on_attempt=on_attempt)
 
     async def stash(self, message: str | None = None, expires_in: timedelta | int | None = None) -> Workspace:
         """Move all uncommitted changes of the branch into a new workspace. Then the branch shows its last commit.
@@ -368,7 +367,7 @@ class Branch(Background):
             expires_in=seconds_of(expires_in),
         )
         info = await self._transport.call(call)
-        return Workspace(self.repository, info.name, WorkspaceOptions(info.message), info=info)
+        return handles.workspace.Workspace(self.repository, info.name, WorkspaceOptions(info.message), info=info)
 
     async def ingest(
         self,
@@ -401,7 +400,7 @@ class Branch(Background):
         Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`) and PermissionDeniedError.
         """
         wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
-        job = Ingest(self._target, wanted, progress)
+        job = bulk.ingest.Ingest(self._target, wanted, progress)
         if dry_run:
             return await job.diff(on_change)
         text = _checks.check_text(f"Ingest {source}" if message is None else message, "commit message")

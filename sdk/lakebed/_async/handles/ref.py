@@ -11,15 +11,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
-from lakebed._async.bulk import download as bulk_download
-from lakebed._async.commits import commit as commits_commit
+from lakebed._async import bulk, tables
+from lakebed._async import commits as flows
 from lakebed._async.handles.ref_objects import RefObjects
 from lakebed._async.http.pagination import Listing
-from lakebed._async.tables import read
-from lakebed._async.tables.diff import Diff
-from lakebed._async.tables.scan import Scan
 from lakebed._bulk import progress_bar as render_progress
-from lakebed._bulk.batches import JOBS
+from lakebed._bulk.progress import JOBS
 from lakebed._gateway.operations import commits
 from lakebed._render import html
 from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
@@ -28,6 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.dataset as pads
+
+    from lakebed._async.tables.diff import Diff
+    from lakebed._async.tables.scan import Scan
 
 
 class Ref(RefObjects):
@@ -57,7 +57,7 @@ class Ref(RefObjects):
         Raises InvalidRequestError for `jobs` below 1.
         """
         with render_progress.following(f"download {prefix}", progress) as report:
-            return await bulk_download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
+            return await bulk.download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
 
     # history
 
@@ -153,7 +153,7 @@ class Ref(RefObjects):
         Raises MergeConflictError (with `.paths`, and the branch is as it was), DirtyBranchError (the branch has
         uncommitted changes), NothingToCommitError and CommitStateUnknownError.
         """
-        asked = commits_commit.merge_asked(
+        asked = flows.commit.merge_asked(
             message=message,
             strategy=strategy,
             squash=squash,
@@ -162,7 +162,7 @@ class Ref(RefObjects):
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
         )
-        return await commits_commit.merge(self._target, id_of(dest), asked)
+        return await flows.commit.merge(self._target, id_of(dest), asked)
 
     # tables
 
@@ -183,7 +183,7 @@ class Ref(RefObjects):
 
         Sends no request before it is read. Then it raises what `read_table` raises.
         """
-        return read.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
+        return tables.read.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
 
     async def read_table(
         self,
@@ -208,7 +208,7 @@ class Ref(RefObjects):
         Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a damaged
         file, and InvalidRequestError for an unknown column.
         """
-        reading = read.scan(
+        reading = tables.read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_table", progress=progress
         )
         return await reading.to_table()
@@ -228,7 +228,7 @@ class Ref(RefObjects):
 
         The arguments and errors are those of `read_table`.
         """
-        reading = read.scan(
+        reading = tables.read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_parquet", progress=progress
         )
         return await reading.to_pandas()
@@ -238,21 +238,21 @@ class Ref(RefObjects):
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
-        return await read.read_csv(self, path, options)
+        return await tables.read.read_csv(self, path, options)
 
     async def read_json(self, path: str, **options: Any) -> pd.DataFrame:
         """Read a JSON file as a DataFrame. `.jsonl` and `.ndjson` have one record in each line. `options` go to pandas.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
-        return await read.read_json(self, path, options)
+        return await tables.read.read_json(self, path, options)
 
     async def read_feather(self, path: str, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Read a Feather file (Arrow IPC) as a DataFrame. Only the chosen `columns` are fetched.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
-        return await read.read_feather(self, path, columns)
+        return await tables.read.read_feather(self, path, columns)
 
     # what the verbs above share
 
@@ -294,7 +294,7 @@ def _differences(
 ) -> Diff:
     _checks.check_text(prefix + delimiter, "prefix or delimiter")
     repository = ref.repository.id
-    return Diff(
+    return tables.diff.Diff(
         ref._target,
         lambda after, amount: commits.diff_refs(
             repository, left, right, two_dot=two_dot, prefix=prefix, delimiter=delimiter, after=after, amount=amount

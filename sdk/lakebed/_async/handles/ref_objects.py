@@ -8,12 +8,11 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks, _files
-from lakebed._async.bulk import ranges
+from lakebed._async import bulk
+from lakebed._async import objects as transfers
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
-from lakebed._async.objects.download import Download, save
-from lakebed._async.objects.read_many import read_many
 from lakebed._compat.aio import Shown, blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
@@ -23,6 +22,7 @@ from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
 
 if TYPE_CHECKING:
     from lakebed._async.handles.repository_base import Repository
+    from lakebed._async.objects.download import Download
 
 _WRITES = frozenset(
     [
@@ -124,7 +124,7 @@ class RefObjects(Shown):
         on_error: Callable[[str, LakebedError], None] | None = None,
     ) -> AsyncIterator[tuple[str, bytes]]:
         """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory."""
-        async for path, data in read_many(self, paths, prefix, on_error):
+        async for path, data in transfers.read_many.read_many(self, paths, prefix, on_error):
             yield path, data
 
     async def download(
@@ -142,7 +142,7 @@ class RefObjects(Shown):
         Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
         missing, it raises before the transfer begins.
         """
-        return await save(self._download(path, 0, None), target, progress)
+        return await transfers.download.save(self._download(path, 0, None), target, progress)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
@@ -197,7 +197,7 @@ class RefObjects(Shown):
         The ranges come first, in the order of paths, then the patches. Uncommitted entries of a branch are in none of
         them.
         """
-        return await ranges.ranges_of(self._target)
+        return await bulk.ranges.ranges_of(self._target)
 
     # what the verbs share
 
@@ -205,7 +205,7 @@ class RefObjects(Shown):
         self, path: str, start: int, length: int | None, checksum: str | None = None, known: str | None = None
     ) -> Download:
         _checks.check_path(path)
-        return Download(
+        return transfers.download.Download(
             self._target,
             path,
             start=start,

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
-from lakebed._async.handles.branch import Branch
-from lakebed._async.handles.ref import Ref
+from lakebed._async import handles
 from lakebed._async.handles.repository_base import RepositoryBase
-from lakebed._async.handles.tag import Tag
-from lakebed._async.handles.task import Dump, Restore, Task
-from lakebed._async.handles.workspace import Workspace
 from lakebed._async.http.pagination import Listing
 from lakebed._compat.aio import gather
 from lakebed._gateway.operations import metadata, workspaces
 from lakebed._render import html
-from lakebed._values import graph as values_graph
-from lakebed._values.graph import Graph
 from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.model import CommitAttempt, RefsDump
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.branch import Branch
+    from lakebed._async.handles.ref import Ref
+    from lakebed._async.handles.tag import Tag
+    from lakebed._async.handles.task import Dump, Restore, Task
+    from lakebed._async.handles.workspace import Workspace
+    from lakebed._values.graph import Graph
 
 
 class Repository(RepositoryBase):
@@ -29,15 +31,15 @@ class Repository(RepositoryBase):
 
     def branch(self, name: str) -> Branch:
         """Return a handle to a branch, whether or not it exists."""
-        return Branch(self, name)
+        return handles.branch.Branch(self, name)
 
     def tag(self, name: str) -> Tag:
         """Return a handle to a tag, whether or not it exists."""
-        return Tag(self, name)
+        return handles.tag.Tag(self, name)
 
     def ref(self, expression: str) -> Ref:
         """Return a handle to a ref expression: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
-        return Ref(self, expression)
+        return handles.ref.Ref(self, expression)
 
     async def workspace(
         self,
@@ -55,7 +57,7 @@ class Repository(RepositoryBase):
         """
         info = await self._transport.call(workspaces.get(self.id, _checks.check_name(id, "workspace id")))
         options = WorkspaceOptions(info.message, on_conflict, None, info.claims, data_path, retry_for)
-        return Workspace(self, info.name, options, info=info, on_attempt=on_attempt)
+        return handles.workspace.Workspace(self, info.name, options, info=info, on_attempt=on_attempt)
 
     async def dump_refs(self) -> RefsDump:
         """Write commits, branches and tags to the storage namespace. `restore_refs` reads them from a copy of it."""
@@ -67,7 +69,7 @@ class Repository(RepositoryBase):
 
     def dump_task(self, id: str) -> Dump:
         """Return the handle to a dump that was started before, by its id."""
-        return Dump(self, id)
+        return handles.task.Dump(self, id)
 
     async def restore_refs(self, refs: RefsDump) -> None:
         """Read a dump into this repository, which must have no branches.
@@ -86,22 +88,24 @@ class Repository(RepositoryBase):
 
     def restore_task(self, id: str) -> Restore:
         """Return the handle to a restore that was started before, by its id."""
-        return Restore(self, id)
+        return handles.task.Restore(self, id)
 
     def task(self, id: str) -> Task:
         """Return the handle to a task of `branch.start_commit` or `branch.start_merge`, by its id."""
-        return Task(self, id)
+        return handles.task.Task(self, id)
 
     async def graph(self, limit: int = 50) -> Graph:
         """Draw the newest commits of all branches and tags. `print` shows it as text, and `.svg` is a picture.
 
         Notebooks show the picture. Raises NotFoundError.
         """
-        branches = await self.branches(limit=values_graph.MAX_HEADS).all()
-        tags = await self.tags(limit=values_graph.MAX_HEADS).all()
+        from lakebed._values import graph
+
+        branches = await self.branches(limit=graph.MAX_HEADS).all()
+        tags = await self.tags(limit=graph.MAX_HEADS).all()
         heads = sorted({info.commit_id for info in [*branches, *tags]})
         logs = await gather([self.ref(head).log(limit=limit).all for head in heads])
-        return values_graph.both([commit for log in logs for commit in log], branches, tags, limit)
+        return graph.both([commit for log in logs for commit in log], branches, tags, limit)
 
     async def _look(self) -> str:
         info = await self.info()

@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 from lakebed import _checks
+from lakebed._async import objects
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Storage
 from lakebed._async.http.transport import Transport
-from lakebed._async.objects.shared_directory import trusted
 from lakebed._compat.aio import Shown
 from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
 from lakebed.errors import AlreadyExistsError, NotFoundError
@@ -102,7 +102,9 @@ class RepositoryBase(Shown):
 
     async def info(self) -> RepositoryInfo:
         """Return the server's description of the repository. Raises NotFoundError."""
-        return await trusted(self._transport, await self._transport.call(repositories.get(self.id)))
+        return await objects.shared_directory.trusted(
+            self._transport, await self._transport.call(repositories.get(self.id))
+        )
 
     async def metadata(self) -> dict[str, str]:
         """Return the metadata of the repository. Raises NotFoundError."""

@@ -24,7 +24,7 @@ from lakebed._async.http.transport import recall
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._async.tables.diff import Diff
 from lakebed._bulk import progress_bar as render_progress
-from lakebed._bulk.batches import JOBS
+from lakebed._bulk.progress import JOBS
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
 from lakebed._values import recovery_hints

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks, _files
+from lakebed._async import tables
 from lakebed._async.handles.ref import Ref
-from lakebed._async.tables import write
-from lakebed._async.tables.upload import Shipment
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Data, blocking
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
+
+if TYPE_CHECKING:
+    from lakebed._async.tables.upload import Shipment
 
 _DELETED_AT_ONCE = 1000
 
@@ -188,7 +190,7 @@ class Writable(Ref):
         Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError. With a `message` it also raises
         ConcurrentCommitError and DirtyBranchError. After an error nothing was written.
         """
-        return await write.write_parquet(
+        return await tables.write.write_parquet(
             self,
             path,
             data,
@@ -207,7 +209,7 @@ class Writable(Ref):
 
         Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
         """
-        return await write.write_csv(self, path, data, options)
+        return await tables.write.write_csv(self, path, data, options)
 
     async def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or in `.jsonl` and `.ndjson` one line for each record.
@@ -215,7 +217,7 @@ class Writable(Ref):
         `options` go to `DataFrame.to_json`. Raises InvalidRequestError (the data is not a table) and
         PermissionDeniedError.
         """
-        return await write.write_json(self, path, data, options)
+        return await tables.write.write_json(self, path, data, options)
 
     async def write_feather(
         self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
@@ -224,7 +226,7 @@ class Writable(Ref):
 
         Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
         """
-        return await write.write_feather(self, path, data, compression)
+        return await tables.write.write_feather(self, path, data, compression)
 
     def _shipment(self, message: str | None, tally: Tally) -> Shipment:
         """Return the upload of a table's files into this ref."""

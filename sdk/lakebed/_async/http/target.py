@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lakebed._async.http.transport import Transport
-from lakebed._direct.shared_directory import SharedDirectory
+
+if TYPE_CHECKING:
+    from lakebed._direct.shared_directory import SharedDirectory
 
 
 @dataclass(slots=True)

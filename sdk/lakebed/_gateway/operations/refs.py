@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lakebed._gateway import calls, convert
-from lakebed._gateway.calls import call, clean, reads, reads_page
+from lakebed._gateway.calls import call, clean
 from lakebed._values.wire import Call, Subject
 from lakebed.model import Page, RefInfo
 
@@ -11,12 +13,16 @@ from lakebed.model import Page, RefInfo
 def list_branches(repository: str, *, prefix: str, hidden: bool, after: str, amount: int) -> Call[Page[RefInfo]]:
     """One page of branches."""
     from lakebed_api.api.branches import list_branches
-    from lakebed_api.models import RefList
 
     kwargs = list_branches._get_kwargs(
         repository, **clean(prefix=prefix, after=after, amount=amount, show_hidden=hidden or None)
     )
-    return call("listBranches", kwargs, reads_page(RefList.from_dict, convert.ref, after), Subject(repository))
+    return call(
+        "listBranches",
+        kwargs,
+        calls.parser(partial(convert.listing, convert_row=convert.ref, after=after)),
+        Subject(repository),
+    )
 
 
 def create_branch(repository: str, branch: str, source: str, *, hidden: bool, repeatable: bool) -> Call[str]:
@@ -37,10 +43,9 @@ def create_branch(repository: str, branch: str, source: str, *, hidden: bool, re
 def get_branch(repository: str, branch: str) -> Call[RefInfo]:
     """Describe a branch."""
     from lakebed_api.api.branches import get_branch
-    from lakebed_api.models import Ref
 
     kwargs = get_branch._get_kwargs(repository, branch)
-    return call("getBranch", kwargs, reads(Ref.from_dict, convert.ref), Subject(repository, branch))
+    return call("getBranch", kwargs, calls.parser(convert.ref), Subject(repository, branch))
 
 
 def delete_branch(repository: str, branch: str, *, force: bool) -> Call[None]:
@@ -71,21 +76,25 @@ def reset_branch(repository: str, branch: str, path: str | None, prefix: str | N
 def list_tags(repository: str, *, prefix: str, after: str, amount: int) -> Call[Page[RefInfo]]:
     """One page of tags."""
     from lakebed_api.api.tags import list_tags
-    from lakebed_api.models import RefList
 
     kwargs = list_tags._get_kwargs(repository, **clean(prefix=prefix, after=after, amount=amount))
-    return call("listTags", kwargs, reads_page(RefList.from_dict, convert.ref, after), Subject(repository))
+    return call(
+        "listTags",
+        kwargs,
+        calls.parser(partial(convert.listing, convert_row=convert.ref, after=after)),
+        Subject(repository),
+    )
 
 
 def create_tag(repository: str, tag: str, ref: str, *, repeatable: bool) -> Call[RefInfo]:
     """Create a tag."""
     from lakebed_api.api.tags import create_tag
-    from lakebed_api.models import Ref, TagCreation
+    from lakebed_api.models import TagCreation
 
     return call(
         "createTag",
         create_tag._get_kwargs(repository, body=TagCreation(id=tag, ref=ref)),
-        reads(Ref.from_dict, convert.ref),
+        calls.parser(convert.ref),
         Subject(repository, tag),
         success=201,
         repeat="safe" if repeatable else "unsent",
@@ -95,10 +104,9 @@ def create_tag(repository: str, tag: str, ref: str, *, repeatable: bool) -> Call
 def get_tag(repository: str, tag: str) -> Call[RefInfo]:
     """Describe a tag."""
     from lakebed_api.api.tags import get_tag
-    from lakebed_api.models import Ref
 
     kwargs = get_tag._get_kwargs(repository, tag)
-    return call("getTag", kwargs, reads(Ref.from_dict, convert.ref), Subject(repository, tag))
+    return call("getTag", kwargs, calls.parser(convert.ref), Subject(repository, tag))
 
 
 def delete_tag(repository: str, tag: str, *, force: bool) -> Call[None]:

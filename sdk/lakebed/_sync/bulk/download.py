@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lakebed._bulk.batches import BATCH_FILES, JOBS, SMALL
+from lakebed._bulk.batches import BATCH_FILES, SMALL
 from lakebed._bulk.failures import Finished, failure, of_one_file, partial_failure
 from lakebed._bulk.hash_cache import Known, Memory, is_md5, journal_for, md5_of
 from lakebed._bulk.local_tree import Stamp, folder, inside
-from lakebed._bulk.progress import Report, Tally
+from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.sync import gather, run_in_thread
 from lakebed._direct.copy import copy_object
 from lakebed._direct.shared_directory import SharedDirectory

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from lakebed import _checks
-from lakebed._bulk.batches import BATCH_FILES, JOBS, Batch, Item, Journal, batches, of_tree, refuse_unreadable
+from lakebed._bulk.batches import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.failures import Finished, failure, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import folder, refuse_no_directory, walk
-from lakebed._bulk.progress import Report, Tally
+from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.sync import gather, run_in_thread
 from lakebed._sync.bulk.bulk_routes import ProxiedWay, Way, way_of
 from lakebed._sync.objects.interfaces import ObjectWriter, WorkspaceWriter

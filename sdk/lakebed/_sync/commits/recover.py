@@ -19,12 +19,10 @@ from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import commits
 from lakebed._sync.commits.polling import made, over
 from lakebed._sync.http.target import Target
+from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
 from lakebed.model import Commit, TaskStatus
-
-SEARCHED = 1000
-"""Commits that are searched for a lost one: more than others could have put on top of it."""
 
 
 def new_operation_id() -> str:

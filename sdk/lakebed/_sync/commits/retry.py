@@ -19,6 +19,7 @@ from lakebed._http import retry
 from lakebed._sync.commits import recover
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Body
+from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
 from lakebed.errors import (
     CommitStateUnknownError,
@@ -150,7 +151,7 @@ class Advance:
         try:
             if self._body is None:
                 branch = branch.at((branch.transport.call(workspaces.get(branch.repository, branch.ref))).branch)
-            commit = recover.find(branch, self._key, recover.SEARCHED)
+            commit = recover.find(branch, self._key, SEARCHED)
         except LakebedError as error:
             return None, f"; the last check failed: {error.message}"
         return commit, ""

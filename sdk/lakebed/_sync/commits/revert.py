@@ -14,9 +14,10 @@ from typing import TypeVar
 from lakebed import _checks
 from lakebed._gateway.operations import cherry_picks, commits
 from lakebed._sync.commits.commit import id_of, marked
-from lakebed._sync.commits.recover import SEARCHED, find, new_operation_id, settle
+from lakebed._sync.commits.recover import find, new_operation_id, settle
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
+from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
 from lakebed.model import Commit

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lakebed import _checks
 from lakebed._gateway.operations import imports, tasks
-from lakebed._sync.commits import commit
+from lakebed._sync import commits
 from lakebed._sync.handles.ref import Ref, id_of
 from lakebed._sync.handles.task import Import, Task
 from lakebed._sync.handles.writable import Writable
@@ -37,7 +37,7 @@ class Background(Writable):
 
         Raises ConflictError when the key was used for another call.
         """
-        asked = commit.commit_asked(
+        asked = commits.commit.commit_asked(
             message,
             metadata=metadata,
             allow_empty=allow_empty,
@@ -60,7 +60,7 @@ class Background(Writable):
         key: str | None = None,
     ) -> Task:
         """Start to merge `source` into this branch, as `merge_into` does, and return. `key` as in `start_commit`."""
-        asked = commit.merge_asked(
+        asked = commits.commit.merge_asked(
             message=message,
             strategy=strategy,
             squash=squash,

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
-from lakebed._bulk.batches import JOBS
+from lakebed._bulk.progress import JOBS
 from lakebed._gateway.operations import commits
 from lakebed._render import html
-from lakebed._sync.bulk import download as bulk_download
-from lakebed._sync.commits import commit as commits_commit
+from lakebed._sync import bulk, tables
+from lakebed._sync import commits as flows
 from lakebed._sync.handles.ref_objects import RefObjects
 from lakebed._sync.http.pagination import Listing
-from lakebed._sync.tables import read
-from lakebed._sync.tables.diff import Diff
-from lakebed._sync.tables.scan import Scan
 from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.dataset as pads
+
+    from lakebed._sync.tables.diff import Diff
+    from lakebed._sync.tables.scan import Scan
 
 
 class Ref(RefObjects):
@@ -59,7 +59,7 @@ class Ref(RefObjects):
         Raises InvalidRequestError for `jobs` below 1.
         """
         with render_progress.following(f"download {prefix}", progress) as report:
-            return bulk_download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
+            return bulk.download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
 
     # history
 
@@ -155,7 +155,7 @@ class Ref(RefObjects):
         Raises MergeConflictError (with `.paths`, and the branch is as it was), DirtyBranchError (the branch has
         uncommitted changes), NothingToCommitError and CommitStateUnknownError.
         """
-        asked = commits_commit.merge_asked(
+        asked = flows.commit.merge_asked(
             message=message,
             strategy=strategy,
             squash=squash,
@@ -164,7 +164,7 @@ class Ref(RefObjects):
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
         )
-        return commits_commit.merge(self._target, id_of(dest), asked)
+        return flows.commit.merge(self._target, id_of(dest), asked)
 
     # tables
 
@@ -185,7 +185,7 @@ class Ref(RefObjects):
 
         Sends no request before it is read. Then it raises what `read_table` raises.
         """
-        return read.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
+        return tables.read.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
 
     def read_table(
         self,
@@ -210,7 +210,7 @@ class Ref(RefObjects):
         Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a damaged
         file, and InvalidRequestError for an unknown column.
         """
-        reading = read.scan(
+        reading = tables.read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_table", progress=progress
         )
         return reading.to_table()
@@ -230,7 +230,7 @@ class Ref(RefObjects):
 
         The arguments and errors are those of `read_table`.
         """
-        reading = read.scan(
+        reading = tables.read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_parquet", progress=progress
         )
         return reading.to_pandas()
@@ -240,21 +240,21 @@ class Ref(RefObjects):
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
-        return read.read_csv(self, path, options)
+        return tables.read.read_csv(self, path, options)
 
     def read_json(self, path: str, **options: Any) -> pd.DataFrame:
         """Read a JSON file as a DataFrame. `.jsonl` and `.ndjson` have one record in each line. `options` go to pandas.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
-        return read.read_json(self, path, options)
+        return tables.read.read_json(self, path, options)
 
     def read_feather(self, path: str, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Read a Feather file (Arrow IPC) as a DataFrame. Only the chosen `columns` are fetched.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
-        return read.read_feather(self, path, columns)
+        return tables.read.read_feather(self, path, columns)
 
     # what the verbs above share
 
@@ -296,7 +296,7 @@ def _differences(
 ) -> Diff:
     _checks.check_text(prefix + delimiter, "prefix or delimiter")
     repository = ref.repository.id
-    return Diff(
+    return tables.diff.Diff(
         ref._target,
         lambda after, amount: commits.diff_refs(
             repository, left, right, two_dot=two_dot, prefix=prefix, delimiter=delimiter, after=after, amount=amount

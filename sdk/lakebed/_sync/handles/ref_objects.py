@@ -13,18 +13,18 @@ from lakebed import _checks, _files
 from lakebed._compat.sync import Shown, blocking, collect
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
-from lakebed._sync.bulk import ranges
+from lakebed._sync import bulk
+from lakebed._sync import objects as transfers
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
-from lakebed._sync.objects.download import Download, save
-from lakebed._sync.objects.read_many import read_many
 from lakebed._values.signed import PROXIED, wanted_path
 from lakebed.errors import LakebedError, ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
 
 if TYPE_CHECKING:
     from lakebed._sync.handles.repository_base import Repository
+    from lakebed._sync.objects.download import Download
 
 _WRITES = frozenset(
     [
@@ -126,7 +126,7 @@ class RefObjects(Shown):
         on_error: Callable[[str, LakebedError], None] | None = None,
     ) -> Iterator[tuple[str, bytes]]:
         """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory."""
-        for path, data in read_many(self, paths, prefix, on_error):
+        for path, data in transfers.read_many.read_many(self, paths, prefix, on_error):
             yield path, data
 
     def download(
@@ -144,7 +144,7 @@ class RefObjects(Shown):
         Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
         missing, it raises before the transfer begins.
         """
-        return save(self._download(path, 0, None), target, progress)
+        return transfers.download.save(self._download(path, 0, None), target, progress)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
@@ -199,7 +199,7 @@ class RefObjects(Shown):
         The ranges come first, in the order of paths, then the patches. Uncommitted entries of a branch are in none of
         them.
         """
-        return ranges.ranges_of(self._target)
+        return bulk.ranges.ranges_of(self._target)
 
     # what the verbs share
 
@@ -207,7 +207,7 @@ class RefObjects(Shown):
         self, path: str, start: int, length: int | None, checksum: str | None = None, known: str | None = None
     ) -> Download:
         _checks.check_path(path)
-        return Download(
+        return transfers.download.Download(
             self._target,
             path,
             start=start,

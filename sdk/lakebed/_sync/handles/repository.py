@@ -5,23 +5,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
 from lakebed._compat.sync import gather
 from lakebed._gateway.operations import metadata, workspaces
 from lakebed._render import html
-from lakebed._sync.handles.branch import Branch
-from lakebed._sync.handles.ref import Ref
+from lakebed._sync import handles
 from lakebed._sync.handles.repository_base import RepositoryBase
-from lakebed._sync.handles.tag import Tag
-from lakebed._sync.handles.task import Dump, Restore, Task
-from lakebed._sync.handles.workspace import Workspace
 from lakebed._sync.http.pagination import Listing
-from lakebed._values import graph as values_graph
-from lakebed._values.graph import Graph
 from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.model import CommitAttempt, RefsDump
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.branch import Branch
+    from lakebed._sync.handles.ref import Ref
+    from lakebed._sync.handles.tag import Tag
+    from lakebed._sync.handles.task import Dump, Restore, Task
+    from lakebed._sync.handles.workspace import Workspace
+    from lakebed._values.graph import Graph
 
 
 class Repository(RepositoryBase):
@@ -31,15 +33,15 @@ class Repository(RepositoryBase):
 
     def branch(self, name: str) -> Branch:
         """Return a handle to a branch, whether or not it exists."""
-        return Branch(self, name)
+        return handles.branch.Branch(self, name)
 
     def tag(self, name: str) -> Tag:
         """Return a handle to a tag, whether or not it exists."""
-        return Tag(self, name)
+        return handles.tag.Tag(self, name)
 
     def ref(self, expression: str) -> Ref:
         """Return a handle to a ref expression: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
-        return Ref(self, expression)
+        return handles.ref.Ref(self, expression)
 
     def workspace(
         self,
@@ -57,7 +59,7 @@ class Repository(RepositoryBase):
         """
         info = self._transport.call(workspaces.get(self.id, _checks.check_name(id, "workspace id")))
         options = WorkspaceOptions(info.message, on_conflict, None, info.claims, data_path, retry_for)
-        return Workspace(self, info.name, options, info=info, on_attempt=on_attempt)
+        return handles.workspace.Workspace(self, info.name, options, info=info, on_attempt=on_attempt)
 
     def dump_refs(self) -> RefsDump:
         """Write commits, branches and tags to the storage namespace. `restore_refs` reads them from a copy of it."""
@@ -69,7 +71,7 @@ class Repository(RepositoryBase):
 
     def dump_task(self, id: str) -> Dump:
         """Return the handle to a dump that was started before, by its id."""
-        return Dump(self, id)
+        return handles.task.Dump(self, id)
 
     def restore_refs(self, refs: RefsDump) -> None:
         """Read a dump into this repository, which must have no branches.
@@ -88,22 +90,24 @@ class Repository(RepositoryBase):
 
     def restore_task(self, id: str) -> Restore:
         """Return the handle to a restore that was started before, by its id."""
-        return Restore(self, id)
+        return handles.task.Restore(self, id)
 
     def task(self, id: str) -> Task:
         """Return the handle to a task of `branch.start_commit` or `branch.start_merge`, by its id."""
-        return Task(self, id)
+        return handles.task.Task(self, id)
 
     def graph(self, limit: int = 50) -> Graph:
         """Draw the newest commits of all branches and tags. `print` shows it as text, and `.svg` is a picture.
 
         Notebooks show the picture. Raises NotFoundError.
         """
-        branches = self.branches(limit=values_graph.MAX_HEADS).all()
-        tags = self.tags(limit=values_graph.MAX_HEADS).all()
+        from lakebed._values import graph
+
+        branches = self.branches(limit=graph.MAX_HEADS).all()
+        tags = self.tags(limit=graph.MAX_HEADS).all()
         heads = sorted({info.commit_id for info in [*branches, *tags]})
         logs = gather([self.ref(head).log(limit=limit).all for head in heads])
-        return values_graph.both([commit for log in logs for commit in log], branches, tags, limit)
+        return graph.both([commit for log in logs for commit in log], branches, tags, limit)
 
     def _look(self) -> str:
         info = self.info()

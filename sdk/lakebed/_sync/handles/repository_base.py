@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, Self
 from lakebed import _checks
 from lakebed._compat.sync import Shown
 from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
+from lakebed._sync import objects
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Storage
 from lakebed._sync.http.transport import Transport
-from lakebed._sync.objects.shared_directory import trusted
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, ProtectionRules, RefInfo, RepositoryInfo, WorkspaceInfo
 
@@ -104,7 +104,7 @@ class RepositoryBase(Shown):
 
     def info(self) -> RepositoryInfo:
         """Return the server's description of the repository. Raises NotFoundError."""
-        return trusted(self._transport, self._transport.call(repositories.get(self.id)))
+        return objects.shared_directory.trusted(self._transport, self._transport.call(repositories.get(self.id)))
 
     def metadata(self) -> dict[str, str]:
         """Return the metadata of the repository. Raises NotFoundError."""

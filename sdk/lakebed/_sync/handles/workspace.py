@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
-from lakebed._bulk.batches import JOBS
+from lakebed._bulk.progress import JOBS
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
 from lakebed._sync.bulk import upload as bulk_upload

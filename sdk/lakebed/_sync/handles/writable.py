@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks, _files
 from lakebed._bulk.progress import Tally
 from lakebed._compat.sync import Data, blocking
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
+from lakebed._sync import tables
 from lakebed._sync.handles.ref import Ref
-from lakebed._sync.tables import write
-from lakebed._sync.tables.upload import Shipment
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
+
+if TYPE_CHECKING:
+    from lakebed._sync.tables.upload import Shipment
 
 _DELETED_AT_ONCE = 1000
 
@@ -190,7 +192,7 @@ class Writable(Ref):
         Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError. With a `message` it also raises
         ConcurrentCommitError and DirtyBranchError. After an error nothing was written.
         """
-        return write.write_parquet(
+        return tables.write.write_parquet(
             self,
             path,
             data,
@@ -209,7 +211,7 @@ class Writable(Ref):
 
         Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
         """
-        return write.write_csv(self, path, data, options)
+        return tables.write.write_csv(self, path, data, options)
 
     def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or in `.jsonl` and `.ndjson` one line for each record.
@@ -217,7 +219,7 @@ class Writable(Ref):
         `options` go to `DataFrame.to_json`. Raises InvalidRequestError (the data is not a table) and
         PermissionDeniedError.
         """
-        return write.write_json(self, path, data, options)
+        return tables.write.write_json(self, path, data, options)
 
     def write_feather(
         self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
@@ -226,7 +228,7 @@ class Writable(Ref):
 
         Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
         """
-        return write.write_feather(self, path, data, compression)
+        return tables.write.write_feather(self, path, data, compression)
 
     def _shipment(self, message: str | None, tally: Tally) -> Shipment:
         """Return the upload of a table's files into this ref."""

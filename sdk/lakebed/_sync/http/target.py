@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._sync.http.transport import Transport
+
+if TYPE_CHECKING:
+    from lakebed._direct.shared_directory import SharedDirectory
 
 
 @dataclass(slots=True)

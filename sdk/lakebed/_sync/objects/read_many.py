@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from lakebed import _checks
-from lakebed._bulk.batches import JOBS, SMALL
+from lakebed._bulk.batches import SMALL
 from lakebed._bulk.failures import failure, of_one_file, partial_failure
+from lakebed._bulk.progress import JOBS
 from lakebed._compat.sync import collect, gather, sleep
 from lakebed._gateway.operations import objects
 from lakebed._http.object_frames import ObjectFrames, ObjectRead
