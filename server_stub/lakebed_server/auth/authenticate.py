@@ -11,7 +11,7 @@ import binascii
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from lakebed_server.auth import tokens
 from lakebed_server.auth.credentials import CredentialStore, Opened
@@ -28,10 +28,11 @@ REMEMBER_MOST: Final = 1024
 
 
 class Caller(NamedTuple):
-    """The user who sent a request, and the access key whose secret or token proved it."""
+    """The user who sent a request, the access key whose secret or token proved it, and which of both: `source`."""
 
     user: str
     access_key_id: str
+    source: Literal["key", "token"]
 
 
 class TtlCache(Generic[T]):
@@ -98,7 +99,7 @@ class Authenticator:
         scheme = scheme.lower()
         if scheme == b"basic":
             credential = await self.check_pair(*_pair(value), address)
-            return Caller(credential.user, credential.access_key_id)
+            return Caller(credential.user, credential.access_key_id, "key")
         if scheme == b"bearer":
             return await self._by_token(value.strip().decode("latin-1"))
         raise _refused("unknown authorization scheme; use Basic or Bearer")
@@ -186,7 +187,7 @@ class Authenticator:
 
     async def _by_token(self, text: str) -> Caller:
         session = await self._session(text)
-        return Caller(session.user, session.access_key_id)
+        return Caller(session.user, session.access_key_id, "token")
 
     async def _session(self, text: str) -> Session:
         opened = await self._find(tokens.key_id_of(text))

@@ -169,7 +169,7 @@ class CredentialStore:
 
         async def attempt() -> None:
             user, seen = await self.user_row(name, now)
-            ended = User(user.id, user.created, user.generation + 1)
+            ended = msgspec.structs.replace(user, generation=user.generation + 1)
             await self._kv.apply(Batch(checks=[seen], puts=[put_user(ended)]))
 
         await repeated(attempt, f"ending the sessions of {name!r}")

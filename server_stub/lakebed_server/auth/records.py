@@ -39,12 +39,20 @@ _BASE64 = string.ascii_letters + string.digits + "+/"
 _NONCE = 12
 
 
-class User(msgspec.Struct, frozen=True):
-    """A user: a name, its creation time (Unix seconds), and how often all its sessions were ended."""
+class User(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A user. `created` is in Unix seconds. `generation`: how often all its sessions were ended.
+
+    A user that is `disabled` or `deleting` cannot do anything. A `service` is a program, not a person.
+    """
 
     id: str
     created: int
     generation: int = 0
+    friendly_name: str = ""
+    email: str = ""
+    disabled: bool = False
+    service: bool = False
+    deleting: bool = False
 
 
 class Credential(msgspec.Struct, frozen=True):

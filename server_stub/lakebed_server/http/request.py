@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from lakebed_engine.engine import Engine
 
+from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID
 from lakebed_server.http.body import RequestBody
@@ -47,7 +48,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services for handlers."""
+    """The services for handlers. `permissions` is None with `auth.mode: single`: every user is the administrator."""
 
     engine: Engine
     authenticator: Authenticator
@@ -55,6 +56,7 @@ class Services:
     spool: Spool = field(default_factory=Spool)
     read_ahead: Memory = field(default_factory=Memory)
     proxies: Proxies = NO_PROXIES
+    permissions: Permissions | None = None
 
 
 class Call:
@@ -64,6 +66,7 @@ class Call:
         "body",
         "claimed_key_id",
         "client_address",
+        "committer",
         "counted",
         "head",
         "headers",
@@ -72,8 +75,10 @@ class Call:
         "operation",
         "path",
         "request_id",
+        "rights",
         "send_file",
         "services",
+        "source",
         "started",
         "user",
     )
@@ -88,6 +93,9 @@ class Call:
         self.client_address, self.https = client_of(scope, services.proxies)
         self.send_file: SendFile | None = scope.get(SEND_FILE)  # where the connection can send a file by itself
         self.user = ""
+        self.source = "key"  # how the user signed in: `key` or `token`
+        self.committer = ""  # the name of the user in commits
+        self.rights: Rights | None = None  # what the user may do; None: everything
         self.counted = False  # whether admission counts this request
         self.claimed_key_id = ""  # the access key id that the request names, right or wrong
         self.operation = ""

@@ -9,11 +9,13 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
 import msgspec
+from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.records import Deletion, UploadRequest
 from lakebed_wire import models
 from lakebed_wire.operations import UploadObjectParams
 from msgspec import UNSET
 
+from lakebed_server.http.authorization import require_paths
 from lakebed_server.http.forms import Form, Part
 from lakebed_server.http.request import Call
 from lakebed_server.http.text import decoded, unescape
@@ -48,7 +50,7 @@ async def single(call: Call, p: UploadObjectParams) -> tuple[UploadRequest, Asyn
 Change = tuple[UploadRequest, AsyncIterable[bytes]] | Deletion
 
 
-async def batch(call: Call) -> tuple[models.PublishCreation | None, AsyncIterator[Change]]:
+async def batch(call: Call, repository: str) -> tuple[models.PublishCreation | None, AsyncIterator[Change]]:
     """The commit of uploadObjects, if any, and its changes in the order of the form's parts."""
     sent_type = call.headers.get(b"content-type", b"")
     if not _is_form(sent_type):
@@ -56,8 +58,9 @@ async def batch(call: Call) -> tuple[models.PublishCreation | None, AsyncIterato
     parts = Form(call.body, sent_type).parts()
     first = await anext(parts, None)
     if first is None or first.name != COMMIT:
-        return None, _changes(first, parts)
-    return _creation(await first.whole(_COMMIT_LIMIT)), _changes(None, parts)
+        return None, _allowed(call, repository, _changes(first, parts))
+    creation = _creation(await first.whole(_COMMIT_LIMIT))
+    return creation, _allowed(call, repository, _changes(None, parts))
 
 
 def _creation(raw: bytes) -> models.PublishCreation:
@@ -69,6 +72,16 @@ def _creation(raw: bytes) -> models.PublishCreation:
         return msgspec.json.decode(raw, type=models.PublishCreation)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise bad_request(f"form: part commit: {error}") from None
+
+
+async def _allowed(call: Call, repository: str, changes: AsyncIterator[Change]) -> AsyncIterator[Change]:
+    """The changes, each after a check that the caller may make it. Raises RequestError (403)."""
+    async for change in changes:
+        if isinstance(change, Deletion):
+            require_paths(call, Fs.DELETE_OBJECT, repository, (change.path,))
+        else:
+            require_paths(call, Fs.WRITE_OBJECT, repository, (change[0].path,))
+        yield change
 
 
 async def _changes(first: Part | None, parts: AsyncIterator[Part]) -> AsyncIterator[Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.ports import Runtime
 
+from lakebed_server.access import opening
+from lakebed_server.access.directory import Directory
+from lakebed_server.access.permissions import Permissions
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import ensure_admin, key_ring
@@ -61,6 +65,8 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         ring = await key_ring(settings, kv)
         store = CredentialStore(kv, ring)
         first_admin = await ensure_admin(settings, store)
+        directory = Directory(kv)
+        await opening.prepare(kv, directory, settings.auth.mode, int(time.time()))
         secret, _ = await store.current()
         engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"))
     except BaseException as error:
@@ -84,7 +90,8 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     spool = Spool(settings.limits.temporary_disk)
     read_ahead = Memory(settings.limits.read_ahead)
     proxies = read_proxies(settings.listen.trusted_proxies)
-    services = Services(engine, authenticator, installation, spool, read_ahead, proxies)
+    permissions = Permissions(directory) if settings.auth.mode == "rbac" else None
+    services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions)
     return Components(kv, stores, engine, services, first_admin)
 
 

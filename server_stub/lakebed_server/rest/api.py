@@ -14,13 +14,15 @@ from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
 from lakebed_server.auth import origins
 from lakebed_server.bounds.admission import Admission, Room
+from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
 from lakebed_server.http.request_cycle import Exchange, RequestCycle
 from lakebed_server.http.responses import Reply, negotiated
-from lakebed_server.rest import operation_handlers, unsupported_operations
+from lakebed_server.rest import operation_handlers, permission_table, unsupported_operations
 from lakebed_server.rest.binder import Binder
 from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import Handler
+from lakebed_server.rest.permission_table import PERMISSIONS, Row
 from lakebed_server.rest.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import (
@@ -45,6 +47,7 @@ class Route(NamedTuple):
     binder: Binder
     handler: Handler
     room: Room | None
+    permissions: Row | None
 
 
 class Api:
@@ -62,6 +65,7 @@ class Api:
         if handlers is None:
             handlers = operation_handlers.HANDLERS
         operation_handlers.check(operations)
+        permission_table.check(operations)
         self._services = services
         self._admission = admission or Admission(LimitSettings())
         self._cycle = RequestCycle(self._admission, respond, log)
@@ -94,15 +98,19 @@ class Api:
         if operation.security:
             if len(call.headers) != len(scope["headers"]):
                 _refuse_two_authorizations(scope)
-            call.user, call.claimed_key_id = await self._services.authenticator.authenticate(
+            call.user, call.claimed_key_id, call.source = await self._services.authenticator.authenticate(
                 call.headers, https=call.https, address=call.client_address
             )
+            call.committer = call.user
             scope[WITH_KEY] = True
             self._admission.enter()
             call.counted = True
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
         values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
+        if route.permissions is not None and self._services.permissions is not None:
+            asked = route.permissions(*values, *(() if len(values) > 1 else (None,)))
+            await authorize(call, asked, getattr(params, "repository", ""))
         if route.room is None:
             return await negotiated(call, await route.handler(call, *values))
         async with route.room.place():
@@ -112,7 +120,8 @@ class Api:
     def _route(self, operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
         name = operation.operation_id
         handler = handlers.get(name) or _planned(operation_handlers.PLANNED.get(name, ""))
-        return Route(operation, Binder(operation, json_limit), handler, self._admission.room(name))
+        binder, room = Binder(operation, json_limit), self._admission.room(name)
+        return Route(operation, binder, handler, room, PERMISSIONS.get(name))
 
 
 def _refuse_two_authorizations(scope: Scope) -> None:

@@ -1,18 +1,17 @@
-"""Presigned URLs in answers about objects.
-
-The handler has checked that the user may read the object: until it expires, a URL gives the same access.
-"""
+"""Presigned URLs in answers about objects that the user may read: until it expires, a URL gives the same access."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import StoreError
 from lakebed_engine.vocabulary.records import Entry, Listed, SignedRead
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
 from lakebed_server.http import downloads
+from lakebed_server.http.authorization import allowed_paths
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply
 from lakebed_server.vocabulary import bad_request
@@ -48,7 +47,12 @@ async def sign_rows(
     call: Call, repository: str, results: Sequence[models.ObjectStats], rows: Sequence[Listed], must: object
 ) -> None:
     """Add presigned URLs to the rows of a listing that are objects."""
-    pairs = [(stats, row.entry) for stats, row in zip(results, rows, strict=True) if row.entry is not None]
+    allowed = allowed_paths(call, Fs.READ_OBJECT, repository, [row.path for row in rows])
+    pairs = [
+        (stats, row.entry)
+        for stats, row, may_read in zip(results, rows, allowed, strict=True)
+        if row.entry is not None and may_read
+    ]
     signed = await _signed(call, repository, [entry for _, entry in pairs], strict=must is True, check=False)
     for (stats, _), one in zip(pairs, signed, strict=True):
         _put(stats, one)

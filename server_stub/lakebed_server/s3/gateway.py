@@ -7,10 +7,11 @@ import time
 
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http import content_headers
+from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
 from lakebed_server.http.request_cycle import Exchange, RequestCycle
 from lakebed_server.http.responses import Reply
-from lakebed_server.s3 import dispatch
+from lakebed_server.s3 import dispatch, permission_table
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.requests.addressing import is_domain
 from lakebed_server.s3.requests.call import S3Call
@@ -34,6 +35,7 @@ class Gateway:
         clock: Clock = time.time,
         admission: Admission | None = None,
     ) -> None:
+        permission_table.check({*(route.name for route in dispatch.ROUTES.values()), "CopyObject"})
         self._services = services
         self._config = config
         self._clock = clock
@@ -65,12 +67,14 @@ class Gateway:
     async def _answer(self, base: Call, scope: Scope) -> Reply:
         call = S3Call(base, scope, self._config)
         call.read()
-        base.user = await authenticate(call, self._keys, self._clock)
+        base.user = base.committer = await authenticate(call, self._keys, self._clock)
         scope[WITH_KEY] = True
         self._admission.enter()
         base.counted = True
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
+        if base.services.permissions is not None:
+            await authorize(base, permission_table.asked(route.name, call), call.repo)
         call.room = self._admission.room(base.operation)
         if call.room is None or route.outlasts:
             return await route.run(call)

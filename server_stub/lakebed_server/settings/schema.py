@@ -144,6 +144,11 @@ class IngestSettings:
 class AuthSettings:
     """Authentication."""
 
+    mode: str = _setting(
+        "rbac",
+        choice("rbac", "single"),
+        "rbac: users, groups and policies; single: every access key is the administrator's, for one person",
+    )
     secret_key: str = _setting(
         "",
         TEXT,

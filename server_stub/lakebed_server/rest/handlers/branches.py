@@ -88,7 +88,7 @@ def _pick(
     metadata = UNSET if overrides is UNSET else overrides.metadata
     return PickRequest(
         ref=body.ref,
-        committer=call.user,
+        committer=call.committer,
         parent_number=body.parent_number or 0,
         message=message or None,
         metadata=None if metadata is UNSET else metadata,

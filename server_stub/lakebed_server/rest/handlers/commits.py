@@ -29,7 +29,7 @@ def commit_request(call: Call, body: models.CommitCreation) -> CommitRequest:
     """The engine's request for a commit."""
     return CommitRequest(
         message=body.message,
-        committer=call.user,
+        committer=call.committer,
         metadata=body.metadata or {},
         date=None if body.date is UNSET else body.date,
         allow_empty=bool(body.allow_empty),

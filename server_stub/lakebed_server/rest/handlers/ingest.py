@@ -29,7 +29,7 @@ async def import_start(call: Call, p: ops.ImportStartParams, body: models.Import
     """importStart. Uses only message and metadata of the commit."""
     request = ImportRequest(
         paths=tuple(ImportPath(one.type.value, one.path, one.destination) for one in body.paths),
-        committer=call.user,
+        committer=call.committer,
         message=body.commit.message,
         metadata=body.commit.metadata or {},
         force=bool(body.force),

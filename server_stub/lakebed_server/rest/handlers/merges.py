@@ -28,7 +28,7 @@ async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: mode
 def merge_request(call: Call, body: models.Merge) -> MergeRequest:
     """The engine's request for a merge."""
     return MergeRequest(
-        committer=call.user,
+        committer=call.committer,
         message=body.message or None,
         metadata=body.metadata or {},
         strategy=serializers.text(body.strategy),

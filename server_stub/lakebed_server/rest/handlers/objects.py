@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 from urllib.parse import quote
 
-from lakebed_engine.vocabulary.records import PublishRequest
+from lakebed_auth import Need, arn
+from lakebed_auth.actions import Fs
+from lakebed_engine.vocabulary.records import FoundObject, PublishRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET
 
 from lakebed_server.http import content_headers, downloads, uploads
+from lakebed_server.http.authorization import allowed_paths, plain_branch, refused
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply, empty, json, last_modified
 from lakebed_server.rest import archives, errors, object_frames, presigned, serializers
@@ -47,10 +51,20 @@ async def get_objects(call: Call, p: ops.GetObjectsParams, body: models.ObjectsR
         prefix, after = serializers.text(body.prefix), serializers.text(body.after)
         page = await call.engine.objects.find_below(p.repository, p.ref, prefix=prefix, after=after)
         found, has_more = page.items, page.has_more
+    found = _readable(call, p.repository, found)
     largest = None if body.max_object_size is UNSET else body.max_object_size
     describe = partial(errors.object_error, call=call)
     frames = object_frames.framed(found, call.services.read_ahead, describe, has_more=has_more, largest=largest)
     return StreamReply(200, frames, UNKNOWN, (OCTETS, content_headers.cache_control(p.ref)))
+
+
+def _readable(call: Call, repository: str, found: Sequence[FoundObject]) -> Sequence[FoundObject]:
+    """The objects, with an error for each that the caller must not read."""
+    allowed = allowed_paths(call, Fs.READ_OBJECT, repository, [one.path for one in found])
+    if all(allowed):
+        return found
+    pairs = zip(found, allowed, strict=True)
+    return [one if may else FoundObject(one.path, refused(Fs.READ_OBJECT, repository, one.path)) for one, may in pairs]
 
 
 async def get_archive(call: Call, p: ops.GetArchiveParams) -> Reply:
@@ -107,10 +121,12 @@ async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
 
 async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
     """uploadObjects."""
-    asked, changes = await uploads.batch(call)
+    asked, changes = await uploads.batch(call, p.repository)
     if asked is None:
         made = await call.engine.objects.upload_many(p.repository, p.branch, changes, force=bool(p.force))
         return json(201, serializers.batch_result(made))
+    if call.rights is not None:
+        call.rights.require(Need(Fs.CREATE_COMMIT, arn.branch(p.repository, plain_branch(p.branch))))
     request = publish_request(call, asked, force=bool(p.force))
     done = await call.engine.commits.publish_uploads(p.repository, p.branch, changes, request)
     return json(201, serializers.batch_result(done.objects, done.commit))
@@ -119,7 +135,7 @@ async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
 def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -> PublishRequest:
     """The engine's request for a commit together with its objects."""
     return PublishRequest(
-        committer=call.user,
+        committer=call.committer,
         message=asked.message,
         metadata=asked.metadata or {},
         date=None if asked.date is UNSET else asked.date,
@@ -140,10 +156,16 @@ async def delete_objects(call: Call, p: ops.DeleteObjectsParams, body: models.Pa
     """deleteObjects."""
     if len(body.paths) > MOST_PATHS:
         raise bad_request(f"body paths: at most {MOST_PATHS} paths in one request, got {len(body.paths)}")
-    failures = await call.engine.objects.delete_many(p.repository, p.branch, body.paths, force=bool(p.force))
+    allowed = allowed_paths(call, Fs.DELETE_OBJECT, p.repository, body.paths)
+    may = [path for path, is_allowed in zip(body.paths, allowed, strict=True) if is_allowed]
+    failures = await call.engine.objects.delete_many(p.repository, p.branch, may, force=bool(p.force)) if may else []
     errors = [
         models.ObjectError(status_code=ERROR_KINDS.get(f.kind, 500), message=f.message, path=f.path) for f in failures
     ]
+    for path, is_allowed in zip(body.paths, allowed, strict=True):
+        if not is_allowed:
+            message = refused(Fs.DELETE_OBJECT, p.repository, path).message
+            errors.append(models.ObjectError(status_code=403, message=message, path=path))
     return json(200, models.ObjectErrorList(errors=errors))
 
 

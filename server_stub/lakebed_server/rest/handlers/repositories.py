@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from lakebed_auth import Need, arn
+from lakebed_auth.actions import Fs
+from lakebed_engine.vocabulary.records import Page, Repository
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
+from lakebed_server.rest.filtered_pages import filtered
 from lakebed_server.vocabulary import bad_request
 
 
 async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
     """listRepositories."""
-    page = await call.engine.repositories.list(
-        prefix=serializers.text(p.prefix),
-        after=serializers.text(p.after),
-        amount=serializers.amount(p.amount),
-        search=serializers.text(p.search),
-    )
+    page = await _visible(call, p)
     pagination = serializers.pagination(page, lambda item: item.name)
     return json(
         200, models.RepositoryList(pagination=pagination, results=[serializers.repository(r) for r in page.items])
+    )
+
+
+async def _visible(call: Call, p: ops.ListRepositoriesParams) -> Page[Repository]:
+    """A page of the repositories that the caller may list. Raises RequestError (403) if there cannot be any."""
+    amount, after = serializers.amount(p.amount), serializers.text(p.after)
+    prefix, search, rights = serializers.text(p.prefix), serializers.text(p.search), call.rights
+    if rights is None:
+        return await call.engine.repositories.list(prefix=prefix, search=search, after=after, amount=amount)
+    if not rights.policies.allows_some(Fs.LIST_REPOSITORIES):
+        rights.require(Need(Fs.LIST_REPOSITORIES, arn.ALL))
+    return await filtered(
+        lambda after, amount: call.engine.repositories.list(prefix=prefix, search=search, after=after, amount=amount),
+        lambda items: rights.allowed(Fs.LIST_REPOSITORIES, [arn.repository(one.name) for one in items]),
+        lambda item: item.name,
+        after=after,
+        amount=amount,
     )
 
 
@@ -35,7 +51,7 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
         default_branch=body.default_branch or "main",
         read_only=bool(body.read_only),
         bare=bool(p.bare),
-        samples_by=call.user if body.sample_data else "",
+        samples_by=call.committer if body.sample_data else "",
         allow_non_empty=bool(body.allow_non_empty_namespace),
     )
     return json(201, serializers.repository(made))

@@ -56,7 +56,7 @@ async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: mode
 async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
     """getSetupState. The first start sets everything up, so the answer does not change."""
     login = models.LoginConfig(
-        RBAC="none",
+        RBAC="none" if call.services.permissions is None else "internal",
         login_url="",
         login_url_method="none",
         login_cookie_names=[cookie_name(https=call.https)],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from lakebed_engine.vocabulary.records import AdvanceRequest, Workspace, WorkspaceRequest
+from lakebed_auth import arn
+from lakebed_auth.actions import Fs
+from lakebed_engine.vocabulary.records import AdvanceRequest, Page, Workspace, WorkspaceRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType
@@ -13,6 +15,8 @@ from msgspec import UNSET, UnsetType
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
+from lakebed_server.rest.filtered_pages import filtered
+from lakebed_server.rest.workspace_rights import require_changes
 from lakebed_server.vocabulary import bad_request, not_implemented
 
 WEEK = 7 * 24 * 3600
@@ -20,16 +24,31 @@ WEEK = 7 * 24 * 3600
 
 async def list_workspaces(call: Call, p: ops.ListWorkspacesParams) -> Reply:
     """listWorkspaces."""
-    page = await call.engine.workspaces.list(
-        p.repository,
-        branch=serializers.text(p.branch),
-        after=serializers.text(p.after),
-        amount=serializers.amount(p.amount),
-        state=serializers.text(p.state) or "open",
-    )
+    page = await _visible(call, p)
     pagination = serializers.pagination(page, lambda item: item.uid)
     show = await _shown(call, p.repository)
     return json(200, models.WorkspaceList(pagination=pagination, results=list(map(show, page.items))))
+
+
+async def _visible(call: Call, p: ops.ListWorkspacesParams) -> Page[Workspace]:
+    """A page of the caller's own workspaces, and of those on branches that the caller may read."""
+    rights, state = call.rights, serializers.text(p.state) or "open"
+    list_page = partial(call.engine.workspaces.list, p.repository, branch=serializers.text(p.branch), state=state)
+    after, amount = serializers.text(p.after), serializers.amount(p.amount)
+    if rights is None:
+        return await list_page(after=after, amount=amount)
+
+    def allowed(items: Sequence[Workspace]) -> list[bool]:
+        may_read = rights.allowed(Fs.READ_BRANCH, [arn.branch(p.repository, one.branch) for one in items])
+        return [may or one.creator == call.user for one, may in zip(items, may_read, strict=True)]
+
+    return await filtered(
+        lambda after, amount: list_page(after=after, amount=amount),
+        allowed,
+        lambda item: item.uid,
+        after=after,
+        amount=amount,
+    )
 
 
 async def create_workspace(call: Call, p: ops.CreateWorkspaceParams, body: models.WorkspaceCreation) -> Reply:
@@ -124,7 +143,7 @@ async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: mo
 async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: models.WorkspaceCommit) -> Reply:
     """commitWorkspace."""
     request = AdvanceRequest(
-        committer=call.user,
+        committer=call.committer,
         message=serializers.text(body.message),
         metadata=body.metadata or {},
         date=None if body.date is UNSET else body.date,
@@ -137,6 +156,7 @@ async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: model
         force=bool(body.force),
         conflicts_amount=p.conflicts_amount or serializers.DEFAULT_AMOUNT,
     )
+    await require_changes(call, p.repository, p.workspace, request.replace_prefix)
     return json(201, serializers.commit(await call.engine.workspaces.commit(p.repository, p.workspace, request)))
 
 
@@ -150,6 +170,7 @@ async def revert_workspace(call: Call, p: ops.RevertWorkspaceParams, body: model
 async def pop_workspace(call: Call, p: ops.PopWorkspaceParams, body: models.WorkspacePop | None) -> Reply:
     """popWorkspace."""
     branch = "" if body is None else serializers.text(body.branch)
+    await require_changes(call, p.repository, p.workspace)
     await call.engine.workspaces.pop(p.repository, p.workspace, branch=branch, force=bool(p.force))
     return empty()
 

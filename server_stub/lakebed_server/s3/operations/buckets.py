@@ -8,6 +8,8 @@ from __future__ import annotations
 import secrets
 from typing import Final
 
+from lakebed_auth import arn
+from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import (
     NamespaceInUseError,
     NamespaceNotEmptyError,
@@ -35,15 +37,20 @@ async def list_buckets(call: S3Call) -> Reply:
     after, more = call.query.get("continuation-token", ""), True
     while more and len(found) < amount:
         page = await call.engine.repositories.list(prefix=prefix, after=after, amount=min(_PAGE, amount - len(found)))
-        found += page.items
+        found += [one for one in page.items if _may_list(call, one.name)]
         more = page.has_more
-        after = found[-1].name if found else ""
+        after = page.items[-1].name if page.items else after
     rows = "".join(
         f"<Bucket>{tag('Name', one.name)}<CreationDate>{iso_date(one.creation_date)}</CreationDate></Bucket>"
         for one in found
     )
     rest = tag("ContinuationToken", after) if more else ""
     return xml.xml("ListAllMyBucketsResult", f"{OWNER}<Buckets>{rows}</Buckets>{rest}")
+
+
+def _may_list(call: S3Call, name: str) -> bool:
+    rights = call.base.rights
+    return rights is None or rights.allowed(Fs.LIST_REPOSITORIES, [arn.repository(name)])[0]
 
 
 async def head_bucket(call: S3Call) -> Reply:

@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
 
+from lakebed_auth import Need, arn
+from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
+from lakebed_server.http.authorization import plain_branch
 from lakebed_server.http.responses import Reply, empty
 from lakebed_server.s3.operations import directory_marker
 from lakebed_server.s3.operations.reading import refuse_versions
@@ -21,7 +24,7 @@ from lakebed_server.s3.responses import xml
 from lakebed_server.s3.responses.errors import CODES, as_s3
 from lakebed_server.s3.responses.xml import tag
 from lakebed_server.s3.vocabulary import S3Error
-from lakebed_server.vocabulary import Header
+from lakebed_server.vocabulary import Header, RequestError
 
 MOST_KEYS: Final = 1000
 
@@ -84,8 +87,22 @@ async def delete_objects(call: S3Call) -> Reply:
             doomed = Doomed(key, place.path, headers.etag_of(etag) if etag else None)
             by_ref.setdefault(place.ref, []).append(doomed)
     for ref, rows in by_ref.items():
-        failed.update(await _delete(call, ref, rows))
+        allowed = [row for row in rows if _may_delete(call, ref, row, failed)]
+        if allowed:
+            failed.update(await _delete(call, ref, allowed))
     return _deleted(call, [key for key, _, _ in asked], failed, quiet=quiet)
+
+
+def _may_delete(call: S3Call, ref: str, row: Doomed, failed: dict[str, S3Error]) -> bool:
+    """Whether the user may delete this key. If not, it is among the failed ones."""
+    rights = call.base.rights
+    try:
+        if rights is not None:
+            rights.at(plain_branch(ref)).require(Need(Fs.DELETE_OBJECT, arn.object_(call.repo, row.path)))
+    except RequestError as error:
+        failed[row.key] = S3Error("AccessDenied", error.message)
+        return False
+    return True
 
 
 def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]], bool]:

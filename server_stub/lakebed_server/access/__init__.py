@@ -1,0 +1,1 @@
+"""Authorization: users, groups, policies, and the permissions that each operation needs."""

@@ -1,0 +1,44 @@
+"""What one request asks for: the permissions that it needs, and where it reads or writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lakebed_auth import AllOf, Needs
+
+
+class EachPath(NamedTuple):
+    """An action on many objects of a repository. The request is refused whole if one of them is not allowed."""
+
+    action: str
+    repository: str
+    paths: Iterable[str]
+
+
+class Everything(NamedTuple):
+    """An action on all objects of a repository whose paths begin with `prefix`."""
+
+    action: str
+    repository: str
+    prefix: str = ""
+
+
+class Asked(NamedTuple):
+    """The permissions that a request needs.
+
+    `branch`: the branch that it reads or writes. `ref`: the ref as it was sent. `workspace`: the id of the workspace,
+    whose branch counts as `branch`. `spares_creator`: the workspace's creator needs none of `needs`.
+    """
+
+    needs: Needs = AllOf()
+    branch: str = ""
+    ref: str = ""
+    workspace: str = ""
+    spares_creator: bool = False
+    each: tuple[EachPath, ...] = ()
+    everything: tuple[Everything, ...] = ()
+
+
+NOTHING = Asked()
+"""Any user may do this."""

@@ -1,0 +1,96 @@
+"""Checks the permissions of a request, and of the paths that a handler finds.
+
+With `auth.mode: single` everything is allowed, because every user is the administrator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lakebed_auth import Context, Need, arn
+from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
+
+from lakebed_server.access.asked import Asked
+from lakebed_server.access.permissions import Rights
+from lakebed_server.http.request import Call
+from lakebed_server.vocabulary import RequestError
+
+
+async def authorize(call: Call, asked: Asked, repository: str) -> None:
+    """Raise RequestError (401, 403) unless the caller may do what a request asks for. Sets `call.rights`."""
+    permissions = call.services.permissions
+    if permissions is None:
+        return
+    known = await permissions.of(call.user)
+    asks_branch = known.policies.asks("fs:Branch")
+    branch, spared = plain_branch(asked.branch), False
+    if asked.workspace and (asked.spares_creator or asks_branch):
+        workspace = await call.engine.workspaces.get(repository, asked.workspace)
+        branch, spared = workspace.branch, asked.spares_creator and workspace.creator == call.user
+    elif asked.ref and not branch and asks_branch:
+        branch = await _branch_of(call, repository, asked.ref)
+    context = Context(
+        source_ip=call.client_address or None, branch=branch, ref=asked.ref or asked.branch, source=call.source
+    )
+    call.committer = known.user.email or known.user.id
+    call.rights = rights = Rights(known.policies, context)
+    if not spared:
+        rights.require(asked.needs)
+    for each in asked.each:
+        require_paths(call, each.action, each.repository, each.paths)
+    for below in asked.everything:
+        require_everything(call, below.action, below.repository, below.prefix)
+
+
+def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]) -> list[bool]:
+    """For each path, whether the caller may do this to its object."""
+    if call.rights is None:
+        return [True] * len(paths)
+    return call.rights.allowed(action, (arn.object_(repository, path) for path in paths))
+
+
+def require_paths(call: Call, action: str, repository: str, paths: Iterable[str]) -> None:
+    """Raise RequestError (403) unless the caller may do this to the objects at all paths."""
+    if call.rights is not None:
+        for path in paths:
+            call.rights.require(Need(action, arn.object_(repository, path)))
+
+
+class ObjectRefusedError(EngineError):
+    """The caller may not do this to one object of a request about many."""
+
+    kind = "permission_denied"
+
+
+def refused(action: str, repository: str, path: str) -> ObjectRefusedError:
+    """The error of one object that `allowed_paths` did not allow."""
+    return ObjectRefusedError(f"needs {action} on {arn.short(arn.object_(repository, path))}")
+
+
+def covers(call: Call, action: str, repository: str, prefix: str = "") -> bool:
+    """Whether the caller may do this to every object whose path begins with `prefix`."""
+    return call.rights is None or call.rights.covers(action, arn.object_(repository, prefix))
+
+
+def require_everything(call: Call, action: str, repository: str, prefix: str = "") -> None:
+    """Raise RequestError (403) unless `covers`."""
+    if not covers(call, action, repository, prefix):
+        needed = f"{action} on all of {arn.short(arn.object_(repository, prefix))}*"
+        raise RequestError("permission_denied", f"needs {needed}, because the request concerns all these objects")
+
+
+def plain_branch(name: str) -> str:
+    """The branch of a name to which a request writes: a workspace `<branch>+<id>` counts as its branch."""
+    branch, plus, id = name.rpartition("+")
+    return branch if plus and len(id) == _WORKSPACE_ID and not id.strip("0123456789abcdef") else name
+
+
+_WORKSPACE_ID = 32
+
+
+async def _branch_of(call: Call, repository: str, ref: str) -> str:
+    """The branch of this name. Empty if there is none: the ref is a tag, a commit or an expression."""
+    try:
+        return (await call.engine.branches.get(repository, plain_branch(ref))).name
+    except NotFoundError:
+        return ""

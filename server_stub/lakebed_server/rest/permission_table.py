@@ -1,0 +1,314 @@
+"""The permissions that each operation of the API needs. The server refuses to start without a row for an operation.
+
+The rows follow `docs/access.md`. A row is a function of the parameters and the body of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from lakebed_auth import AllOf, Need, arn
+from lakebed_auth.actions import Auth, Branches, Fs
+from lakebed_wire.operations import Operation
+
+from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything
+from lakebed_server.http.authorization import plain_branch
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import StartError
+
+Row = Callable[[Any, Any], Asked]
+
+
+def anybody(p: Any, body: Any) -> Asked:
+    """An operation for every user who is signed in."""
+    return NOTHING
+
+
+def by_handler(p: Any, body: Any) -> Asked:
+    """An operation whose handler checks each path (`http.authorization`), because its body or answer has many."""
+    return Asked(
+        branch=getattr(p, "branch", "") if isinstance(getattr(p, "branch", ""), str) else "",
+        ref=getattr(p, "ref", ""),
+        workspace=getattr(p, "workspace", ""),
+    )
+
+
+def _anywhere(action: str) -> Row:
+    return lambda p, body: Asked(Need(action, arn.ALL))
+
+
+def _repository(*needed: str) -> Row:
+    def row(p: Any, body: Any) -> Asked:
+        return Asked(AllOf(*(Need(action, arn.repository(p.repository)) for action in needed)))
+
+    return row
+
+
+def _branch(action: str, *on_repository: str) -> Row:
+    def row(p: Any, body: Any) -> Asked:
+        others = [Need(one, arn.repository(p.repository)) for one in on_repository]
+        return Asked(AllOf(Need(action, arn.branch(p.repository, plain_branch(p.branch))), *others), branch=p.branch)
+
+    return row
+
+
+def _tag(action: str) -> Row:
+    return lambda p, body: Asked(Need(action, arn.tag(p.repository, p.tag)))
+
+
+def _user(action: str) -> Row:
+    return lambda p, body: Asked(Need(action, arn.user(p.user_id)))
+
+
+def _read(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path)), ref=p.ref)
+
+
+def _write(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.path)), branch=p.branch)
+
+
+def _delete(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.DELETE_OBJECT, arn.object_(p.repository, p.path)), branch=p.branch)
+
+
+def _list(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.LIST_OBJECTS, arn.repository(p.repository)), ref=p.ref)
+
+
+def _create_repository(p: Any, body: Any) -> Asked:
+    namespace = Need(Fs.ATTACH_STORAGE_NAMESPACE, arn.namespace(body.storage_namespace))
+    return Asked(AllOf(Need(Fs.CREATE_REPOSITORY, arn.repository(body.name)), namespace))
+
+
+def _create_branch(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.CREATE_BRANCH, arn.branch(p.repository, body.name)), branch=body.name)
+
+
+def _create_tag(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.CREATE_TAG, arn.tag(p.repository, body.id)))
+
+
+def _log(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.READ_BRANCH, arn.branch(p.repository, p.ref)), ref=p.ref)
+
+
+def _merge(p: Any, body: Any) -> Asked:
+    target = Need(Fs.CREATE_COMMIT, arn.branch(p.repository, p.destination_branch))
+    needs = AllOf(target, Need(Fs.READ_COMMIT, arn.repository(p.repository)))
+    return Asked(needs, branch=p.destination_branch, ref=p.source_ref)
+
+
+def _copy(p: Any, body: Any) -> Asked:
+    source = Need(Fs.READ_OBJECT, arn.object_(p.repository, body.src_path))
+    target = Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.dest_path))
+    return Asked(AllOf(source, target), branch=p.branch, ref=serializers.text(body.src_ref) or p.branch)
+
+
+def _copy_part(p: Any, body: Any) -> Asked:
+    source = body.copy_source
+    read = Need(Fs.READ_OBJECT, arn.object_(source.repository, source.path), branch="", ref=source.ref)
+    write = Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.path))
+    return Asked(AllOf(read, write), branch=p.branch)
+
+
+def _metadata(p: Any, body: Any) -> Asked:
+    """Ranges and metaranges contain the paths and addresses of all objects."""
+    asked = _repository(Fs.LIST_OBJECTS, Fs.READ_REPOSITORY)(p, body)
+    return asked._replace(everything=(Everything(Fs.READ_OBJECT, p.repository),))
+
+
+def _archive(p: Any, body: Any) -> Asked:
+    below = Everything(Fs.READ_OBJECT, p.repository, serializers.text(p.prefix))
+    return _list(p, body)._replace(everything=(below,))
+
+
+def _symlinks(p: Any, body: Any) -> Asked:
+    location = arn.object_(p.repository, serializers.text(p.location))
+    needs = AllOf(Need(Fs.LIST_OBJECTS, arn.repository(p.repository)), Need(Fs.WRITE_OBJECT, location))
+    return Asked(needs, branch=p.branch)
+
+
+def _import(p: Any, body: Any) -> Asked:
+    branch = arn.branch(p.repository, p.branch)
+    sources = [Need(Fs.IMPORT_FROM_STORAGE, arn.namespace(one.path)) for one in body.paths]
+    needs = AllOf(Need(Fs.WRITE_OBJECT, branch), Need(Fs.CREATE_COMMIT, branch), *sources)
+    everything = tuple(Everything(Fs.WRITE_OBJECT, p.repository, one.destination) for one in body.paths)
+    return Asked(needs, branch=p.branch, everything=everything)
+
+
+def _task(p: Any, body: Any) -> Asked:
+    return Asked(Need(Fs.READ_BRANCH, arn.branch(p.repository, "*")))
+
+
+def _workspace(action: str, *, spares_creator: bool = True) -> Row:
+    """On a workspace: its creator may, and others with a permission on every branch of the repository."""
+
+    def row(p: Any, body: Any) -> Asked:
+        needs = Need(action, arn.branch(p.repository, "*"))
+        return Asked(needs, workspace=p.workspace, spares_creator=spares_creator)
+
+    return row
+
+
+def _create_workspace(p: Any, body: Any) -> Asked:
+    branch = serializers.text(body.branch)
+    needs = Need(Fs.READ_BRANCH, arn.branch(p.repository, branch or serializers.text(body.ref)))
+    below = tuple(Everything(Fs.WRITE_OBJECT, p.repository, claim) for claim in body.claims or ())
+    return Asked(needs, branch=branch, ref=serializers.text(body.ref), everything=below)
+
+
+def _write_each(paths: Callable[[Any], Iterable[str]]) -> Row:
+    """Writes of many paths in a workspace."""
+
+    def row(p: Any, body: Any) -> Asked:
+        each = (EachPath(Fs.WRITE_OBJECT, p.repository, paths(body)),)
+        return Asked(workspace=p.workspace, each=each)
+
+    return row
+
+
+def _register(p: Any, body: Any) -> Asked:
+    written = EachPath(Fs.WRITE_OBJECT, p.repository, [one.path for one in body.objects or ()])
+    deleted = EachPath(Fs.DELETE_OBJECT, p.repository, body.deletes or ())
+    return Asked(workspace=p.workspace, each=(written, deleted))
+
+
+def _share(p: Any, body: Any) -> Asked:
+    written = EachPath(Fs.WRITE_OBJECT, p.repository, [one.path for one in body.objects])
+    read = EachPath(Fs.READ_OBJECT, p.repository, [one.same_as for one in body.objects])
+    return Asked(workspace=p.workspace, each=(written, read))
+
+
+def _ingest(p: Any, body: Any) -> Asked:
+    source = Need(Fs.IMPORT_FROM_STORAGE, arn.namespace(body.source))
+    below = (Everything(Fs.WRITE_OBJECT, p.repository, serializers.text(body.prefix)),)
+    return Asked(source, workspace=p.workspace, everything=below)
+
+
+def _compare_ingest(p: Any, body: Any) -> Asked:
+    source = Need(Fs.IMPORT_FROM_STORAGE, arn.namespace(body.source))
+    return Asked(AllOf(source, Need(Fs.LIST_OBJECTS, arn.repository(p.repository))), ref=p.ref)
+
+
+_DUMP: Final = _repository(Fs.LIST_TAGS, Fs.LIST_BRANCHES, Fs.LIST_COMMITS)
+_RESTORE: Final = _repository(Fs.CREATE_TAG, Fs.CREATE_BRANCH, Fs.CREATE_COMMIT)
+_READ_RULES: Final = _repository(Branches.GET_PROTECTION_RULES)
+_WRITE_RULES: Final = _repository(Branches.SET_PROTECTION_RULES)
+
+PERMISSIONS: Final[Mapping[str, Row]] = {
+    "getConfig": anybody,
+    "getLakeFSVersion": anybody,
+    "getStorageConfig": anybody,
+    "postStatsEvents": anybody,
+    "logout": anybody,
+    "getCurrentUser": anybody,
+    "listUserCredentials": _user(Auth.LIST_CREDENTIALS),
+    "createCredentials": _user(Auth.CREATE_CREDENTIALS),
+    "getCredentials": _user(Auth.READ_CREDENTIALS),
+    "deleteCredentials": _user(Auth.DELETE_CREDENTIALS),
+    "listRepositories": by_handler,
+    "createRepository": _create_repository,
+    "getRepository": _repository(Fs.READ_REPOSITORY),
+    "deleteRepository": _repository(Fs.DELETE_REPOSITORY),
+    "getRepositoryMetadata": _repository(Fs.READ_REPOSITORY),
+    "setRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
+    "deleteRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
+    "listBranches": _repository(Fs.LIST_BRANCHES),
+    "createBranch": _create_branch,
+    "getBranch": _branch(Fs.READ_BRANCH),
+    "deleteBranch": _branch(Fs.DELETE_BRANCH),
+    "resetBranch": _branch(Fs.REVERT_BRANCH),
+    "hardResetBranch": _branch(Fs.REVERT_BRANCH),
+    "revertBranch": _branch(Fs.REVERT_BRANCH),
+    "cherryPick": _branch(Fs.CREATE_COMMIT, Fs.READ_COMMIT),
+    "getBranchProtectionRules": _READ_RULES,
+    "setBranchProtectionRules": _WRITE_RULES,
+    "createBranchProtectionRulePreflight": _WRITE_RULES,
+    "internalGetBranchProtectionRules": _READ_RULES,
+    "internalCreateBranchProtectionRule": _WRITE_RULES,
+    "internalDeleteBranchProtectionRule": _WRITE_RULES,
+    "listTags": _repository(Fs.LIST_TAGS),
+    "createTag": _create_tag,
+    "getTag": _tag(Fs.READ_TAG),
+    "deleteTag": _tag(Fs.DELETE_TAG),
+    "commit": _branch(Fs.CREATE_COMMIT),
+    "commitAsync": _branch(Fs.CREATE_COMMIT),
+    "createCommitRecord": _repository(Fs.CREATE_COMMIT),
+    "getCommit": _repository(Fs.READ_COMMIT),
+    "logCommits": _log,
+    "mergeIntoBranch": _merge,
+    "mergeIntoBranchAsync": _merge,
+    "findMergeBase": _repository(Fs.LIST_COMMITS),
+    "diffBranch": _repository(Fs.LIST_OBJECTS),
+    "diffRefs": _repository(Fs.LIST_OBJECTS),
+    "getObject": _read,
+    "getObjects": by_handler,
+    "getArchive": _archive,
+    "headObject": _read,
+    "statObject": _read,
+    "listObjects": _list,
+    "uploadObject": _write,
+    "uploadObjects": by_handler,
+    "uploadObjectPreflight": _write,
+    "deleteObject": _delete,
+    "deleteObjects": by_handler,
+    "copyObject": _copy,
+    "stageObject": _write,
+    "updateObjectUserMetadata": _write,
+    "getUnderlyingProperties": _read,
+    "getMetaRange": _metadata,
+    "getRange": _metadata,
+    "getMetadataObject": _metadata,
+    "getPhysicalAddress": _write,
+    "linkPhysicalAddress": _write,
+    "createPresignMultipartUpload": _write,
+    "completePresignMultipartUpload": _write,
+    "abortPresignMultipartUpload": _write,
+    "uploadPart": _write,
+    "uploadPartCopy": _copy_part,
+    "importStart": _import,
+    "importStatus": _branch(Fs.READ_BRANCH),
+    "importCancel": _branch(Fs.IMPORT_CANCEL),
+    "getTask": _task,
+    "createSymlinkFile": _symlinks,
+    "dumpRefs": _DUMP,
+    "dumpSubmit": _DUMP,
+    "dumpStatus": _DUMP,
+    "restoreRefs": _RESTORE,
+    "restoreSubmit": _RESTORE,
+    "restoreStatus": _RESTORE,
+    "listWorkspaces": by_handler,
+    "createWorkspace": _create_workspace,
+    "getWorkspace": _workspace(Fs.READ_BRANCH),
+    "dropWorkspace": _workspace(Fs.REVERT_BRANCH),
+    "renewWorkspace": _workspace(Fs.REVERT_BRANCH),
+    "registerObjects": _register,
+    "pushLayer": _workspace(Fs.WRITE_OBJECT),
+    "shareObjects": _share,
+    "scanWorkspace": _workspace(Fs.WRITE_OBJECT),
+    "createUploadUrls": _write_each(lambda body: body.paths),
+    "createPartUpload": _write_each(lambda body: (body.path,)),
+    "signParts": _workspace(Fs.WRITE_OBJECT),
+    "completePartUpload": _workspace(Fs.WRITE_OBJECT),
+    "abortPartUpload": _workspace(Fs.WRITE_OBJECT),
+    "ingestObjects": _ingest,
+    "diffIngest": _compare_ingest,
+    "commitWorkspace": by_handler,
+    "revertWorkspace": _workspace(Fs.REVERT_BRANCH),
+    "popWorkspace": by_handler,
+    "stashBranch": _branch(Fs.REVERT_BRANCH),
+}
+"""The row of each operation with `security`, by operationId."""
+
+
+def check(operations: Iterable[Operation], rows: Mapping[str, Row] = PERMISSIONS) -> None:
+    """Raise StartError unless exactly the operations that need a user have a row."""
+    secured = {operation.operation_id for operation in operations if operation.security}
+    for what, names in (
+        ("operations without permissions", secured - rows.keys()),
+        ("permissions without an operation", rows.keys() - secured),
+    ):
+        if names:
+            raise StartError(f"{what}: {', '.join(sorted(names))}; see lakebed_server.rest.permission_table")

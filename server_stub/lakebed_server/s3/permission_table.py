@@ -1,0 +1,104 @@
+"""The permissions that each S3 operation needs. The gateway refuses to start without a row for an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from lakebed_auth import AllOf, Need, arn
+from lakebed_auth.actions import Fs
+
+from lakebed_server.access.asked import NOTHING, Asked
+from lakebed_server.s3.operations.copying import SOURCE, source_of
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.vocabulary import StartError
+
+Row = Callable[[S3Call], Asked]
+
+
+def _by_handler(call: S3Call) -> Asked:
+    """The handler checks each bucket or key, because its answer has a row for each."""
+    return Asked(branch=call.ref)
+
+
+def _bucket(action: str) -> Row:
+    return lambda call: Asked(Need(action, arn.repository(call.repo)))
+
+
+def _create_bucket(call: S3Call) -> Asked:
+    namespace = arn.namespace(f"{call.config.namespace.rstrip('/')}/{call.repo}")
+    return Asked(
+        AllOf(Need(Fs.CREATE_REPOSITORY, arn.repository(call.repo)), Need(Fs.ATTACH_STORAGE_NAMESPACE, namespace))
+    )
+
+
+def _list(call: S3Call) -> Asked:
+    """A listing without a ref shows the branches as directories."""
+    ref, slash, _ = call.query.get("prefix", "").partition("/")
+    if call.address.bound:
+        ref, slash = call.ref, "/"
+    shows_branches = not slash and call.query.get("delimiter") == "/"
+    action = Fs.LIST_BRANCHES if shows_branches else Fs.LIST_OBJECTS
+    return Asked(Need(action, arn.repository(call.repo)), ref=ref if slash else "")
+
+
+def _read(call: S3Call) -> Asked:
+    return Asked(Need(Fs.READ_OBJECT, arn.object_(call.repo, call.path)), ref=call.ref)
+
+
+def _write(call: S3Call) -> Asked:
+    write = Need(Fs.WRITE_OBJECT, arn.object_(call.repo, call.path))
+    if SOURCE not in call.headers:
+        return Asked(write, branch=call.ref)
+    source = source_of(call)
+    read = Need(Fs.READ_OBJECT, arn.object_(source.repo, source.path), branch="", ref=source.ref)
+    return Asked(AllOf(read, write), branch=call.ref)
+
+
+def _delete(call: S3Call) -> Asked:
+    return Asked(Need(Fs.DELETE_OBJECT, arn.object_(call.repo, call.path)), branch=call.ref)
+
+
+PERMISSIONS: Final[Mapping[str, Row]] = {
+    "ListBuckets": lambda call: NOTHING,
+    "HeadBucket": _bucket(Fs.READ_REPOSITORY),
+    "GetBucketLocation": _bucket(Fs.READ_REPOSITORY),
+    "CreateBucket": _create_bucket,
+    "DeleteBucket": _bucket(Fs.DELETE_REPOSITORY),
+    "ListObjects": _list,
+    "ListObjectsV2": _list,
+    "ListObjectVersions": _list,
+    "ListMultipartUploads": _list,
+    "GetObject": _read,
+    "HeadObject": _read,
+    "GetObjectAttributes": _read,
+    "PutObject": _write,
+    "CopyObject": _write,
+    "DeleteObject": _delete,
+    "DeleteObjects": _by_handler,
+    "CreateMultipartUpload": _write,
+    "UploadPart": _write,
+    "ListParts": _write,
+    "CompleteMultipartUpload": _write,
+    "AbortMultipartUpload": _write,
+}
+"""The row of each operation by Amazon's name. Fixed answers about buckets and objects: `_FIXED`."""
+
+_FIXED: Final[Mapping[str, Row]] = {
+    "bucket": _bucket(Fs.READ_REPOSITORY),
+    "object": lambda call: _read(call) if call.path else NOTHING,
+}
+"""The row of subresources that this server does not store (`s3.operations.canned`), by level."""
+
+
+def asked(name: str, call: S3Call) -> Asked:
+    """What a request asks for. `name` is the operation's."""
+    row = PERMISSIONS.get(name) or _FIXED[call.address.level]
+    return row(call)
+
+
+def check(names: Iterable[str]) -> None:
+    """Raise StartError unless each operation has a row. Names of fixed answers contain a colon."""
+    missing = {name for name in names if ":" not in name} - PERMISSIONS.keys()
+    if missing:
+        raise StartError(f"S3 operations without permissions: {', '.join(sorted(missing))}; see s3.permission_table")
