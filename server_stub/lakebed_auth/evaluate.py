@@ -67,6 +67,16 @@ class Compiled:
         """
         return any(rules.may_deny(action, prefix, context) for rules in self._rule_sets)
 
+    def covers(self, action: str, prefix: str, context: Context) -> bool:
+        """Return whether the action is certainly allowed on every resource that begins with the prefix."""
+        return all(rules.allows_all(action, prefix, context) for rules in self._rule_sets) and not self.denies_any(
+            action, prefix, context
+        )
+
+    def asks(self, field: str) -> bool:
+        """Return whether a condition has this field, so that its value in the context matters."""
+        return any(rules.asks(field) for rules in self._rule_sets)
+
     def allows_some(self, action: str) -> bool:
         """Return whether the action may be allowed on some resource, whatever the conditions and denials."""
         return all(rules.allows_some(action) for rules in self._rule_sets)

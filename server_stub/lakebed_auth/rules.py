@@ -109,9 +109,16 @@ class _OfAction(NamedTuple):
 class RuleSet:
     """The statements of some policies for one user. Safe for threads: they at worst index an action twice."""
 
-    __slots__ = ("_by_action", "_rules")
+    __slots__ = ("_by_action", "_fields", "_rules")
 
     def __init__(self, policies: Iterable[Policy], user: str) -> None:
+        policies = list(policies)
+        self._fields = frozenset(
+            condition.field
+            for policy in policies
+            for statement in policy.statements
+            for condition in statement.conditions
+        )
         numbered = (
             (statement, policy.id, number)
             for policy in policies
@@ -131,6 +138,18 @@ class RuleSet:
             rule.may_apply(context) and any(pattern.may_match_below(prefix) for pattern in rule.resources)
             for rule in self._of(action).denies.rules
         )
+
+    def allows_all(self, action: str, prefix: str, context: Context) -> bool:
+        """Return whether one statement allows the action on every resource that begins with the prefix."""
+        return any(
+            any(pattern.matches_all_below(prefix) for pattern in rule.resources)
+            and rule.decide(context) is rule.decision
+            for rule in self._of(action).allows.rules
+        )
+
+    def asks(self, field: str) -> bool:
+        """Return whether a condition of a statement has this field."""
+        return field in self._fields
 
     def allows_some(self, action: str) -> bool:
         """Return whether a statement allows the action on some resource."""

@@ -41,6 +41,10 @@ class Wildcard:
                 return False
         return True
 
+    def matches_all_below(self, prefix: str) -> bool:
+        """Return whether every text that begins with the prefix has this pattern. Its last star takes the rest."""
+        return self._last is not None and not self._last.length and self.matches(prefix)
+
     def may_match_below(self, prefix: str) -> bool:
         """Return whether some text that begins with the prefix may have this pattern. True when unsure."""
         return self.prefix.startswith(prefix) or (not self.is_literal and prefix.startswith(self.prefix))
