@@ -157,16 +157,19 @@ async def delete_objects(call: Call, p: ops.DeleteObjectsParams, body: models.Pa
     if len(body.paths) > MOST_PATHS:
         raise bad_request(f"body paths: at most {MOST_PATHS} paths in one request, got {len(body.paths)}")
     allowed = allowed_paths(call, Fs.DELETE_OBJECT, p.repository, body.paths)
-    may = [path for path, is_allowed in zip(body.paths, allowed, strict=True) if is_allowed]
-    failures = await call.engine.objects.delete_many(p.repository, p.branch, may, force=bool(p.force)) if may else []
+    pairs = list(zip(body.paths, allowed, strict=True))
+    may = [path for path, is_allowed in pairs if is_allowed]
+    failures = await call.engine.objects.delete_many(p.repository, p.branch, may, force=bool(p.force))
     errors = [
         models.ObjectError(status_code=ERROR_KINDS.get(f.kind, 500), message=f.message, path=f.path) for f in failures
     ]
-    for path, is_allowed in zip(body.paths, allowed, strict=True):
-        if not is_allowed:
-            message = refused(Fs.DELETE_OBJECT, p.repository, path).message
-            errors.append(models.ObjectError(status_code=403, message=message, path=path))
+    errors += [_not_deleted(p.repository, path) for path, is_allowed in pairs if not is_allowed]
     return json(200, models.ObjectErrorList(errors=errors))
+
+
+def _not_deleted(repository: str, path: str) -> models.ObjectError:
+    error = refused(Fs.DELETE_OBJECT, repository, path)
+    return models.ObjectError(status_code=ERROR_KINDS[error.kind], message=error.message, path=path)
 
 
 async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCopyCreation) -> Reply:
