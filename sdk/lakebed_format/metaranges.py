@@ -22,23 +22,24 @@ TREE_KEY: Final = b"lakebed.tree"
 
 
 class TreeFile(NamedTuple):
-    """What a metarange file holds: its rows, of METARANGE_SCHEMA or LEVELED_SCHEMA; and with PATCH_SCHEMA the rows of
-    the newest patch, which the last row names, if it carries them.
+    """A decoded metarange file: its rows, with METARANGE_SCHEMA or LEVELED_SCHEMA, and the inline patch, if any.
+
+    The inline patch has PATCH_SCHEMA. It is the newest patch, which the last row names.
     """
 
     rows: pa.Table
-    carried: pa.Table | None = None
+    inline_patch: pa.Table | None = None
 
 
-def encode_metarange(rows: pa.Table, file_id: str, carried: pa.Table | None = None) -> bytes:
+def encode_metarange(rows: pa.Table, file_id: str, inline_patch: pa.Table | None = None) -> bytes:
     """A metarange file from rows of METARANGE_SCHEMA or LEVELED_SCHEMA. `file_id` is their `metarange_id`.
 
-    With `carried`, rows of PATCH_SCHEMA, they are those of the newest patch, which then has no file of its own; and
-    `file_id` is that of a metarange that `carries` one.
+    `inline_patch` has the rows of the newest patch, with PATCH_SCHEMA. The patch then has no file of its own, and
+    `file_id` is `metarange_id(rows, carries=True)`.
     """
-    if carried is not None:
+    if inline_patch is not None:
         tree = json.dumps(rows.to_pydict(), ensure_ascii=False, separators=(",", ":"))
-        return encode_file(carried, PATCH_SCHEMA, "metarange", file_id, DICTIONARIES, {TREE_KEY.decode(): tree})
+        return encode_file(inline_patch, PATCH_SCHEMA, "metarange", file_id, DICTIONARIES, {TREE_KEY.decode(): tree})
     # those without are of the versions that older readers know
     if "level" in rows.column_names:
         return encode_file(rows, LEVELED_SCHEMA, "metarange", file_id, (), version=2)
@@ -58,19 +59,19 @@ def decode_tree(data: bytes, file_id: str) -> TreeFile:
     stated = file.tags.get(TREE_KEY)
     if (stated is None) == rows.schema.equals(PATCH_SCHEMA):
         raise FormatError("it has rows of a patch and no metarange, or the other way round")
-    tree = TreeFile(rows) if stated is None else _carrier(stated, rows)
+    tree = TreeFile(rows) if stated is None else _with_inline_patch(stated, rows)
     _check_rows(tree.rows)
     return tree
 
 
-def _carrier(stated: bytes, carried: pa.Table) -> TreeFile:
+def _with_inline_patch(stated: bytes, inline_patch: pa.Table) -> TreeFile:
     rows = pa.Table.from_pydict(json.loads(stated), schema=LEVELED_SCHEMA)
     if any(column.null_count for column in rows.columns):
         raise FormatError("its metadata has a value that is null")
     last = rows.slice(max(rows.num_rows - 1, 0)).to_pylist()
-    if not last or last[0]["level"] < 1 or last[0]["count"] != carried.num_rows:
+    if not last or last[0]["level"] < 1 or last[0]["count"] != inline_patch.num_rows:
         raise FormatError("its rows are not those of the newest patch that its metadata names")
-    return TreeFile(rows, carried)
+    return TreeFile(rows, inline_patch)
 
 
 def _check_rows(rows: pa.Table) -> None:

@@ -1,6 +1,7 @@
-"""A snapshot of a repository's refs as JSON bytes. Together with the commits it is enough to restore a repository.
+"""The JSON files that describe a repository: its marker, and the snapshots of its refs.
 
-Pure. Its id is a hash of its content without the time, so names alone show that nothing changed.
+The marker names the repository of a namespace. A snapshot and the commits are enough to restore a repository. The id of
+a snapshot is a hash of its content without the time, so the names of two snapshots show whether something changed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from lakebed_format.decoding import FormatError, as_id, as_text, decoder, flag, integer, items, load_json, text, texts
-from lakebed_format.keys import FILE_BYTES, REFS, SNAPSHOT_FILE
+from lakebed_format.decoding import (
+    FormatError,
+    as_id,
+    as_text,
+    decoder,
+    flag,
+    integer,
+    items,
+    load_json,
+    refuse_newer,
+    text,
+    texts,
+)
+from lakebed_format.keys import FILE_BYTES, REFS, REPOSITORY_MARKER, SNAPSHOT_FILE
 
 
 class BranchRef(NamedTuple):
@@ -132,3 +145,13 @@ def _branch(one: Mapping[str, Any]) -> BranchRef:
 
 def _tag(one: Mapping[str, Any]) -> TagRef:
     return TagRef(text(one, "name"), as_id(one["commit_id"], "commit_id"))
+
+
+@decoder("repository marker")
+def decode_marker(data: bytes) -> dict[str, str]:
+    """The members of a repository marker: `uid` and `name`. Raises FormatError."""
+    if len(data) > FILE_BYTES[REPOSITORY_MARKER]:
+        raise FormatError(f"it has {len(data):,} bytes, at most {FILE_BYTES[REPOSITORY_MARKER]:,} are read")
+    members = texts({"marker": json.loads(data)}, "marker")
+    refuse_newer(members.get("format"), "repository/1")  # markers have no format member yet
+    return members

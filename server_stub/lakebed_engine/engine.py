@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lakebed_engine import services
 from lakebed_engine.maintenance import Maintenance
 from lakebed_engine.operations.context import Context
 from lakebed_engine.operations.expiry_clock import ExpiryClock
@@ -12,6 +11,7 @@ from lakebed_engine.operations.recovery.ref_snapshots import RefChanges, Snapsho
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks.runner import TaskRunner, Worker
 from lakebed_engine.operations.tuning import Tuning
+from lakebed_engine.services import Services
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.external import Foreign
@@ -33,7 +33,7 @@ UPLOAD_LIFETIME = 7 * 24 * 3600
 """Seconds after which a multipart upload that is not completed expires."""
 
 
-class Engine:
+class Engine(Services):
     """The versioning engine over one KV store and any number of object stores."""
 
     def __init__(
@@ -78,10 +78,6 @@ class Engine:
             trees=trees or Trees(work, ByteCache(cache_bytes), tuning.trees),
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
             patience=cleanup_grace / 2,
-            crowded={},
-            queues={},
-            repos=ByteCache(1_000),
-            marked=ByteCache(10_000),
             foreign=foreign or Foreign(stores.open),
             address_key=address_key or RandomIds().new().encode(),
             upload_lifetime=int(upload_age),
@@ -91,21 +87,8 @@ class Engine:
         """The stores, the clock and the caches. For tests and benchmarks: the server uses the services."""
         changes = RefChanges(Snapshots(ctx, snapshots_kept), snapshot_always=snapshot_always)
         runner = TaskRunner(ctx, _WORKERS, changes.report)
-        shared = (ctx, runner, changes)
-        self.repositories = services.Repositories(*shared)
-        self.protection = services.Protection(*shared)
-        self.branches = services.Branches(*shared)
-        self.tags = services.Tags(*shared)
-        self.commits = services.Commits(*shared)
-        self.objects = services.Objects(*shared)
-        self.workspaces = services.Workspaces(*shared)
-        self.signed_uploads = services.SignedUploads(*shared)
-        self.physical_addresses = services.PhysicalAddresses(*shared)
-        self.multipart = services.Multipart(*shared)
-        self.imports = services.Imports(*shared)
-        self.dumps = services.Dumps(*shared)
-        self.tasks = services.Tasks(*shared)
-        self.maintenance = Maintenance(*shared, cleanup_grace)
+        super().__init__(ctx, runner, changes)
+        self.maintenance = Maintenance(ctx, runner, changes, cleanup_grace)
 
     def clear_caches(self) -> None:
         """Forget what was read from the stores. For tests: the next read asks the stores again."""

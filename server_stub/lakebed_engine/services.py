@@ -264,3 +264,23 @@ class Tasks(Service):
     get = bound_to_tasks(async_commit.get_task)
     cancel = bound_to_tasks(TaskRunner.cancel)
     resume = bound_to_tasks(TaskRunner.resume)
+
+
+class Services:
+    """All services of one engine, except maintenance."""
+
+    def __init__(self, ctx: Context, runner: TaskRunner, ref_changes: RefChanges) -> None:
+        shared = (ctx, runner, ref_changes)
+        self.repositories = Repositories(*shared)
+        self.protection = Protection(*shared)
+        self.branches = Branches(*shared)
+        self.tags = Tags(*shared)
+        self.commits = Commits(*shared)
+        self.objects = Objects(*shared)
+        self.workspaces = Workspaces(*shared)
+        self.signed_uploads = SignedUploads(*shared)
+        self.physical_addresses = PhysicalAddresses(*shared)
+        self.multipart = Multipart(*shared)
+        self.imports = Imports(*shared)
+        self.dumps = Dumps(*shared)
+        self.tasks = Tasks(*shared)

@@ -25,9 +25,9 @@ from lakebed_engine.stores.objects.cloud.listing import before, bound
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.disk_cache import MAGIC, DiskCache, DiskCached
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import (
     BlobExists,
     BlobNotFound,

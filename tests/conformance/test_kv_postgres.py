@@ -386,8 +386,8 @@ async def test_more_callers_than_connections_wait(postgres: Postgres, schema: st
 async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
     postgres: Postgres, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "_READ_LANES", 1)
-    monkeypatch.setattr(session, "_WRITE_LANES", 1)
+    monkeypatch.setattr(session, "_READ_BATCHES", 1)
+    monkeypatch.setattr(session, "_WRITE_BATCHES", 1)
 
     async def caller(kv: KVStore, number: int) -> None:
         for _ in range(20):

@@ -17,10 +17,10 @@ from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart import Assembler, StoredPart, own_assembler
 from lakebed_engine.stores.objects.multipart_objects import ObjectParts
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, StoreError, StoreUnavailableError
 from lakebed_engine.vocabulary.ports import RandomIds
 from lakebed_format.keys import PARTS

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed_engine.tree.manifest import RangeInfo, carrying_tree, metarange_rows
+from lakebed_engine.tree.manifest import RangeInfo, metarange_rows, tree_with_inline_patch
 from lakebed_format import PATCH_SCHEMA, decode_tree, encode_metarange
 from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id
@@ -32,17 +32,17 @@ def carrying(patch: pa.Table) -> tuple[str, bytes]:
     paths = patch.column("path").to_pylist()
     below = RangeInfo("0" * 64, "\0", "\U0010ffff", 9, 900)
     newest = RangeInfo("1" * 64, paths[0], paths[-1], len(paths), 70, "patch")
-    tree, rows = carrying_tree((below,), (), newest)
+    tree, rows = tree_with_inline_patch((below,), (), newest)
     return tree.id, encode_metarange(rows, tree.id, patch)
 
 
 @given(st.lists(INFOS, max_size=5).map(tuple), PATCHES)
 def test_ids_and_rows_are_those_of_the_table(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> None:
     newest, *older = patches
-    tree, rows = carrying_tree(ranges, tuple(older), newest)
+    tree, rows = tree_with_inline_patch(ranges, tuple(older), newest)
     assert rows == metarange_rows(ranges, patches)
     assert tree.id == metarange_id(rows, carries=True)
-    assert tree.patches == (newest._replace(carrier=tree.id), *older)
+    assert tree.patches == (newest._replace(inline_in=tree.id), *older)
     assert (tree.ranges, tree.max_paths) == (ranges, [info.max_path for info in ranges])
     patch = patch_table(layer_sample(8))
     metadata = pq.read_metadata(pa.BufferReader(encode_metarange(rows, tree.id, patch))).metadata
@@ -66,9 +66,9 @@ def test_every_row_comes_back(rows: list[Row]) -> None:
     patch = patch_table(rows)
     tree_id, data = carrying(patch)
     back = decode_tree(data, tree_id)
-    assert back.carried is not None
-    assert back.carried.schema.equals(PATCH_SCHEMA)
-    assert back.carried.equals(patch)
+    assert back.inline_patch is not None
+    assert back.inline_patch.schema.equals(PATCH_SCHEMA)
+    assert back.inline_patch.equals(patch)
     assert back.rows.column("count").to_pylist() == [9, len(rows)]
     assert carrying(patch) == (tree_id, data)  # any server writes the same bytes
     for at in (10, len(data) // 2, len(data) - 40, len(data) - 2):
@@ -80,7 +80,7 @@ def test_a_slice_is_written_as_its_own_rows() -> None:
     patch = patch_table(layer_sample(20))
     part = patch.slice(3, 7)
     tree_id, data = carrying(part)
-    assert decode_tree(data, tree_id).carried == part
+    assert decode_tree(data, tree_id).inline_patch == part
 
 
 def test_other_readers_read_the_patch(tmp_path: Path) -> None:

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.manifest import CARRIERS, LIMITS, Limits, RangeInfo, carrying_tree, metarange_rows
+from lakebed_engine.tree.manifest import (
+    LIMITS,
+    MAX_FILES_WITH_INLINE_PATCH,
+    Limits,
+    RangeInfo,
+    metarange_rows,
+    tree_with_inline_patch,
+)
 from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import CorruptDataError
 from lakebed_engine.vocabulary.reports import FsckOptions
@@ -57,12 +64,12 @@ async def test_only_small_patches_are_carried(rows: int) -> None:
     lake.limits = lake.trees.limits = Limits(share=0)
     base = await lake.tree({"z": "one"})
     tree = (await lake.fold(base, table({f"p/{n:04}": "one" for n in range(rows)}))).tree
-    assert bool(tree.patches[0].carrier) == (rows == LIMITS.small)
+    assert bool(tree.patches[0].inline_in) == (rows == LIMITS.small)
     assert tree.patches[0].file.startswith(RANGES if rows > LIMITS.small else METARANGES)
     await lake.check(tree)
     # the next commit absorbs a small patch, and is above a larger one
     after = (await lake.fold(tree, table({"p/0000": "two"}))).tree
-    assert [bool(one.carrier) for one in after.patches] == [True] + [False] * (rows > LIMITS.small)
+    assert [bool(one.inline_in) for one in after.patches] == [True] + [False] * (rows > LIMITS.small)
     assert (await lake.state(after))["p/0000"] == "two"
     lake.close()
 
@@ -71,9 +78,9 @@ async def test_a_tree_of_many_files_carries_nothing() -> None:
     lake = Lake(patches=True)
     state: State = {f"p/{n:04}": "one" for n in range(2200)}
     base = await lake.tree(state)
-    assert len(base.ranges) >= CARRIERS
+    assert len(base.ranges) >= MAX_FILES_WITH_INLINE_PATCH
     tree = (await lake.fold(base, table({"p/0000": "two"}))).tree
-    assert [one.carrier for one in tree.patches] == [""]
+    assert [one.inline_in for one in tree.patches] == [""]
     assert await lake.state(tree) == applied(state, {"p/0000": "two"})
     lake.close()
 
@@ -85,11 +92,11 @@ async def test_another_servers_limits_leave_every_tree_whole() -> None:
     base = await lake.tree({"z": "one"})
     first = {f"p/{n}": "one" for n in range(9)}
     tree = (await lake.fold(base, table(dict(first)))).tree
-    assert tree.patches[0].carrier == tree.id
+    assert tree.patches[0].inline_in == tree.id
     less = Limits(share=0, small=1)
     cold = lake.cold()
     folded = await fold(cold, lake.store, lake.runtime, tree, chunked([table({"q": "two"})]), limits=less)
-    assert [bool(one.carrier) for one in folded.tree.patches] == [True, False]
+    assert [bool(one.inline_in) for one in folded.tree.patches] == [True, False]
     assert folded.written == 2
     await lake.store.delete([tree.patches[0].file])  # the old tree's file: nothing of the new one is in it
     assert await lake.state(folded.tree) == {**first, "q": "two", "z": "one"}
@@ -102,7 +109,7 @@ def test_the_same_tree_made_in_two_ways_has_two_files() -> None:
     patch = RangeInfo("1" * 64, "b", "b", 1, 60, "patch")
     lake = Lake()
     plain, _ = lake.trees.named(lake.store, ranges, (patch,))
-    carrying, _ = carrying_tree(ranges, (), patch)
+    carrying, _ = tree_with_inline_patch(ranges, (), patch)
     assert plain.id != carrying.id
     assert {plain.patches[0].file, carrying.patches[0].file} == {
         f"{RANGES}{patch.id}.parquet", f"{METARANGES}{carrying.id}.parquet"
@@ -114,7 +121,7 @@ async def test_rows_that_left_the_cache_come_from_the_metarange() -> None:
     lake = Lake(patches=True)
     tree = (await lake.fold(await lake.tree({"a": "one", "b": "one"}), table({"a": "two"}))).tree
     [patch] = tree.patches
-    assert patch.carrier == tree.id
+    assert patch.inline_in == tree.id
     cold = lake.cold()
     entry = await cold.find(lake.store, tree, "a")
     assert entry is not None
@@ -144,10 +151,10 @@ async def test_fsck_hashes_the_patch_in_a_metarange() -> None:
     lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"})
     tree = await head(lake)
     file = tree.patches[0].file
-    rows, carried = decode_tree(await lake.store.get(file), tree.id)
-    assert carried is not None
-    at = carried.column_names.index("mtime")
-    wrong = carried.set_column(at, carried.schema.field(at), [[7]])
+    rows, inline_patch = decode_tree(await lake.store.get(file), tree.id)
+    assert inline_patch is not None
+    at = inline_patch.column_names.index("mtime")
+    wrong = inline_patch.set_column(at, inline_patch.schema.field(at), [[7]])
     assert metarange_id(rows, carries=True) == tree.id
     await lake.store.put(file, encode_metarange(rows, tree.id, wrong))
     [problem] = (await lake.engine.maintenance.fsck(REPO, FsckOptions())).problems
@@ -160,7 +167,7 @@ async def test_the_sweep_keeps_what_metaranges_carry() -> None:
     await put_commit(lake.engine, {"gone": "5"})
     before = await lake.files()
     await lake.store.put(f"data/2026010100/{'0' * 32}", b"nobody's")
-    await lake.store.put(f"{RANGES}{(await head(lake)).patches[0].id}.parquet", b"of a patch that is carried")
+    await lake.store.put(f"{RANGES}{(await head(lake)).patches[0].id}.parquet", b"of a patch that is inline")
     await lake.age()
     swept = await lake.sweep()
     assert await lake.files() == before

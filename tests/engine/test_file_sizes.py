@@ -49,7 +49,7 @@ def test_a_file_of_a_tree_is_refused_by_its_size(tmp_path: Path, folder: str, ov
             assert f"local://lake/{key}" in str(error)
             assert f"at most {largest(folder):,}" in str(error)
             assert isinstance(error, CorruptDataError)
-            assert key in error.told
+            assert key in error.public_message
             await fails(commit(engine), CorruptDataError)
 
     run(job())

@@ -51,7 +51,7 @@ async def test_adds_changes_and_removals_without_a_copy() -> None:
     await put_commit(world.engine, {"a": "1", "t/gone": "x", "u": "2"})
     await world.write("b", "new")
     await world.write("c/d", "deep")
-    [page] = await world.diff(told=10)
+    [page] = await world.diff(max_changes=10)
     assert [(one.type, one.path) for one in page.changes] == [
         ("added", "t/b"),
         ("added", "t/c/d"),
@@ -340,7 +340,7 @@ async def test_folder_markers_are_not_ingested() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [{"amount": 0}, {"amount": ingest.MOST + 1}, {"told": 1001}, {"settle": -1}, {"after": "elsewhere"}],
+    [{"amount": 0}, {"amount": ingest.MOST + 1}, {"max_changes": 1001}, {"settle": -1}, {"after": "elsewhere"}],
 )
 async def test_what_cannot_be_meant(bad: Any) -> None:
     world = await make_world()

@@ -1,4 +1,4 @@
-"""Logs of paths by footprints and spans: equal to looking at every commit, with few reads however long history is."""
+"""Logs of paths, by changed paths and spans: the same as reading every commit, with few reads in a long history."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.history.changed_paths import footprint_of
-from lakebed_engine.operations.keys import SPANS, TOUCHED
+from lakebed_engine.operations.history.changed_paths import changed_paths_of
+from lakebed_engine.operations.keys import CHANGED_PATHS, SPANS
 from lakebed_engine.stores.kv.base import Batch, Delete
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.tree import changed_paths
-from lakebed_engine.tree.changed_paths import ALL, FOLDERS, NOTHING_KNOWN, Question
+from lakebed_engine.tree.changed_paths import ALL, FOLDERS, NOTHING_KNOWN, PathQuery
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, LogRequest, PickRequest, WorkspaceRequest
 
@@ -162,17 +162,17 @@ async def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> N
 
 
 @pytest.mark.usefixtures("_spans_begin_often")
-@pytest.mark.parametrize("forgotten", [(TOUCHED,), (SPANS,), (TOUCHED, SPANS)])
-async def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
+@pytest.mark.parametrize("forgotten", [(CHANGED_PATHS,), (SPANS,), (CHANGED_PATHS, SPANS)])
+async def test_changed_paths_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
     engine = await grown(7, 50)
     before = [await ids(engine, **question) for question in QUESTIONS]
     assert await forget(engine, *forgotten) > 0
     assert [await ids(engine, **question) for question in QUESTIONS] == before
-    assert await forget(engine, *forgotten) > 0 or SPANS not in forgotten  # whole spans need no footprints
+    assert await forget(engine, *forgotten) > 0 or SPANS not in forgotten  # whole spans need no lists of changed paths
 
 
 async def test_what_commits_write_is_what_their_trees_say() -> None:
-    """A footprint may have more than the trees differ in (a write of the same content), never less."""
+    """The stored paths may be more than the trees differ in (a write of the same content), never less."""
     engine = await grown(5, 60)
     repo = await open_repo(engine.context, REPO)
     checked = 0
@@ -180,9 +180,9 @@ async def test_what_commits_write_is_what_their_trees_say() -> None:
         record = await engine.commits.get(REPO, one)
         if len(record.parents) != 1:
             continue
-        written = await footprint_of(engine.context, repo, record)
-        await forget(engine, TOUCHED + one.encode())
-        found = await footprint_of(engine.context, repo, record)
+        written = await changed_paths_of(engine.context, repo, record)
+        await forget(engine, CHANGED_PATHS + one.encode())
+        found = await changed_paths_of(engine.context, repo, record)
         assert written.level == found.level == ALL
         assert set(found.hashes.tolist()) <= set(written.hashes.tolist())
         checked += len(found.hashes) > 0
@@ -201,14 +201,14 @@ async def test_commits_that_touch_too_much_are_looked_at(
     small = await put_commit(engine, {"dir/sub/3": "y"})
     beginnings.update([small.id, big.id] if spans else [])
     repo = await open_repo(engine.context, REPO)
-    assert (await footprint_of(engine.context, repo, big)).level == level
+    assert (await changed_paths_of(engine.context, repo, big)).level == level
     for _ in range(2):
         assert await ids(engine, objects=["dir/sub/3"]) == [small.id, big.id]
         assert await ids(engine, objects=["top"]) == [big.id]
         assert await ids(engine, objects=["dir/nothing"]) == []
         assert await ids(engine, prefixes=["dir/"]) == [small.id, big.id]
     if level == FOLDERS:
-        assert not Question(["other/x"], []).may_match(await footprint_of(engine.context, repo, big))
+        assert not PathQuery(["other/x"], []).may_match(await changed_paths_of(engine.context, repo, big))
 
 
 @pytest.mark.slow
@@ -237,7 +237,7 @@ async def test_log_reports_when_its_index_cannot_be_written() -> None:
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     made = await put_commit(engine, {"a": "1"})
-    await forget(engine, TOUCHED)
+    await forget(engine, CHANGED_PATHS)
 
     async def refuse(name: str, _: Any) -> None:
         if name == "apply":

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.tree.cursor import encode_row
 from lakebed_engine.tree.layers import overlaid, token_delta
-from lakebed_engine.tree.rows import prefix_end
+from lakebed_engine.tree.rows import encode_row, prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
 
 from tests.engine.trees import (

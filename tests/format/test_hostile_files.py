@@ -19,10 +19,9 @@ from lakebed_format.bloom import may_hold
 from lakebed_format.commits import commit_id, decode_commit
 from lakebed_format.decoding import FormatError
 from lakebed_format.files import BLOOM_KEY
-from lakebed_format.markers import decode_marker
 from lakebed_format.metaranges import TREE_KEY, decode_tree
 from lakebed_format.reading import decode_layer, decode_range, decode_rows, open_file
-from lakebed_format.refs import RefsRecord, decode_refs, encode_refs
+from lakebed_format.refs import RefsRecord, decode_marker, decode_refs, encode_refs
 from lakebed_format.schemas import LEVELED_SCHEMA
 
 from tests.format.hostile import ID, bomb, lie, nullable, parquet, reseal, varint, wrong_text

@@ -45,9 +45,9 @@ def test_it_gives_back_its_rows_and_the_patch() -> None:
     assert decode_metarange(data, found).equals(rows)
     back = decode_tree(data, found)
     assert back.rows.schema.equals(LEVELED_SCHEMA)
-    assert back.carried is not None
-    assert back.carried.equals(patch)
-    assert decode_tree(encode_metarange(rows, found), found).carried is None
+    assert back.inline_patch is not None
+    assert back.inline_patch.equals(patch)
+    assert decode_tree(encode_metarange(rows, found), found).inline_patch is None
 
 
 def test_its_id_is_not_that_of_one_without() -> None:
@@ -57,12 +57,12 @@ def test_its_id_is_not_that_of_one_without() -> None:
 
 def test_the_file_that_was_written_once() -> None:
     patch = patch_table(layer_sample(20))
-    rows, carried = decode_tree(GOLDEN.read_bytes(), GOLDEN_ID)
+    rows, inline_patch = decode_tree(GOLDEN.read_bytes(), GOLDEN_ID)
     assert metarange_id(rows, carries=True) == GOLDEN_ID
     assert rows.column("level").to_pylist() == [0, 1]
     assert rows.column("range_id")[1].as_py() == patch_id(patch)
-    assert carried is not None
-    assert carried.equals(patch)
+    assert inline_patch is not None
+    assert inline_patch.equals(patch)
     tags = pq.ParquetFile(GOLDEN).metadata.metadata
     assert tags[b"lakebed.format"] == b"metarange/3"
     assert json.loads(tags[TREE_KEY])["count"] == [9, 20]

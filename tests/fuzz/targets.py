@@ -28,10 +28,9 @@ from lakebed_format.bloom import may_hold
 from lakebed_format.commits import CommitRecord, commit_id, decode_commit
 from lakebed_format.decoding import FormatError
 from lakebed_format.files import DICTIONARIES, encode_file, encode_layer
-from lakebed_format.markers import decode_marker
 from lakebed_format.metaranges import TREE_KEY, decode_tree
 from lakebed_format.reading import RowFile, decode_rows, open_file
-from lakebed_format.refs import BranchRef, RefsRecord, TagRef, _record, decode_refs, encode_refs, refs_id
+from lakebed_format.refs import BranchRef, RefsRecord, TagRef, _record, decode_marker, decode_refs, encode_refs, refs_id
 from lakebed_format.schemas import LEVELED_SCHEMA, PATCH_SCHEMA
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.forms import Form
@@ -88,8 +87,8 @@ def _layer(data: bytes) -> None:
 
 
 def _metarange(data: bytes) -> None:
-    rows, carried = decode_tree(data, ID)
-    tree = tree_from(ID, rows, carries=carried is not None)
+    rows, inline_patch = decode_tree(data, ID)
+    tree = tree_from(ID, rows, carries=inline_patch is not None)
     tree.seek("p/00007")
     assert all(info.file.startswith("_lakebed/") for info in tree.files)
     look_at_metarange(data, ID, True)

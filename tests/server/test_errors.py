@@ -48,7 +48,7 @@ def test_server_failures_are_logged_in_full_and_returned_without_details(caplog:
 
 
 def test_a_store_chooses_what_a_client_reads_of_it(caplog: pytest.LogCaptureFixture) -> None:
-    error = engine_errors.StoreFullError("no room: /srv/lake/kv.db", told="no room; free some", lasting=True)
+    error = engine_errors.StoreFullError("no room: /srv/lake/kv.db", public_message="no room; free some", lasting=True)
     with caplog.at_level(logging.ERROR, "lakebed.server"):
         answer = failing(error)
     assert (answer.status, answer.json["message"]) == (507, "no room; free some")

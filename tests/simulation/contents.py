@@ -15,8 +15,8 @@ from lakebed_engine.operations.keys import record_key
 from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.manifest import RangeInfo, Tree, tree_from
+from lakebed_engine.tree.rows import decode_row
 from lakebed_engine.vocabulary.records import Branch, Commit, Workspace
 from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.reading import decode_layer
@@ -99,8 +99,8 @@ class Contents:
         if known is not None:
             assert isinstance(known, Tree)
             return known
-        rows, carried = decode_tree(metarange, tree_id)
-        return tree_from(tree_id, rows, carries=carried is not None)
+        rows, inline_patch = decode_tree(metarange, tree_id)
+        return tree_from(tree_id, rows, carries=inline_patch is not None)
 
     def _range(self, info: RangeInfo) -> Mapping[str, Value | None]:
         if info.file not in _ranges:
@@ -177,8 +177,8 @@ def _over(view: dict[str, Value], rows: Mapping[str, Value | None]) -> None:
 
 
 def _decoded(info: RangeInfo, data: bytes) -> pa.Table:
-    if info.carrier:
-        return decode_tree(data, info.carrier).carried
+    if info.inline_in:
+        return decode_tree(data, info.inline_in).inline_patch
     return decode_range(data, info.id) if info.kind == "range" else decode_patch(data, info.id)
 
 

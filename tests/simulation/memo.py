@@ -130,13 +130,13 @@ class SharedTrees(Trees):
             found = _saved[key] = super().outlined(*key)
         return found
 
-    def outlined_carrier(
+    def outlined_with_inline_patch(
         self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
     ) -> tuple[Tree, pa.Table]:
         key = (ranges, older, newest)
         found = _saved.get(key)
         if found is None:
-            found = _saved[key] = super().outlined_carrier(*key)
+            found = _saved[key] = super().outlined_with_inline_patch(*key)
         return found
 
 

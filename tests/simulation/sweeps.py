@@ -117,8 +117,8 @@ def _named(contents: Contents) -> Iterator[str]:
         key = f"_lakebed/metaranges/{tree}.parquet"
         yield key
         if tree not in _trees:
-            rows, carried = decode_tree(contents.need(key), tree)
-            _trees[tree] = rows.column("range_id").to_pylist()[: rows.num_rows - (carried is not None)]
+            rows, inline_patch = decode_tree(contents.need(key), tree)
+            _trees[tree] = rows.column("range_id").to_pylist()[: rows.num_rows - (inline_patch is not None)]
         for one in _trees[tree]:
             yield f"_lakebed/ranges/{one}.parquet"
 

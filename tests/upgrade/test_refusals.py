@@ -24,8 +24,7 @@ from lakebed_engine.vocabulary.errors import SchemaTooNewError
 from lakebed_format import CommitRecord, decode_commit
 from lakebed_format.commits import encode_commit
 from lakebed_format.decoding import FormatError
-from lakebed_format.markers import decode_marker
-from lakebed_format.refs import decode_refs
+from lakebed_format.refs import decode_marker, decode_refs
 from lakebed_server.auth import records
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey

@@ -52,10 +52,10 @@ class Store:
         if not metarange_id:
             return Tree()
         try:
-            rows, carried = decode_tree(self._bytes("meta_range", metarange_id), metarange_id)
+            rows, inline_patch = decode_tree(self._bytes("meta_range", metarange_id), metarange_id)
         except FormatError as error:
             raise self._damaged(metarange_id, error) from error
-        return Tree.of(rows, "" if carried is None else metarange_id)
+        return Tree.of(rows, "" if inline_patch is None else metarange_id)
 
     def rows(self, part: Part, columns: Sequence[str], span: Span) -> pa.Table:
         """Return rows of a file that are in a span, with these columns. Raises TableFormatError for a damaged file."""
@@ -68,11 +68,11 @@ class Store:
                 return _in_span(file.read(meeting, wanted), span)
             return file.read(columns=wanted)
         except FormatError as error:
-            raise self._damaged(part.carrier or part.id, error) from error
+            raise self._damaged(part.inline_in or part.id, error) from error
 
     def _open(self, part: Part) -> RowFile:
-        if part.carrier:  # its rows are the patch
-            return open_file(self._bytes("meta_range", part.carrier), "metarange", part.carrier)
+        if part.inline_in:  # its rows are the patch
+            return open_file(self._bytes("meta_range", part.inline_in), "metarange", part.inline_in)
         return open_file(self._bytes("range", part.id), "patch" if part.level else "range", part.id)
 
     def over(self, piece: Piece, columns: Sequence[str]) -> pa.Table | None:

@@ -19,7 +19,7 @@ from lakebed_spark.history.key_ranges import Span
 class Part:
     """One file of a tree: a range (level 0), or a patch over all files of lower levels.
 
-    `carrier` is the metarange whose own file contains the newest patch, if it does.
+    `inline_in` is the metarange whose own file contains the newest patch, if it does.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Part:
     last: str
     rows: int
     level: int = 0
-    carrier: str = attrs.field(default="", eq=False)
+    inline_in: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen
@@ -38,14 +38,14 @@ class Tree:
     patches: tuple[Part, ...] = ()
 
     @classmethod
-    def of(cls, metarange: pa.Table, carrier: str = "") -> Tree:
-        """Return the files that a metarange lists. `carrier` is its id when its own file contains the last of them."""
+    def of(cls, metarange: pa.Table, inline_in: str = "") -> Tree:
+        """Return the files that a metarange lists. `inline_in` is its id if its own file has the newest patch."""
         parts = [
             Part(row["range_id"], row["min_path"], row["max_path"], row["count"], row.get("level", 0))
             for row in metarange.to_pylist()
         ]
-        if carrier:
-            parts[-1] = attrs.evolve(parts[-1], carrier=carrier)
+        if inline_in:
+            parts[-1] = attrs.evolve(parts[-1], inline_in=inline_in)
         return cls(
             tuple(part for part in parts if part.level == 0),
             tuple(sorted((part for part in parts if part.level), key=lambda part: part.level)),

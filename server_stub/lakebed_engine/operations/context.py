@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -59,13 +59,6 @@ class Context:
     commits: ByteCache
     patience: float
     """Seconds after which a reader checks that its branch record is unchanged: half of the cleaner's grace period."""
-    crowded: dict[tuple[str, str], None]
-    """Branches, by repository and name, that this process saw with enough layers for a compaction."""
-    queues: dict[tuple[str, str], Any]
-    """The commit queue (`commit.queue.Queue`) of each branch with waiting requests, by repository uid and name."""
-    repos: ByteCache
-    marked: ByteCache
-    """Staging tokens whose marker row is written."""
     foreign: Foreign
     """The readable objects outside of every namespace."""
     address_key: bytes
@@ -73,6 +66,14 @@ class Context:
     upload_lifetime: int
     """Seconds after which a multipart upload that is not completed expires."""
     tuning: Tuning
+    crowded: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Branches, by repository and name, that this process saw with enough layers for a compaction."""
+    queues: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """The commit queue (`commit.queue.Queue`) of each branch with waiting requests, by repository uid and name."""
+    repos: ByteCache = field(default_factory=partial(ByteCache, 1_000))
+    """Opened repositories, by the version of their record."""
+    marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
+    """Staging tokens whose marker row is written."""
 
     def now(self) -> int:
         """Whole Unix seconds."""

@@ -46,7 +46,7 @@ OPERATIONS: Final = b"op/"
 PENDING_MARKERS: Final = b"marker/"
 """Workspaces whose `.committed` object may still be missing."""
 WORKSPACE_DUE: Final = b"due/"
-TOUCHED: Final = b"touched/"
+CHANGED_PATHS: Final = b"touched/"
 SPANS: Final = b"span/"
 UPLOADS: Final = b"upload/"
 PART_ROWS: Final = b"part/"
@@ -59,7 +59,7 @@ SWEEP_LEASE: Final = b"sweep"
 
 REPOSITORY_KEYS: Final = (
     BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
-    WORKSPACE_DUE, TOUCHED, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS, SWEEP_LEASE,
+    WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS, SWEEP_LEASE,
 )  # fmt: skip
 """Every prefix and every single key of a repository's partition."""
 
@@ -198,9 +198,9 @@ def idempotency_key(owner: str, key: str = "") -> bytes:
     return IDEMPOTENCY + f"{owner}/{key}".encode()
 
 
-def touched_key(commit_id: str) -> bytes:
+def changed_paths_key(commit_id: str) -> bytes:
     """The changed paths of a commit."""
-    return TOUCHED + text_key(commit_id)
+    return CHANGED_PATHS + text_key(commit_id)
 
 
 def span_key(commit_id: str, first_parent: bool) -> bytes:

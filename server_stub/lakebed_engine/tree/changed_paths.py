@@ -1,8 +1,8 @@
-"""The footprint of a commit: hashes of the paths that it changed and of the folders above them.
+"""The changed paths of a commit, as hashes: of the paths and of all folders above them.
 
-Pure, above `rows`. A log of one path passes over the commits whose footprint does not have it, without opening a tree.
-A hash is the CRC-32 of the UTF-8 bytes, so a footprint may have a path that it has not; never the other way round. What
-touched too many paths keeps its folders only, and with too many folders nothing.
+The log of one path skips the commits whose hashes lack it, without opening a tree. A hash is the CRC-32 of the UTF-8
+bytes. Two paths may have one hash, so a match is not certain, but a miss is. A commit with too many paths keeps only
+its folders, and with too many folders nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 MOST: Final = 2_000
-"""Paths, and folders, that one footprint holds."""
+"""Largest number of paths, and of folders, for one commit."""
 
 NOTHING_KNOWN, FOLDERS, ALL = 0, 1, 2
 
@@ -40,8 +40,8 @@ def _folders(folder: str) -> Iterable[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
-    """`level` says what `hashes`, sorted uint32, are of: paths and folders, only folders, or nothing that helps."""
+class ChangedPaths:
+    """`hashes` are sorted uint32. `level` states of what: paths and folders, only folders, or nothing."""
 
     level: int
     hashes: Any
@@ -51,13 +51,13 @@ class Footprint:
         return bytes([self.level]) + bytes(self.hashes.astype("<u4").tobytes())
 
     @classmethod
-    def decode(cls, data: bytes) -> Footprint:
+    def decode(cls, data: bytes) -> ChangedPaths:
         """What `encode` made."""
         return cls(data[0], np.frombuffer(data, dtype="<u4", offset=1))
 
 
-class Question:
-    """Which paths and prefixes a log asks for."""
+class PathQuery:
+    """The paths and prefixes that a log asks for."""
 
     def __init__(self, paths: Sequence[str], prefixes: Sequence[str]) -> None:
         self.paths = [(hash_of(path), folder_of(path)) for path in paths]
@@ -66,17 +66,17 @@ class Question:
         self.anything = not all(folders)
         """A prefix without a folder: any change may be below it."""
 
-    def may_match(self, footprint: Footprint) -> bool:
-        """False: what has this footprint surely touched nothing of what is asked for."""
-        if footprint.level == NOTHING_KNOWN:
+    def may_match(self, changed: ChangedPaths) -> bool:
+        """Whether a commit with these changed paths may have changed what the query asks for. False is certain."""
+        if changed.level == NOTHING_KNOWN:
             return True
-        if self.anything and len(footprint.hashes):
+        if self.anything and len(changed.hashes):
             return True
-        if any(_has(footprint.hashes, folder) for folder in self.folders):
+        if any(_has(changed.hashes, folder) for folder in self.folders):
             return True
-        if footprint.level == ALL:
-            return any(_has(footprint.hashes, path) for path, _ in self.paths)
-        return any(not folder or _has(footprint.hashes, hash_of(folder)) for _, folder in self.paths)
+        if changed.level == ALL:
+            return any(_has(changed.hashes, path) for path, _ in self.paths)
+        return any(not folder or _has(changed.hashes, hash_of(folder)) for _, folder in self.paths)
 
 
 def _has(hashes: Any, one: int) -> bool:
@@ -84,8 +84,8 @@ def _has(hashes: Any, one: int) -> bool:
     return at < len(hashes) and int(hashes[at]) == one
 
 
-class Touched:
-    """Gathers a footprint from the rows of a delta, in bounded memory."""
+class ChangedPathsBuilder:
+    """Collects the changed paths from the rows of a delta, in bounded memory."""
 
     def __init__(self) -> None:
         self._level = ALL
@@ -120,9 +120,9 @@ class Touched:
             self._folders.clear()
             self._paths.clear()
 
-    def footprint(self) -> Footprint:
-        """The footprint of all that was added. With folders, it has the hash of the empty text for paths at the top."""
+    def build(self) -> ChangedPaths:
+        """The hashes of all added paths. With folders only, paths at the top have the hash of the empty text."""
         texts = [*self._paths, *self._folders]
         if self._level == FOLDERS:
             texts.append("")
-        return Footprint(self._level, np.array(sorted(set(map(hash_of, texts))), dtype="<u4"))
+        return ChangedPaths(self._level, np.array(sorted(set(map(hash_of, texts))), dtype="<u4"))

@@ -9,30 +9,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-import msgspec
-
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.manifest import Tree, single
+from lakebed_engine.tree.rows import TOMBSTONE, decode_row
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.records import Entry, Listed
-
-TOMBSTONE = b""
-"""The staged value of a deleted path."""
-
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Entry)
-
-
-def encode_row(entry: Entry | None) -> bytes:
-    """A staged row: msgpack of the entry, or a tombstone."""
-    return TOMBSTONE if entry is None else _encoder.encode(entry)
-
-
-def decode_row(value: bytes) -> Entry | None:
-    """The entry of a staged row, None for a tombstone."""
-    return None if value == TOMBSTONE else _decoder.decode(value)
 
 
 class Rows(Protocol):
@@ -188,7 +171,7 @@ class _Page:
 
     def listed(self, start: int, stop: int) -> Iterable[Listed]:
         rows = self._rows[start:stop]
-        return [Listed(row.key.decode(), _decoder.decode(row.value)) for row in rows if row.value != TOMBSTONE]
+        return [Listed(row.key.decode(), decode_row(row.value)) for row in rows if row.value != TOMBSTONE]
 
 
 class StagedCursor:

@@ -19,7 +19,7 @@ from lakebed_format.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.layers import overlaid
-from lakebed_engine.tree.manifest import CARRIERS, Limits, RangeInfo, Tree, single
+from lakebed_engine.tree.manifest import MAX_FILES_WITH_INLINE_PATCH, Limits, RangeInfo, Tree, single
 from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much, with_before
 from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
 from lakebed_engine.tree.rows import path_at, upper_bound
@@ -199,9 +199,9 @@ async def _patch(
     count = len(writes) + bool(rows.num_rows)
     if not rows.num_rows:
         tree, save = trees.named(store, base.ranges, kept)
-    elif rows.num_rows <= limits.small and len(base.files) < CARRIERS:
+    elif rows.num_rows <= limits.small and len(base.files) < MAX_FILES_WITH_INLINE_PATCH:
         size = _size(rows, every[: len(taken) + 1])
-        tree, save = await trees.carrying(store, base.ranges, kept, rows, size)
+        tree, save = await trees.with_inline_patch(store, base.ranges, kept, rows, size)
     else:
         info, put = await trees.encode(store, rows, _size(rows, every[: len(taken) + 1]))
         writes.append(put)
@@ -220,7 +220,7 @@ async def _own_files(
     kept: list[RangeInfo] = []
     writes: list[Write] = []
     for info in patches:
-        if not info.carrier:
+        if not info.inline_in:
             kept.append(info)
             continue
         own, put = await trees.encode(store, await trees.rows(store, info), info.size_bytes)

@@ -18,9 +18,8 @@ from lakebed_format.split import row_sizes
 
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.manifest import SMALL
-from lakebed_engine.tree.rows import delta_table, overlay, path_at, upper_bound
+from lakebed_engine.tree.rows import decode_row, delta_table, overlay, path_at, upper_bound
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees, Write, write_all
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Layer, LayerPart

@@ -49,7 +49,7 @@ LIMITS = Limits()
 SMALL = 512
 """Rows up to which work on a table is done on the event loop, not in another thread."""
 
-CARRIERS = 128
+MAX_FILES_WITH_INLINE_PATCH = 128
 """Files of a tree up to which its metarange carries a small patch: it lists them as JSON, which takes more room."""
 
 
@@ -62,14 +62,14 @@ class RangeInfo(NamedTuple):
     rows: int
     size_bytes: int
     kind: Kind = "range"
-    carrier: str = ""
+    inline_in: str = ""
     """Of a patch that the metarange of a tree carries in its own file: the id of that tree."""
 
     @property
     def file(self) -> str:
         """Its key in the object store."""
-        if self.carrier:
-            return metarange_file(self.carrier)
+        if self.inline_in:
+            return metarange_file(self.inline_in)
         return layer_file(self.id) if self.kind == "layer" else range_file(self.id)
 
 
@@ -117,13 +117,13 @@ def metarange_rows(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]
     return _table(leveled, _LEVELED_ROW)
 
 
-def carrying_tree(
+def tree_with_inline_patch(
     ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
 ) -> tuple[Tree, pa.Table]:
     """The tree of these ranges and patches, and the rows of its metarange, whose file holds the newest patch."""
     rows = metarange_rows(ranges, (newest, *older))
     tree_id = metarange_id(rows, carries=True)
-    patches = (newest._replace(carrier=tree_id), *older)
+    patches = (newest._replace(inline_in=tree_id), *older)
     return Tree(tree_id, ranges, [info.max_path for info in ranges], patches), rows
 
 
@@ -135,7 +135,7 @@ def tree_from(tree_id: str, rows: pa.Table, *, carries: bool = False) -> Tree:
     """The tree of a metarange's rows, whose file carries the newest patch or does not."""
     infos = infos_of(rows)
     if carries:
-        infos[-1] = infos[-1]._replace(carrier=tree_id)
+        infos[-1] = infos[-1]._replace(inline_in=tree_id)
     ranges = tuple(info for info in infos if info.kind == "range")
     patches = tuple(info for info in reversed(infos) if info.kind == "patch")
     return Tree(tree_id, ranges, [info.max_path for info in ranges], patches)

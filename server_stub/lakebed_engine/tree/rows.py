@@ -1,10 +1,11 @@
-"""Entries as Arrow rows and back."""
+"""Entries as rows, and back: as the value of a staged row, and as an Arrow table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +13,23 @@ from lakebed_format import DELTA_SCHEMA, RANGE_SCHEMA
 from lakebed_format.schemas import compact, flat
 
 from lakebed_engine.vocabulary.records import Entry
+
+TOMBSTONE = b""
+"""The staged value of a deleted path."""
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Entry)
+
+
+def encode_row(entry: Entry | None) -> bytes:
+    """A staged row: msgpack of the entry, or a tombstone."""
+    return TOMBSTONE if entry is None else _encoder.encode(entry)
+
+
+def decode_row(value: bytes) -> Entry | None:
+    """The entry of a staged row, None for a tombstone."""
+    return None if value == TOMBSTONE else _decoder.decode(value)
+
 
 _EMPTY = Entry("", "", 0, 0, 0, "", {}, bytes(32))
 _METADATA = RANGE_SCHEMA.field("metadata").type

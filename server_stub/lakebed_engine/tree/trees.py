@@ -32,9 +32,9 @@ from lakebed_engine.tree.manifest import (
     Limits,
     RangeInfo,
     Tree,
-    carrying_tree,
     metarange_rows,
     tree_from,
+    tree_with_inline_patch,
 )
 from lakebed_engine.tree.patches import NO_PATCH, stacked
 from lakebed_engine.vocabulary.corruption import damaged_file, missing_file
@@ -137,10 +137,10 @@ class Trees:
         tree = self._cache.get(key)
         if tree is None:
             found = await self._decode(store, metarange_file(tree_id), decode_tree, tree_id)
-            tree = tree_from(tree_id, found.rows, carries=found.carried is not None)
+            tree = tree_from(tree_id, found.rows, carries=found.inline_patch is not None)
             self._cache.put(key, tree, 400 * len(tree.files) + 200)
-            if found.carried is not None:
-                self._keep(store, tree.patches[0].id, Block(found.carried))
+            if found.inline_patch is not None:
+                self._keep(store, tree.patches[0].id, Block(found.inline_patch))
         assert isinstance(tree, Tree)
         return tree
 
@@ -165,7 +165,7 @@ class Trees:
 
         return tree, Write(put)
 
-    async def carrying(
+    async def with_inline_patch(
         self, store: ObjectStore, ranges: Sequence[RangeInfo], older: Sequence[RangeInfo], rows: pa.Table, size: int
     ) -> tuple[Tree, Write]:
         """The tree of these ranges and patches with one more, small, of these rows and raw bytes, over all of them; and
@@ -173,7 +173,7 @@ class Trees:
         """
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=True)
         newest = RangeInfo(found_id, first, last, rows.num_rows, size, "patch")
-        tree, outline = self.outlined_carrier(tuple(ranges), tuple(older), newest)
+        tree, outline = self.outlined_with_inline_patch(tuple(ranges), tuple(older), newest)
         key = (store.uri, found_id)
         block = self._unwritten[key] = Block(rows)
 
@@ -190,11 +190,11 @@ class Trees:
         rows = metarange_rows(ranges, patches)
         return Tree(metarange_id(rows), ranges, [info.max_path for info in ranges], patches), rows
 
-    def outlined_carrier(
+    def outlined_with_inline_patch(
         self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
     ) -> tuple[Tree, pa.Table]:
         """The same for a tree whose metarange has its newest patch."""
-        return carrying_tree(ranges, older, newest)
+        return tree_with_inline_patch(ranges, older, newest)
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
         """All that a tree's patches change of its ranges, with PATCH_SCHEMA."""
@@ -296,7 +296,7 @@ class Trees:
         `path` must not be greater than the range's greatest. None: the piece is the range's last.
         """
         whole = self._held(store, info.id)
-        if whole is None and info.carrier:
+        if whole is None and info.inline_in:
             whole = await self._whole(store, info)
         if whole is not None:
             return whole, None
@@ -326,7 +326,7 @@ class Trees:
         key = (store.uri, "whole", info.id)
         block = self._held(store, info.id)
         if block is None:
-            job, name = (_carried, info.carrier) if info.carrier else (_DECODERS[info.kind], info.id)
+            job, name = (_inline_patch, info.inline_in) if info.inline_in else (_DECODERS[info.kind], info.id)
             block = Block(await self._decode(store, info.file, job, name))
             if block.count != info.rows:
                 raise damaged_file(f"{store.uri}/{info.file}", f"{block.count} rows where {info.rows} belong")
@@ -368,8 +368,8 @@ def _guarded(name: str, job: Any, *args: Any) -> Any:
         raise damaged_file(name, error) from error
 
 
-def _carried(data: bytes, tree_id: str) -> pa.Table:
-    rows = decode_tree(data, tree_id).carried
+def _inline_patch(data: bytes, tree_id: str) -> pa.Table:
+    rows = decode_tree(data, tree_id).inline_patch
     if rows is None:
         raise FormatError("it carries no patch")
     return rows

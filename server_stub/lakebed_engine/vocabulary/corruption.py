@@ -15,13 +15,13 @@ _MEND = "restore that file from a backup, or from the bucket's versions; `lakebe
 
 def damaged_file(name: str, why: object) -> CorruptDataError:
     """The error for a file at this URI with other content than was written."""
-    return CorruptDataError(f"{name}: corrupt: {why}", told=f"stored data is damaged: {name}: {why}; {_MEND}")
+    return CorruptDataError(f"{name}: corrupt: {why}", public_message=f"stored data is damaged: {name}: {why}; {_MEND}")
 
 
 def missing_file(name: str) -> MissingFileError:
     """The error for a missing file at this URI that a record names."""
     text = f"{name}: missing, though a commit or a branch needs it"
-    return MissingFileError(f"{text}: run `lakebed fsck`", told=f"stored data is damaged: {text}; {_MEND}")
+    return MissingFileError(f"{text}: run `lakebed fsck`", public_message=f"stored data is damaged: {text}; {_MEND}")
 
 
 def refuse_larger(uri: str, key: str, size: int) -> None:

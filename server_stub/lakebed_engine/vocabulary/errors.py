@@ -350,15 +350,15 @@ class ObjectGoneError(EngineError):
 class StoreError(EngineError):
     """A KV or object store failed. The subclasses say how.
 
-    `message` is for the log. `told` is the text for clients: it has no path, address or secret of this machine. If it
+    `message` is for the log. `public_message` is for clients: it has no path, address or secret of this machine. If it
     is empty, clients get a fixed text. `lasting`: an administrator must repair it, waiting alone does not help.
     """
 
     kind = "store_unavailable"
 
-    def __init__(self, message: str, *, told: str = "", lasting: bool = False) -> None:
+    def __init__(self, message: str, *, public_message: str = "", lasting: bool = False) -> None:
         super().__init__(message)
-        self.told = told
+        self.public_message = public_message
         self.lasting = lasting
 
 
@@ -371,8 +371,8 @@ class StoreUnavailableError(StoreError):
 class NoStoreError(StoreUnavailableError):
     """The bucket of a namespace does not exist."""
 
-    def __init__(self, message: str, *, told: str = "", lasting: bool = True) -> None:
-        super().__init__(message, told=told, lasting=lasting)
+    def __init__(self, message: str, *, public_message: str = "", lasting: bool = True) -> None:
+        super().__init__(message, public_message=public_message, lasting=lasting)
 
 
 class StoreDeniedError(StoreUnavailableError):

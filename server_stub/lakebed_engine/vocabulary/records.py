@@ -430,7 +430,7 @@ class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
     style over what follows `source`: paths that they leave out are neither put nor removed. `settle`: objects
     written less than this number of seconds ago are left as they are for now. `removals`: whether paths that `source`
     does not have are removed. `after`: where the page before ended. `amount`: the largest number of paths to check.
-    `told`: changes to list, after which the page ends.
+    `max_changes`: the page ends after this number of listed changes; 0 lists none.
     """
 
     source: str
@@ -441,7 +441,7 @@ class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
     removals: bool = True
     after: str = ""
     amount: int = 100_000
-    told: int = 0
+    max_changes: int = 0
     force: bool = False
 
 

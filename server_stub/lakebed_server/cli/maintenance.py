@@ -92,8 +92,8 @@ class Writer:
         """Write one finding."""
         self._progress.clear()
         if self._as_json:
-            told = {"finding": type(finding).__name__.lower(), **msgspec.structs.asdict(finding)}
-            self._out.write(f"{self._comma}\n  " + _json(told))
+            text = {"finding": type(finding).__name__.lower(), **msgspec.structs.asdict(finding)}
+            self._out.write(f"{self._comma}\n  " + _json(text))
             self._comma = ","
         else:
             self._out.write(_finding_text(finding))
@@ -264,15 +264,15 @@ def _sweep_text(done: SweepPass, *, dry_run: bool) -> str:
 def _swept_text(one: SweepReport) -> str:
     older = f" ({one.older:,} older than the repository)" if one.older else ""
     if one.held:
-        told = f"{_many(one.found, 'orphan')}{older}, none deleted: are all of them Lakebed's? --yes deletes them"
+        text = f"{_many(one.found, 'orphan')}{older}, none deleted: are all of them Lakebed's? --yes deletes them"
     elif one.dry_run:
-        told = f"{_many(one.found, 'orphan')}{older} would be deleted"
+        text = f"{_many(one.found, 'orphan')}{older} would be deleted"
     else:
-        told = f"{_many(one.deleted, 'orphan')} of {one.deleted_bytes:,} bytes deleted"
+        text = f"{_many(one.deleted, 'orphan')} of {one.deleted_bytes:,} bytes deleted"
         if one.found != one.deleted:
-            told += f", {one.found - one.deleted:,} came into use since and stay"
+            text += f", {one.found - one.deleted:,} came into use since and stay"
     recent = f"; {_many(one.recent, 'recent file')}, unreferenced, stay" if one.recent else ""
-    line = f"Swept {one.repository}: {_many(one.files, 'file')}, {told}{recent}."
+    line = f"Swept {one.repository}: {_many(one.files, 'file')}, {text}{recent}."
     if not one.foreign:
         return line
     return f"{line}\n{_foreign_text(one.foreign, one.foreign_bytes)} For example: {_plain(one.foreign_example)}."

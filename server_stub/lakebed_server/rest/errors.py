@@ -56,7 +56,7 @@ def _message(error: EngineError, call: Call) -> str:
         return error.message
     detail = f"{type(error).__name__}: {error.message}"
     log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
-    return (isinstance(error, StoreError) and error.told) or OUR_FAULT[kind]
+    return (isinstance(error, StoreError) and error.public_message) or OUR_FAULT[kind]
 
 
 def _engine_reply(error: EngineError, call: Call) -> Reply:

@@ -16,7 +16,7 @@ from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.requests.addressing import is_domain
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.responses.errors import respond
-from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks_signed
+from lakebed_server.s3.signatures.authenticate import Clock, authenticate
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import WITH_KEY, Receive, Scope, Send
@@ -52,7 +52,7 @@ class Gateway:
         config = self._config
         if config.port is not None and (scope.get("server") or ("", None))[1] == config.port:
             return True
-        if looks_signed(scope["headers"], scope["query_string"]):
+        if _looks_signed(scope["headers"], scope["query_string"]):
             return True
         if is_api or not config.domains:
             return False
@@ -80,3 +80,11 @@ class Gateway:
             return await route.run(call)
         async with call.room.place():
             return await route.run(call)
+
+
+def _looks_signed(headers: list[tuple[bytes, bytes]], query: bytes) -> bool:
+    """Whether a request has an Amazon signature, and so is for the gateway."""
+    for name, value in headers:
+        if name == b"authorization":
+            return value.startswith(b"AWS")
+    return bool(query) and (b"X-Amz-Algorithm=" in query or b"AWSAccessKeyId=" in query)

@@ -62,8 +62,8 @@ def patch() -> None:
     print(found, tree)
 
 
-def carrier() -> None:
-    """Write metarange-3.parquet: the same patch, carried."""
+def metarange_with_inline_patch() -> None:
+    """Write metarange-3.parquet: the same patch, inline."""
     rows = patch_table(layer_sample(20))
     one = {"range_id": "0" * 64, "min_path": "a", "max_path": "z", "count": 9, "size_bytes": 900, "level": 0}
     two = {"range_id": patch_id(rows), "min_path": "a", "max_path": "z", "count": 20, "size_bytes": 2000, "level": 1}
@@ -77,4 +77,4 @@ if __name__ == "__main__":
     main()
     layer()
     patch()
-    carrier()
+    metarange_with_inline_patch()

@@ -36,7 +36,7 @@ from lakebed_engine.operations.keys import (
 )
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
-from lakebed_engine.tree.cursor import encode_row
+from lakebed_engine.tree.rows import encode_row
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import (
     BranchExistsError,

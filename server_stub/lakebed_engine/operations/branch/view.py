@@ -16,8 +16,9 @@ from lakebed_engine.operations.branch.resolve import Resolved, resolve
 from lakebed_engine.operations.context import Context, Repo, Seen, load_commit, read_record
 from lakebed_engine.operations.keys import staging
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row, tree_cursor
+from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, tree_cursor
 from lakebed_engine.tree.layers import layer_delta, layer_tree, overlaid, token_delta
+from lakebed_engine.tree.rows import decode_row
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,

@@ -13,10 +13,10 @@ from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch
-from lakebed_engine.operations.history.changed_paths import watched
+from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_message, check_metadata, check_text
-from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import Folded
 from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.vocabulary.errors import BranchNotFoundError, InvalidRequestError, NoChangesError
@@ -112,15 +112,15 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         end = len(layers)
         for start, waiter in sorted(zip(marks, self.waiters, strict=True), key=lambda pair: -pair[0]):
             fold.begin_writes()
-            request, folded, touched = waiter.request, Folded(fold.tree, 0, 0), Touched()
+            request, folded, changed_paths = waiter.request, Folded(fold.tree, 0, 0), ChangedPathsBuilder()
             taken = layers[start:end]
             if taken:
-                rows = watched(ctx.runtime, layers_delta(ctx, repo, taken), touched)
+                rows = collect_paths(ctx.runtime, layers_delta(ctx, repo, taken), changed_paths)
                 folded = await fold_tree(ctx.trees, repo.store, ctx.runtime, fold.tree, rows, later=fold.writes)
                 end = start
             if folded.changed or request.allow_empty:
                 text = (request.committer, request.message, request.metadata, request.date)
-                fold.add(waiter, NewCommit(folded.tree, touched, *text))
+                fold.add(waiter, NewCommit(folded.tree, changed_paths, *text))
             else:
                 fold.answers.append((waiter, self._no_changes(bool(taken), fold)))
         fold.dropped = list(layers[end:])

@@ -11,16 +11,16 @@ from lakebed_format.keys import COMMITS
 from lakebed_engine.operations.context import Context, Repo, encode
 from lakebed_engine.operations.keys import commit_key
 from lakebed_engine.stores.kv.base import Put
-from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.trees import Tree, Write
 from lakebed_engine.vocabulary.records import Commit
 
 
 class NewCommit(NamedTuple):
-    """What a commit says. `parents`: by default the commit below it. `touched`: its changed paths, if known."""
+    """What a commit says. `parents`: by default the commit below it. `changed_paths`: its changed paths, if known."""
 
     tree: Tree
-    touched: Touched | None
+    changed_paths: ChangedPathsBuilder | None
     committer: str
     message: str
     metadata: Mapping[str, str]

@@ -22,7 +22,7 @@ from lakebed_engine.operations.branch.view import stands, tree_of
 from lakebed_engine.operations.commit.commit_file import NewCommit, commit_file, commit_row
 from lakebed_engine.operations.commit.queue import W
 from lakebed_engine.operations.context import Context, Repo, Seen, load_commit
-from lakebed_engine.operations.history.changed_paths import touched_row
+from lakebed_engine.operations.history.changed_paths import changed_paths_row
 from lakebed_engine.operations.keys import staging
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
@@ -64,8 +64,8 @@ class Fold(Generic[W]):
         self.tree = new.tree
         self.writes.append(write)
         self.puts.append(commit_row(self.repo, self.tip))
-        if new.touched is not None:  # else the first log that needs it makes it
-            self.puts.append(touched_row(self.repo, self.tip.id, new.touched))
+        if new.changed_paths is not None:  # else the first log that needs it makes it
+            self.puts.append(changed_paths_row(self.repo, self.tip.id, new.changed_paths))
         if waiter.guard is not None:
             self.puts += waiter.guard.rows(self.tip)
             self.checks += waiter.guard.checks

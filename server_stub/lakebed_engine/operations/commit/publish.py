@@ -19,7 +19,7 @@ from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import Context, Seen, open_repo, read_branch
 from lakebed_engine.operations.validation import check_text
-from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import Tree
@@ -111,10 +111,10 @@ class DirectCommit(GroupCommit[DirectWaiter]):
 
     def _add(self, fold: Fold[DirectWaiter], waiter: DirectWaiter, tree: Tree) -> None:
         request = waiter.request
-        touched = Touched()
-        touched.add_paths([path for path, _ in waiter.changes])
+        changed_paths = ChangedPathsBuilder()
+        changed_paths.add_paths([path for path, _ in waiter.changes])
         text = (request.committer, request.message, request.metadata, request.date)
-        fold.add(waiter, NewCommit(tree, touched, *text))
+        fold.add(waiter, NewCommit(tree, changed_paths, *text))
         if len(waiter.changes) <= self.ctx.tuning.guarded_paths:
             fold.guard_paths([path for path, _ in waiter.changes])
 

@@ -204,8 +204,8 @@ async def complete_upload(
         raise InvalidRequestError(f"the parts must be numbered 1 to {MOST_PARTS}, in order, each once")
     sent = [Part(part.number, part.etag) for part in parts]
     blob = await completed(ctx, repo, _parts(repo), key, upload, sent)
-    told = msgspec.structs.replace(request, checksum=blob.etag, size=blob.size, mtime=int(blob.mtime))
-    return await link(ctx, repo_name, branch, told)
+    linked = msgspec.structs.replace(request, checksum=blob.etag, size=blob.size, mtime=int(blob.mtime))
+    return await link(ctx, repo_name, branch, linked)
 
 
 async def abort_upload(ctx: Context, repo_name: str, branch: str, path: str, address: str, upload: str) -> None:
@@ -258,21 +258,21 @@ def _own(ctx: Context, repo: Repo, branch: str, path: str, address: str) -> str:
 
 
 def _signature(ctx: Context, repo: Repo, branch: str, path: str, place: str, ends: int) -> str:
-    told = msgspec.json.encode([repo.record.uid, branch, path, place, ends])
-    return hmac.new(ctx.address_key, told, hashlib.sha256).hexdigest()
+    signed = msgspec.json.encode([repo.record.uid, branch, path, place, ends])
+    return hmac.new(ctx.address_key, signed, hashlib.sha256).hexdigest()
 
 
 async def _entry(ctx: Context, repo: Repo, branch: str, request: LinkRequest) -> Entry:
-    told = request.checksum.replace('"', "").replace(" ", "")
-    if not told:
+    etag = request.checksum.replace('"', "").replace(" ", "")
+    if not etag:
         raise InvalidRequestError("checksum: must not be empty")
-    validation.check_texts(checksum=told, **{"content type": request.content_type})
+    validation.check_texts(checksum=etag, **{"content type": request.content_type})
     validation.check_text("physical address", request.physical_address)
     validation.check_metadata(request.metadata)
     mtime = ctx.now() if request.mtime is None else request.mtime
     if not (0 <= mtime <= LATEST and 0 <= request.size < 2**63):
         raise InvalidRequestError("size or mtime: out of bounds")
-    checksum, parts = checksum_of(told)
+    checksum, parts = checksum_of(etag)
     inside = request.physical_address.startswith(f"{repo.store.uri}/") or "://" not in request.physical_address
     address = _own(ctx, repo, branch, request.path, request.physical_address) if inside else request.physical_address
     entry = new_entry(address, checksum, request.size, mtime, request.content_type, request.metadata)

@@ -171,7 +171,7 @@ async def completed(
                 raise _no_upload(repo, key, upload) from None
         await ctx.runtime.sleep(0.1 * 2**attempt)
     text = f"the store does not say what became of the upload to {repo.store.uri}/{key}; complete it again"
-    raise StoreUnavailableError(text, told=text)
+    raise StoreUnavailableError(text, public_message=text)
 
 
 def _no_upload(repo: Repo, key: str, upload: str) -> InvalidAddressError:

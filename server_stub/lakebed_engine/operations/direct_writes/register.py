@@ -80,10 +80,10 @@ def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> E
     return msgspec.structs.replace(entry, parts=parts) if parts else entry
 
 
-def checksum_of(told: str) -> tuple[str, int]:
+def checksum_of(etag: str) -> tuple[str, int]:
     """Split an MD5 or an ETag into a checksum and the number of uploaded parts, 0 for a single PUT."""
-    found = _TAG.fullmatch(told.lower())
-    return (found[1], int(found[2] or 0)) if found else (told, 0)
+    found = _TAG.fullmatch(etag.lower())
+    return (found[1], int(found[2] or 0)) if found else (etag, 0)
 
 
 def own_address(repo: Repo, record: Workspace, address: str) -> str:
@@ -140,13 +140,13 @@ def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
         raise ChecksumMismatchError(
             f"object {path[:200]!r}: {entry.size} bytes were given, the store has {blob.size}: nothing was registered"
         )
-    told = _TAG.fullmatch(blob.etag.strip('"').lower())
-    if told is None:
+    found = _TAG.fullmatch(blob.etag.strip('"').lower())
+    if found is None:
         return  # this store names versions in another way, or not at all
-    count = int(told[2] or 0)
+    count = int(found[2] or 0)
     if count and not entry.parts:
         return  # written in parts: such an ETag is not the MD5 of the content
-    if (told[1], count) != (entry.checksum, entry.parts):
+    if (found[1], count) != (entry.checksum, entry.parts):
         raise ChecksumMismatchError(
             f"object {path[:200]!r}: its checksum is not {entry.checksum}, the store has {blob.etag}: nothing was "
             "registered; write it again, or give the store's ETag where that is no MD5"

@@ -73,12 +73,12 @@ async def check_data(job: Job) -> list[str]:
             job.ledger.see(blob.key)
             job.count("objects")
             check_size(job, said, blob.size)
-        elif job.rows_known and not _is_told_of(job, blob.key):
+        elif job.rows_known and not _is_reported(job, blob.key):
             _unnamed(job, blob)
     return [] if job.rows_known else [DATA]
 
 
-def _is_told_of(job: Job, key: str) -> bool:
+def _is_reported(job: Job, key: str) -> bool:
     """Whether an entry names the object by its full URI, or it is the target of an upload."""
     return bool(job.ledger.said_of_object(f"{job.repo.store.uri}/{key}")) or job.ledger.has_file(key)
 

@@ -36,24 +36,24 @@ class LookedTree(NamedTuple):
 
     complaints: list[str]
     infos: list[Info]
-    carried: Looked | None = None
+    inline_patch: Looked | None = None
     readable: bool = True
 
     @property
     def files(self) -> list[Info]:
         """The rows that name separate files."""
-        return self.infos if self.carried is None else self.infos[:-1]
+        return self.infos if self.inline_patch is None else self.infos[:-1]
 
 
 def look_at_metarange(data: bytes, found_id: str, objects: bool = False) -> LookedTree:
     """Check a metarange file. With `objects`, also list the objects that the patch in it names."""
     try:
-        rows, carried = decode_tree(data, found_id)
+        rows, inline_patch = decode_tree(data, found_id)
     except FormatError as error:
         return LookedTree([str(error)], [], readable=False)
     found = infos_of(rows)
     infos: list[Info] = [info[:5] for info in found]
-    right = metarange_id(rows, carries=carried is not None)
+    right = metarange_id(rows, carries=inline_patch is not None)
     complaints = [] if right == found_id else ["its rows do not hash to its id"]
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else []
     if levels != [0] * levels.count(0) + list(range(1, len(levels) - levels.count(0) + 1)):
@@ -65,9 +65,9 @@ def look_at_metarange(data: bytes, found_id: str, objects: bool = False) -> Look
     complaints += [
         f"says of range {one[0][:12]} that it is empty or ends before it begins" for one in infos if _odd(one)
     ]
-    if carried is None:
+    if inline_patch is None:
         return LookedTree(complaints, infos)
-    looked = _look(carried, infos[-1][0], [infos[-1][1:]], objects)
+    looked = _look(inline_patch, infos[-1][0], [infos[-1][1:]], objects)
     complaints += [f"the patch in it: {one}" for one in looked.complaints]
     return LookedTree(complaints, infos, looked)
 
@@ -151,12 +151,12 @@ def named_in(data: bytes, found_id: str, addresses: set[str]) -> list[str]:
 def named_in_tree(data: bytes, found_id: str, addresses: set[str]) -> tuple[str, list[str]]:
     """The patch in a metarange file, and the addresses that it names. Both empty when the file has no patch."""
     try:
-        rows, carried = decode_tree(data, found_id)
+        rows, inline_patch = decode_tree(data, found_id)
     except FormatError:
         return "", []
-    if carried is None:
+    if inline_patch is None:
         return "", []
-    return str(rows.column("range_id")[-1].as_py()), _named(carried, addresses)
+    return str(rows.column("range_id")[-1].as_py()), _named(inline_patch, addresses)
 
 
 def _named(rows: pa.Table, addresses: set[str]) -> list[str]:

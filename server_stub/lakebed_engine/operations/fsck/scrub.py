@@ -96,7 +96,7 @@ async def _repository(ctx: Context, repo: Repo, options: ScrubOptions, lease: Le
     pace = Pace(ctx, options.rate, after, alive=lease.keep, passed=lambda address: _keep(ctx, repo.name, address))
     kept: list[str] = []
 
-    def tell(finding: Finding) -> None:
+    def keep_problem(finding: Finding) -> None:
         if isinstance(finding, Problem):
             text = f"{finding.kind} {finding.what} {finding.name}: {finding.detail}"
             log.warning("repository %s: the scrub found: %s", repo.name, text)
@@ -105,7 +105,7 @@ async def _repository(ctx: Context, repo: Repo, options: ScrubOptions, lease: Le
 
     direct = dataclasses.replace(repo, store=uncached(repo.store))
     how = FsckOptions(data=options.objects, deep=options.objects, concurrency=1, keep=0)
-    report = await check(ctx, direct, how, ignore_progress, tell, pace)
+    report = await check(ctx, direct, how, ignore_progress, keep_problem, pace)
     result = Scrubbed(ctx.now(), report.problem_count, tuple(kept), objects=options.objects)
     await ctx.kv.apply(Batch(puts=[Put(SCRUB, scrub_result(repo.record.uid), encode(result))]))
     return report.problem_count, pace.spent

@@ -17,8 +17,8 @@ from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.keys import DROPPED_REPOSITORIES, DROPS, FIRST_ROW, STAGED_MARKER, record_key, staging
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import scan_pages, scan_rows
-from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
+from lakebed_engine.tree.rows import decode_row
 from lakebed_engine.tree.trees import RangeInfo
 from lakebed_engine.vocabulary.errors import TooManyAttemptsError
 from lakebed_engine.vocabulary.records import Branch

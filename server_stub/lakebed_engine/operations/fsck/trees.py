@@ -31,9 +31,9 @@ async def _check_metarange(job: Job, found_id: str) -> None:
             return
         looked = await job.ctx.runtime.cpu(look_at_metarange, data, found_id, job.options.data)
     job.ledger.add_ranges(looked.files)
-    if looked.carried is not None:
-        job.count("rows", looked.carried.rows)
-        job.ledger.add_objects(looked.carried.objects)
+    if looked.inline_patch is not None:
+        job.count("rows", looked.inline_patch.rows)
+        job.ledger.add_objects(looked.inline_patch.objects)
     if looked.complaints:
         job.bad(Bad("corrupt", "metarange", name, "; ".join(looked.complaints), id=found_id))
     if not looked.readable:

@@ -13,9 +13,8 @@ import msgspec
 import pyarrow.compute as pc
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import REFS, REPOSITORY_MARKER, commit_file, metarange_file
-from lakebed_format.markers import decode_marker
 from lakebed_format.reading import decode_layer
-from lakebed_format.refs import decode_refs, parse_key
+from lakebed_format.refs import decode_marker, decode_refs, parse_key
 
 from lakebed_engine.operations import keys
 from lakebed_engine.operations.branch.compare_and_swap import Note
@@ -39,8 +38,8 @@ from lakebed_engine.operations.keys import (
 from lakebed_engine.operations.multipart.records import decode_ended, decode_upload
 from lakebed_engine.stores.kv.base import scan_pages, scan_rows
 from lakebed_engine.stores.objects.multipart_objects import folder_of
-from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
+from lakebed_engine.tree.rows import decode_row
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
 from lakebed_engine.vocabulary.records import Branch, Commit
 

@@ -36,15 +36,15 @@ async def read_trees(ctx: Context, repo: Repo, ledger: Ledger, keep: Keep, *, da
 async def _read_metarange(ctx: Context, repo: Repo, ledger: Ledger, tree_id: str, data: bool) -> None:
     key = metarange_file(tree_id)
     try:
-        rows, carried = await ctx.runtime.cpu(decode_tree, await repo.store.get(key), tree_id)
+        rows, inline_patch = await ctx.runtime.cpu(decode_tree, await repo.store.get(key), tree_id)
     except (BlobNotFound, CorruptDataError, FormatError) as error:
         raise refuse(repo, f"{key} cannot be read ({error})") from None
     ids = rows.column("range_id").to_pylist()
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
-    if carried is not None:  # the last patch is inside this file
+    if inline_patch is not None:  # the last patch is inside this file
         ids.pop()
         if data:
-            name_objects(repo, ledger, carried.column("physical_address").to_pylist())
+            name_objects(repo, ledger, inline_patch.column("physical_address").to_pylist())
     ledger.name(f"{RANGES}{one}.parquet" for one in ids)  # ranges and patches have the same folder
     if data:
         for one, level in zip(ids, levels, strict=False):

@@ -1,4 +1,4 @@
-"""Summaries of the paths that a commit changed (`Footprint`). The log uses them to skip commits.
+"""Summaries of the paths that a commit changed (`ChangedPaths`). The log uses them to skip commits.
 
 A commit collects its summary and stores it with its row. If it is missing, it is made again from the trees.
 """
@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.keys import touched_key
+from lakebed_engine.operations.keys import changed_paths_key
 from lakebed_engine.stores.kv.base import Batch, Put
-from lakebed_engine.tree.changed_paths import Footprint, Touched
+from lakebed_engine.tree.changed_paths import ChangedPaths, ChangedPathsBuilder
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import StoreError
 from lakebed_engine.vocabulary.ports import Runtime
@@ -24,32 +24,34 @@ _INLINE = 256
 """Up to this number of rows, the event loop reads the paths itself. Larger tables go to the executor."""
 
 
-async def watched(runtime: Runtime, rows: AsyncIterator[pa.Table], touched: Touched) -> AsyncIterator[pa.Table]:
+async def collect_paths(
+    runtime: Runtime, rows: AsyncIterator[pa.Table], changed_paths: ChangedPathsBuilder
+) -> AsyncIterator[pa.Table]:
     """Pass the tables on, and collect their paths."""
     async for table in rows:
         if table.num_rows <= _INLINE:
-            touched.add(table)
+            changed_paths.add(table)
         else:
-            await runtime.cpu(touched.add, table)
+            await runtime.cpu(changed_paths.add, table)
         yield table
 
 
-def touched_row(repo: Repo, commit_id: str, touched: Touched) -> Put:
-    """The KV row of a commit's footprint. It goes into the batch that adds the commit to history."""
-    return Put(repo.partition, touched_key(commit_id), touched.footprint().encode())
+def changed_paths_row(repo: Repo, commit_id: str, changed_paths: ChangedPathsBuilder) -> Put:
+    """The KV row with the changed paths of a commit. It goes into the batch that adds the commit to history."""
+    return Put(repo.partition, changed_paths_key(commit_id), changed_paths.build().encode())
 
 
-async def footprint_of(ctx: Context, repo: Repo, commit: Commit) -> Footprint:
-    """The footprint of a commit with one parent. Makes and stores a missing one."""
-    found = await ctx.kv.get(repo.partition, touched_key(commit.id))
+async def changed_paths_of(ctx: Context, repo: Repo, commit: Commit) -> ChangedPaths:
+    """The changed paths of a commit with one parent. Makes and stores a missing one."""
+    found = await ctx.kv.get(repo.partition, changed_paths_key(commit.id))
     if found is not None:
-        return Footprint.decode(found.value)
+        return ChangedPaths.decode(found.value)
     old, new = await tree_of(ctx, repo, commit.parents[0]), await tree_of(ctx, repo, commit.id)
-    touched = Touched()
+    changed_paths = ChangedPathsBuilder()
     async for changes in diff(ctx.trees, repo.store, ctx.runtime, old, new, detail="delta"):
-        touched.add(await ctx.runtime.cpu(changes.as_delta))
-        if touched.lost:
+        changed_paths.add(await ctx.runtime.cpu(changes.as_delta))
+        if changed_paths.lost:
             break
     with suppress(StoreError):  # the log does not need the stored row
-        await ctx.kv.apply(Batch(puts=[touched_row(repo, commit.id, touched)]))
-    return touched.footprint()
+        await ctx.kv.apply(Batch(puts=[changed_paths_row(repo, commit.id, changed_paths)]))
+    return changed_paths.build()

@@ -1,6 +1,6 @@
 """The log of a ref: its order, its filters and its pages.
 
-Without a filter it returns every commit. With one, it reads the footprint of each commit, which shows whether the
+Without a filter it returns every commit. With one, it reads the changed_paths of each commit, which shows whether the
 commit may have changed a path. A span answers this for many commits. For the remaining commits it compares the trees.
 """
 
@@ -15,10 +15,10 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, load_commits, open_repo
-from lakebed_engine.operations.history.changed_paths import footprint_of
+from lakebed_engine.operations.history.changed_paths import changed_paths_of
 from lakebed_engine.operations.history.log_index import Builder, begins, find_span, keep_span
 from lakebed_engine.operations.paging import PAGE_BYTES, bounded, metadata_size
-from lakebed_engine.tree.changed_paths import Question
+from lakebed_engine.tree.changed_paths import PathQuery
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Commit, LogRequest, Page
@@ -95,7 +95,7 @@ class _Steps:
         self._start = start
         self._request = request
         filtered = bool(request.objects or request.prefixes)
-        self._question = Question(request.objects, request.prefixes) if filtered else None
+        self._query = PathQuery(request.objects, request.prefixes) if filtered else None
         self._builder: Builder | None = None
 
     def _walk(self, start: Commit) -> _Walk:
@@ -110,26 +110,26 @@ class _Steps:
                 span = await find_span(ctx, repo, following, request.first_parent)
                 if span is not None and (request.since is None or span.oldest >= request.since):
                     everything = range(len(span.ids))
-                    asked = self._question
+                    asked = self._query
                     yield _Step(span.ids, everything if asked is None else span.candidates(asked), known=True)
                     if not span.next:
                         return
                     walk = self._walk(await load_commit(ctx, repo, span.next))
                     continue
-                if span is None and request.since is None and self._question is not None:
+                if span is None and request.since is None and self._query is not None:
                     self._builder = Builder()
             yield await self._one(await walk.next())
         await self._end_span("")
 
     async def _one(self, commit: Commit) -> _Step:
-        if self._question is None:
+        if self._query is None:
             return _Step((commit.id,), (0,))
-        footprint = await footprint_of(self._ctx, self._repo, commit) if len(commit.parents) == 1 else None
+        changed_paths = await changed_paths_of(self._ctx, self._repo, commit) if len(commit.parents) == 1 else None
         if self._builder is not None:
-            self._builder.add(commit.id, commit.creation_date, footprint)
+            self._builder.add(commit.id, commit.creation_date, changed_paths)
             if self._builder.too_long:
                 self._builder = None
-        may = footprint is not None and self._question.may_match(footprint)
+        may = changed_paths is not None and self._query.may_match(changed_paths)
         return _Step((commit.id,), (0,) if may else ())
 
     async def _end_span(self, following: str) -> None:

@@ -3,7 +3,7 @@
 A span begins at a commit for which all later commits of the log are ancestors, and ends before the next such commit.
 The commit id decides where a span can begin, so all heads share the same spans. A span shows which of its commits may
 have changed a path. So a log of one path over ten thousand commits reads a hundred rows. Spans can be made again from
-commits and footprints.
+commits and changed paths.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.keys import span_key
 from lakebed_engine.stores.kv.base import Batch, Put
-from lakebed_engine.tree.changed_paths import FOLDERS, NOTHING_KNOWN, Footprint, Question, hash_of
+from lakebed_engine.tree.changed_paths import FOLDERS, NOTHING_KNOWN, ChangedPaths, PathQuery, hash_of
 from lakebed_engine.vocabulary.errors import StoreError
 
 LONGEST = 4_096
@@ -27,7 +27,7 @@ LONGEST = 4_096
 class Span(msgspec.Struct, frozen=True, array_like=True):
     """Commits in the order of a log, and the paths that they changed.
 
-    `hashes` (uint32, sorted) and `owners` (uint16) are pairs: a path hash, and the commit whose footprint has it.
+    `hashes` (uint32, sorted) and `owners` (uint16) are pairs: a path hash, and the commit whose changed_paths has it.
     `wide` are the commits (uint16) whose changed paths are unknown. `coarse` are those for which only the folders are
     known. `next` is the commit after the last one, empty at the end of history. `oldest` is the smallest creation date,
     in Unix seconds.
@@ -41,9 +41,9 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
     wide: bytes
     coarse: bytes
 
-    def candidates(self, question: Question) -> Sequence[int]:
+    def candidates(self, query: PathQuery) -> Sequence[int]:
         """The indices of the commits that may have changed a requested path, in order."""
-        if question.anything:
+        if query.anything:
             return range(len(self.ids))
         hashes = np.frombuffer(self.hashes, dtype="<u4")
         owners = np.frombuffer(self.owners, dtype="<u2")
@@ -54,9 +54,9 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
             first, last = (int(np.searchsorted(hashes, np.uint32(one), side)) for side in ("left", "right"))
             return set(owners[first:last].tolist())
 
-        for folder_hash in question.folders:
+        for folder_hash in query.folders:
             found |= having(folder_hash)
-        for path, folder in question.paths:
+        for path, folder in query.paths:
             found |= having(path)
             if coarse:
                 found |= coarse & having(hash_of(folder)) if folder else coarse
@@ -69,7 +69,7 @@ class Builder:
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._oldest: int | None = None
-        self._parts: list[Footprint] = []
+        self._parts: list[ChangedPaths] = []
         self._owners: list[int] = []
 
     @property
@@ -82,10 +82,10 @@ class Builder:
         """Whether the span has too many commits to be stored."""
         return len(self._ids) > LONGEST
 
-    def add(self, commit_id: str, date: int, footprint: Footprint | None) -> None:
-        """Add the next commit. Without a footprint if it cannot match."""
-        if footprint is not None:
-            self._parts.append(footprint)
+    def add(self, commit_id: str, date: int, changed_paths: ChangedPaths | None) -> None:
+        """Add the next commit. Without a changed_paths if it cannot match."""
+        if changed_paths is not None:
+            self._parts.append(changed_paths)
             self._owners.append(len(self._ids))
         self._ids.append(commit_id)
         self._oldest = date if self._oldest is None else min(self._oldest, date)

@@ -39,7 +39,7 @@ from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, DiffEntry, E
 MOST = 100_000
 """The largest number of paths that one page compares."""
 
-MOST_TOLD = 1000
+MAX_CHANGES = 1000
 """The largest number of changes that one page lists."""
 
 BUDGET = 20.0
@@ -135,13 +135,13 @@ async def _run(
     source = ctx.foreign.folder(request.source)
     await refuse_namespaces(ctx, request.source)
     prefix = as_folder(request.prefix) if request.prefix else ""
-    told = Filter(request.include, request.exclude)
+    chosen = Filter(request.include, request.exclude)
     while True:
         # a new id for each attempt: its files must not be confused with those of an earlier attempt
         writing = _writer(ctx, repo) if write else nullcontext()
         try:
             async with writing as writer:
-                page = _Page(ctx, request, source, prefix, told, base, writer)
+                page = _Page(ctx, request, source, prefix, chosen, base, writer)
                 await _compare(page, view.cursor())
                 return page.answer(), await writer.finish() if writer is not None else None
         except UnsortedListing:  # the store now knows that its listing is unsorted, and sorts it from now on
@@ -161,8 +161,8 @@ def _check(request: IngestRequest) -> None:
         raise InvalidRequestError(f"after {request.after[:80]!r}: is not below the prefix")
     if not 1 <= request.amount <= MOST:
         raise InvalidRequestError(f"amount {request.amount}: must be 1 to {MOST}")
-    if not 0 <= request.told <= MOST_TOLD:
-        raise InvalidRequestError(f"{request.told} changes to list: at most {MOST_TOLD}")
+    if not 0 <= request.max_changes <= MAX_CHANGES:
+        raise InvalidRequestError(f"{request.max_changes} changes to list: at most {MAX_CHANGES}")
     if not 0 <= request.settle <= 366 * 24 * 3600:
         raise InvalidRequestError(f"settle {request.settle}: must be 0 seconds to a year")
 
@@ -173,7 +173,9 @@ async def _compare(page: _Page, cursor: Cursor) -> None:
     async with aclosing(_pairs(page, cursor)) as pairs:
         async for path, blob, entry in pairs:
             late = seen and not seen % _BREATH and page.ctx.clock.monotonic() - started > BUDGET
-            full = seen == page.request.amount or (page.request.told and len(page.changes) == page.request.told)
+            full = seen == page.request.amount or (
+                page.request.max_changes and len(page.changes) == page.request.max_changes
+            )
             if late or full:
                 page.next = last
                 break
@@ -232,7 +234,7 @@ async def _look(page: _Page, path: str, blob: BlobStat | None, entry: Entry | No
         return
     kind = "removed" if new is None else "added" if entry is None else "changed"
     page.count(kind)
-    if page.request.told:
+    if page.request.max_changes:
         page.changes.append(DiffEntry(kind, path, entry, new))  # type: ignore[arg-type]
     if page.writer is not None:
         page.rows.append((path, new))

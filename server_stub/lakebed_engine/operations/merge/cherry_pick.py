@@ -16,11 +16,11 @@ from lakebed_engine.operations.commit.commit import check_commit_texts
 from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
-from lakebed_engine.operations.history.changed_paths import watched
+from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.merge.delta_log_replay import DeltaLines
 from lakebed_engine.operations.merge.merge import sides_of
 from lakebed_engine.operations.merge.three_way import Join, Resolution
-from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
@@ -102,8 +102,8 @@ async def _reverted(
 ) -> NewCommit:
     sides = await sides_of(ctx, repo, picked.commit, picked.parent, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
-    touched, lines = Touched(), DeltaLines()
-    delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
+    changed_paths, lines = ChangedPathsBuilder(), DeltaLines()
+    delta = collect_paths(ctx.runtime, lines.collect(join.delta()), changed_paths)
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not folded.changed and not request.allow_empty:
         raise NoChangesError(
@@ -111,7 +111,7 @@ async def _reverted(
         )
     await lines.check(ctx, repo, sides, folded.tree, "revert")
     message = request.message or f"Revert {request.ref}"
-    return NewCommit(folded.tree, touched, request.committer, message, request.metadata or {})
+    return NewCommit(folded.tree, changed_paths, request.committer, message, request.metadata or {})
 
 
 async def _cherry_picked(
@@ -120,8 +120,8 @@ async def _cherry_picked(
     commit = picked.commit
     sides = await sides_of(ctx, repo, picked.parent, commit, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
-    touched, lines = Touched(), DeltaLines()
-    delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
+    changed_paths, lines = ChangedPathsBuilder(), DeltaLines()
+    delta = collect_paths(ctx.runtime, lines.collect(join.delta()), changed_paths)
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not join.changes:
         raise NoChangesError(f"cherry-pick of {commit.id[:16]} to {branch!r}: no changes: the commit is empty")
@@ -129,4 +129,4 @@ async def _cherry_picked(
     kept = commit.metadata if request.metadata is None else request.metadata
     metadata = {**kept, ORIGIN_KEY: commit.id, COMMITTER_KEY: commit.committer}
     message = commit.message if request.message is None else request.message
-    return NewCommit(folded.tree, touched, request.committer, message, metadata)
+    return NewCommit(folded.tree, changed_paths, request.committer, message, metadata)

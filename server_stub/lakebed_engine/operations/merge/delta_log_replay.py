@@ -42,7 +42,7 @@ class DeltaLines:
     def __init__(self) -> None:
         self._tables: set[str] = set()
 
-    async def watched(self, rows: AsyncIterator[pa.Table]) -> AsyncIterator[pa.Table]:
+    async def collect(self, rows: AsyncIterator[pa.Table]) -> AsyncIterator[pa.Table]:
         """Pass the tables on, and record the logs that they change."""
         async for table in rows:
             paths = table.column("path")

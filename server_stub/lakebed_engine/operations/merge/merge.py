@@ -9,10 +9,10 @@ from lakebed_engine.operations.commit.commit import check_commit_texts
 from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, open_repo
-from lakebed_engine.operations.history.changed_paths import watched
+from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.history.merge_base import require_base
 from lakebed_engine.operations.merge.three_way import Join, Resolution, Sides
-from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.vocabulary.errors import NoChangesError
 from lakebed_engine.vocabulary.records import Commit, MergeRequest
@@ -38,8 +38,8 @@ async def merge(
         base = await require_base(ctx, repo, theirs, ours)
         sides = await sides_of(ctx, repo, base, theirs, ours)
         join = Join(ctx, repo, sides, resolution, after=request.conflicts_after, amount=request.conflicts_amount)
-        touched = Touched()
-        delta = watched(ctx.runtime, join.delta(), touched)
+        changed_paths = ChangedPathsBuilder()
+        delta = collect_paths(ctx.runtime, join.delta(), changed_paths)
         folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
         # do not compare the trees' ids: after a change was undone, a tree may have other range boundaries
         if not join.changes and not (request.allow_empty or request.force):
@@ -47,7 +47,7 @@ async def merge(
         message = request.message or f"Merge '{source}' into '{destination}'"
         metadata = {**request.metadata, STRATEGY_KEY: request.strategy or "default"}
         parents = [ours] if request.squash else [ours, theirs]
-        return NewCommit(folded.tree, touched, request.committer, message, metadata, parents=parents)
+        return NewCommit(folded.tree, changed_paths, request.committer, message, metadata, parents=parents)
 
     return (await move_clean_branch(ctx, repo, destination, build, guard))[0]
 

@@ -157,10 +157,10 @@ class Join:
             self._conflicts[index] = replace(one, base=None if entry is None else entry.checksum)
         paths = ", ".join(repr(one.path) for one in self._conflicts[:3])
         more = " and more" if self._more or len(self._conflicts) > 3 else ""
-        told = next((text for one in self._conflicts if (text := explained(one.path))), "")
+        hint = next((text for one in self._conflicts if (text := explained(one.path))), "")
         return MergeConflictError(
             f"conflict found: both sides changed {paths or 'paths before the page that was asked for'}{more}: "
-            f"change one side; or, in a merge, choose the winning side, by a strategy or by rules for the paths{told}",
+            f"change one side; or, in a merge, choose the winning side, by a strategy or by rules for the paths{hint}",
             self._conflicts,
             self._more,
         )

@@ -37,7 +37,7 @@ from lakebed_engine.operations.multipart.records import (
 from lakebed_engine.operations.objects.stage import condition, held, new_entry, put_rows
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
-from lakebed_engine.tree.cursor import encode_row
+from lakebed_engine.tree.rows import encode_row
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     CorruptDataError,
@@ -160,7 +160,7 @@ async def _assemble(ctx: Context, repo: Repo, planned: Found, chosen: Chosen) ->
             raise CorruptDataError(f"{where}: {blob.size} bytes, its parts have {chosen.size}")
         return
     text = f"the store does not say what became of upload {upload.id}; complete it again with the same parts"
-    raise StoreUnavailableError(text, told=text)
+    raise StoreUnavailableError(text, public_message=text)
 
 
 async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: Test | None) -> Completed:
@@ -173,7 +173,7 @@ async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: 
         try:
             found = await find(ctx, repo, target)
             if found is None:
-                return await _remembered(ctx, repo, target, chosen.told)
+                return await _remembered(ctx, repo, target, chosen.sent)
             entry = _entry(ctx, found.upload, chosen)
             await _stage(ctx, repo, found, entry, chosen.checksum, started, test)
         except PredicateFailed:

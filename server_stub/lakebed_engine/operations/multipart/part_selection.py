@@ -40,7 +40,7 @@ class Chosen(NamedTuple):
     `checks` fail when a client has sent one of the parts again.
     """
 
-    told: Sequence[SentPart]
+    sent: Sequence[SentPart]
     stored: Sequence[StoredPart]
     size: int
     md5: str
@@ -50,20 +50,20 @@ class Chosen(NamedTuple):
 
 
 async def choose(
-    ctx: Context, repo: Repo, upload: Upload, told: Sequence[SentPart], checksum: str, size: int | None
+    ctx: Context, repo: Repo, upload: Upload, chosen: Sequence[SentPart], checksum: str, size: int | None
 ) -> Chosen:
     """The stored parts for the parts of a request.
 
     Raises InvalidPartError, PartOrderError, PartTooSmallError, PartTooLargeError, ChecksumMismatchError.
     """
-    numbers = [part.number for part in told]
-    if not told:
+    numbers = [part.number for part in chosen]
+    if not chosen:
         raise InvalidRequestError("an upload is completed with one part at least")
     if numbers != sorted(set(numbers)):
         raise PartOrderError("the parts must be in ascending order of their numbers, each once: nothing was completed")
     rows = {row.key: row for row in await part_rows(ctx, repo, upload.id, 0, MOST_PARTS)}
     sent = {part.number: part for part in (decode_part(row.value) for row in rows.values())}
-    parts = [_matching(sent.get(part.number), part) for part in told]
+    parts = [_matching(sent.get(part.number), part) for part in chosen]
     least = ctx.tuning.least_part
     for part in parts[:-1]:
         if part.size < least:
@@ -87,13 +87,13 @@ async def choose(
     plan = hashlib.sha256(repr(stored).encode()).hexdigest()
     keys = [part_key(upload.id, part.number) for part in parts]
     checks = [Check(repo.partition, key, rows[key].version) for key in keys]
-    return Chosen(told, stored, found, md5, summed, plan, checks)
+    return Chosen(chosen, stored, found, md5, summed, plan, checks)
 
 
-def _matching(part: UploadedPart | None, told: SentPart) -> UploadedPart:
-    if part is None or part.md5 != told.etag.lower() or (told.checksum and told.checksum != part.checksum):
+def _matching(part: UploadedPart | None, sent: SentPart) -> UploadedPart:
+    if part is None or part.md5 != sent.etag.lower() or (sent.checksum and sent.checksum != part.checksum):
         what = "was not sent" if part is None else "differs from the given one"
-        raise InvalidPartError(f"part {told.number} {what}: nothing was completed; send it again")
+        raise InvalidPartError(f"part {sent.number} {what}: nothing was completed; send it again")
     return part
 
 

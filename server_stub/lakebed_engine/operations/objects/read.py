@@ -55,7 +55,7 @@ async def _read(ctx: Context, repo: Repo, entry: Entry, start: int, length: int)
             f"the data of this object ends {length - len(data)} bytes early: {where} is not of the size that was "
             "written; restore it from a backup"
         )
-        raise CorruptDataError(why, told=f"stored data is damaged: {why}")
+        raise CorruptDataError(why, public_message=f"stored data is damaged: {why}")
     return data
 
 

@@ -23,7 +23,7 @@ from lakebed_engine.operations.objects.concurrent_writes import Overlapping
 from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
-from lakebed_engine.tree.cursor import decode_row, encode_row
+from lakebed_engine.tree.rows import decode_row, encode_row
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
@@ -185,8 +185,8 @@ async def stage_if(
             live, now = await held(ctx, repo, seen, started, path)
             test(now)
             guard = Check(staging(seen.record.staging_token), key, ABSENT if live is None else live.version)
-            stamp = Put(repo.partition, operation, str(ctx.now()).encode())
-            await put_rows(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
+            operation_row = Put(repo.partition, operation, str(ctx.now()).encode())
+            await put_rows(ctx, repo, seen, [(key, encode_row(entry))], [guard], [operation_row])
         except PredicateFailed:
             return None
         except OutcomeUnknownError as error:

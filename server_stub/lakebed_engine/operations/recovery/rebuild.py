@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER, commit_file
-from lakebed_format.markers import decode_marker
-from lakebed_format.refs import RefsRecord, parse_key
+from lakebed_format.refs import RefsRecord, decode_marker, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
@@ -152,9 +151,9 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
 def _record(
     ctx: Context, store: ObjectStore, marker: dict[str, str], snapshot: _Snapshot | None, name: str
 ) -> Repository:
-    told = snapshot.record if snapshot else None
-    uid = marker.get("uid") or (told.uid if told else "")
-    name = name or (told.name if told else "") or marker.get("name", "")
+    record = snapshot.record if snapshot else None
+    uid = marker.get("uid") or (record.uid if record else "")
+    name = name or (record.name if record else "") or marker.get("name", "")
     if not uid:
         raise InvalidNamespaceError(
             f"{store.uri} holds no repository of Lakebed: it has neither {REPOSITORY_MARKER} nor a ref snapshot; "
@@ -165,10 +164,10 @@ def _record(
         uid=uid,
         name=name,
         storage_namespace=store.uri,
-        default_branch=told.default_branch if told else "main",
-        creation_date=told.creation_date if told else ctx.now(),
-        read_only=told.read_only if told else False,
-        protection=told.protection if told else (),
+        default_branch=record.default_branch if record else "main",
+        creation_date=record.creation_date if record else ctx.now(),
+        read_only=record.read_only if record else False,
+        protection=record.protection if record else (),
     )
 
 

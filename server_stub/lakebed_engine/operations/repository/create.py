@@ -16,7 +16,7 @@ import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import COMMITS, REPOSITORY_MARKER
-from lakebed_format.markers import decode_marker
+from lakebed_format.refs import decode_marker
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
@@ -111,7 +111,7 @@ async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
         if found is None or await _read_marker(store) is not None:
             return
     except (NoStoreError, StoreDeniedError) as error:  # the caller chose the namespace
-        raise InvalidNamespaceError(error.told or error.message) from error
+        raise InvalidNamespaceError(error.public_message or error.message) from error
     await refuse_overlap(ctx, store.uri)
     raise NamespaceNotEmptyError(f"storage namespace {store.uri!r} is not empty: it holds {found[:200]!r}")
 
@@ -124,7 +124,7 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
     except BlobExists:
         marker = await _read_marker(store)
     except (NoStoreError, StoreDeniedError) as error:
-        raise InvalidNamespaceError(error.told or error.message) from error
+        raise InvalidNamespaceError(error.public_message or error.message) from error
     if marker is None:
         raise TooManyAttemptsError(
             f"{store.uri}/{REPOSITORY_MARKER} was removed during the creation, nothing was created: try again"

@@ -29,7 +29,7 @@ from lakebed_engine.operations.context import (
     read_branch,
     refuse_protected,
 )
-from lakebed_engine.operations.history.changed_paths import watched
+from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.keys import PENDING_MARKERS, pending_marker_key
 from lakebed_engine.operations.validation import check_amount, check_text
 from lakebed_engine.operations.workspace.conflicts import Work, refuse_concurrent, refuse_dirty
@@ -44,7 +44,7 @@ from lakebed_engine.operations.workspace.lifecycle import (
 )
 from lakebed_engine.operations.workspace.selection import Chosen, Globs
 from lakebed_engine.stores.kv.base import Put
-from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.tree.layers import overlaid, write_layer
@@ -214,8 +214,8 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         if request.globs:
             delta.chosen.refuse_idle()
         await self._refuse_conflicts(fold.seen, delta)
-        touched = Touched()
-        changes = watched(ctx.runtime, self._changes(delta, fold.tree), touched)
+        changed_paths = ChangedPathsBuilder()
+        changes = collect_paths(ctx.runtime, self._changes(delta, fold.tree), changed_paths)
         folded = await fold_tree(
             ctx.trees, repo.store, ctx.runtime, fold.tree, changes, later=writes, relocate=request.relocate
         )
@@ -228,7 +228,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         message = request.message or record.message or f"Workspace {record.uid}"
         new = fold.add(
             waiter,
-            NewCommit(folded.tree, touched, request.committer, message, request.metadata, request.date),
+            NewCommit(folded.tree, changed_paths, request.committer, message, request.metadata, request.date),
         )
         self._add_rows(fold, delta, new, rest, paths or [])
         self._paths = None if paths is None or self._paths is None else self._paths | set(paths)

@@ -47,7 +47,7 @@ async def refuse_dirty(work: Work) -> None:
     found = await _page(_staged(work, view), work.amount)
     if not found:
         return
-    conflicts, more = await _told(work, found, view)
+    conflicts, more = await _described(work, found, view)
     raise DirtyOverlapError(
         f"branch {work.branch.record.name!r} of {work.repo.name!r} has uncommitted changes where the workspace has "
         f"some too: {_shown(conflicts, more)}; commit or reset them, then commit the workspace again",
@@ -65,7 +65,7 @@ async def refuse_concurrent(work: Work, *, always: bool) -> None:
     found = await _page(_changed(work), work.amount)
     if not found and not always:
         return
-    conflicts, more = await _told(work, found, await view_of(work.ctx, work.repo, Resolved(_head(work))))
+    conflicts, more = await _described(work, found, await view_of(work.ctx, work.repo, Resolved(_head(work))))
     where = f", at {_shown(conflicts, more)}" if conflicts else "; the paths are disjoint, policy 'rebase' would go on"
     raise ConcurrentCommitError(
         f"branch {work.branch.record.name!r} of {work.repo.name!r} has moved from {_base(work)[:16]} to "
@@ -101,7 +101,7 @@ async def _page(paths: AsyncIterator[str], amount: int) -> list[str]:
     return sorted(found)
 
 
-async def _told(work: Work, paths: list[str], ours: View) -> tuple[list[Conflict], bool]:
+async def _described(work: Work, paths: list[str], ours: View) -> tuple[list[Conflict], bool]:
     base = await view_of(work.ctx, work.repo, Resolved(_base(work)))
     theirs = await view_of(work.ctx, work.repo, Resolved(_base(work), work.workspace, True))
     conflicts = [

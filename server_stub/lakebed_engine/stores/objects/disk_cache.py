@@ -21,9 +21,9 @@ from lakebed_format.keys import COMMITS, LAYERS, METARANGES, RANGES
 
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
 from lakebed_engine.stores.objects.local.read import check_range
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.multipart import Assembler, own_assembler
 from lakebed_engine.stores.objects.presign import Signer, Signing
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
 IMMUTABLE = (RANGES, METARANGES, LAYERS, COMMITS)

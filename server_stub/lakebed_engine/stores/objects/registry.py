@@ -16,8 +16,8 @@ from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
 from lakebed_engine.vocabulary.records import CLOUD_SCHEMES
 

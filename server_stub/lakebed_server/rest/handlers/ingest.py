@@ -68,7 +68,7 @@ def _request(body: models.IngestRequest) -> records.IngestRequest:
         removals=not body.keep_removed,
         after=serializers.text(body.after),
         amount=body.amount or MOST,
-        told=body.changes_amount or 0,
+        max_changes=body.changes_amount or 0,
         force=bool(body.force),
     )
 

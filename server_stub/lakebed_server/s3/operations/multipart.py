@@ -50,7 +50,7 @@ async def create_multipart_upload(call: S3Call) -> Reply:
         whole=whole,
     )
     inner = tag("Bucket", call.bucket) + tag("Key", call.key) + tag("UploadId", upload.id)
-    return xml.xml("InitiateMultipartUploadResult", inner, headers=_told_checksum(upload))
+    return xml.xml("InitiateMultipartUploadResult", inner, headers=_declared_checksum(upload))
 
 
 async def upload_part(call: S3Call) -> Reply:
@@ -92,7 +92,7 @@ async def complete_multipart_upload(call: S3Call) -> Reply:
         checksum=_object_sum(call),
         size=_object_size(call),
     )
-    return await patiently(call, _told_as_amazon(job), lambda done: _completed(call, done))
+    return await patiently(call, _with_amazon_error(job), lambda done: _completed(call, done))
 
 
 async def abort_multipart_upload(call: S3Call) -> Reply:
@@ -106,7 +106,7 @@ def target_of(call: S3Call) -> Target:
     return Target(call.ref, call.path, call.query["uploadId"])
 
 
-async def _told_as_amazon(job: Coroutine[Any, Any, Completed]) -> Completed:
+async def _with_amazon_error(job: Coroutine[Any, Any, Completed]) -> Completed:
     try:
         return await job
     except InvalidRequestError as error:
@@ -151,7 +151,7 @@ def _checksum_of(call: S3Call) -> tuple[str, bool]:
     return algorithm, kind == _WHOLE
 
 
-def _told_checksum(upload: Upload) -> tuple[Header, ...]:
+def _declared_checksum(upload: Upload) -> tuple[Header, ...]:
     if not upload.checksum:
         return ()
     kind = _WHOLE if upload.whole else _COMPOSITE

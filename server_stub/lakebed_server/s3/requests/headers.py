@@ -67,7 +67,7 @@ def of_entry(entry: Entry) -> dict[bytes, bytes]:
             if _TOKEN.fullmatch(key.lower()) is None:
                 missing += 1
             else:
-                found[META + key.lower().encode()] = _told(value)
+                found[META + key.lower().encode()] = _metadata_value(value)
     if missing:
         found[b"x-amz-missing-meta"] = b"%d" % missing
     return found
@@ -161,7 +161,7 @@ def _sent(value: bytes) -> str:
     return text
 
 
-def _told(value: str) -> bytes:
+def _metadata_value(value: str) -> bytes:
     """Encode user metadata as S3 does: ASCII is unchanged, other text has the format of RFC 2047."""
     if _PRINTABLE.fullmatch(value) is not None:
         return value.encode()

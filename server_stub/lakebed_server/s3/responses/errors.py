@@ -114,7 +114,7 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
     if error.kind in OUR_FAULT:
         detail = f"{type(error).__name__}: {error.message}"
         log.error("%s: %s", error.kind, detail, exc_info=error, extra={"request_id": call.request_id})
-        message = error.told if isinstance(error, StoreError) else ""
+        message = error.public_message if isinstance(error, StoreError) else ""
         return S3Error(code, message or OUR_FAULT[error.kind])
     if error.kind == "invalid_path" and "at most" in error.message:
         code = "KeyTooLongError"

@@ -36,11 +36,3 @@ async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> st
     if authorization.startswith(b"AWS "):
         return await v2.by_header(call, keys, authorization, clock())
     raise S3Error("InvalidArgument", "Unsupported Authorization Type")
-
-
-def looks_signed(headers: list[tuple[bytes, bytes]], query: bytes) -> bool:
-    """Whether a request has an Amazon signature, and so is for the gateway."""
-    for name, value in headers:
-        if name == b"authorization":
-            return value.startswith(b"AWS")
-    return bool(query) and (b"X-Amz-Algorithm=" in query or b"AWSAccessKeyId=" in query)

@@ -27,18 +27,21 @@ class Item(Generic[W, A]):
 Answers = Sequence[A | Exception]
 
 
-class Lanes(Generic[W, A]):
-    """Answers calls in groups: `choose` takes one from the queue, `run` answers it. At most `lanes` groups run."""
+class Batcher(Generic[W, A]):
+    """Answers calls in groups: `choose` takes a group from the queue, `run` answers it.
+
+    At most `concurrency` groups run in parallel.
+    """
 
     def __init__(
         self,
         choose: Callable[[deque[Item[W, A]]], list[Item[W, A]]],
         run: Callable[[list[W]], Awaitable[Answers[A]]],
-        lanes: int,
+        concurrency: int,
     ) -> None:
         self._choose = choose
         self._run = run
-        self._lanes = lanes
+        self._concurrency = concurrency
         self._queue: deque[Item[W, A]] = deque()
         self._working = 0  # workers that will read the queue once more. A finished task exists a little longer
         self._tasks: set[asyncio.Task[None]] = set()
@@ -48,7 +51,7 @@ class Lanes(Generic[W, A]):
         loop = asyncio.get_running_loop()
         item: Item[W, A] = Item(work, loop.create_future())
         self._queue.append(item)
-        if self._working < self._lanes:
+        if self._working < self._concurrency:
             self._working += 1
             task = loop.create_task(self._work())  # begins in the next round, after all calls of this round
             self._tasks.add(task)

@@ -120,7 +120,7 @@ def store_error(error: BaseException, place: str) -> StoreError:
         text = "the KV store does not answer; see that it runs, then try again"
     else:
         text = "the KV store failed"
-    return kind(f"{text} ({_first_line(error)}): {place}", told=text)
+    return kind(f"{text} ({_first_line(error)}): {place}", public_message=text)
 
 
 def wrong_dsn() -> StoreError:

@@ -85,7 +85,7 @@ class Pool:
                 continue
             except TimeoutError:
                 text = f"all {self._size} connections to PostgreSQL were busy for {WAIT:g} s; try again later"
-                raise StoreUnavailableError(f"{text}: {self._place}", told=text) from None
+                raise StoreUnavailableError(f"{text}: {self._place}", public_message=text) from None
             except _NotConnectedError as error:
                 if not is_passing(error.cause) or _now() + _PAUSE > end:
                     raise store_error(error.cause, self._place) from error.cause

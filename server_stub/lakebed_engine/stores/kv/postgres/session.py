@@ -10,7 +10,7 @@ from typing import Final
 import asyncpg
 
 from lakebed_engine.stores.kv.base import Versioned
-from lakebed_engine.stores.kv.postgres.batching import Answers, Item, Lanes
+from lakebed_engine.stores.kv.postgres.batching import Answers, Batcher, Item
 from lakebed_engine.stores.kv.postgres.errors import wrong_dsn
 from lakebed_engine.stores.kv.postgres.pool import Pool, TimedConnection
 from lakebed_engine.stores.kv.postgres.schema import APPLY, GET, GET_MANY, Connection, ensure_schema, quoted
@@ -20,8 +20,8 @@ from lakebed_engine.vocabulary.errors import StoreError
 _Wanted = tuple[bytes, bytes]
 _Found = Versioned | None
 
-_READ_LANES: Final = 2
-_WRITE_LANES: Final = 4
+_READ_BATCHES: Final = 2
+_WRITE_BATCHES: Final = 4
 _GETS: Final = 256  # keys in a statement
 _LOCK_SECONDS: Final = 10.0
 _NOTHING: Final[list[list[object]]] = [[]] * 13
@@ -87,8 +87,10 @@ class Session:
 
     def __init__(self, access: Access, on_end: Callable[[], object]) -> None:
         self.pool = Pool(access.connect, size=access.size, patience=access.patience, place=access.place)
-        self.gets: Lanes[_Wanted, _Found] = Lanes(_choose_gets, self._get, _READ_LANES)
-        self.batches: Lanes[Work, int] = Lanes(choose, Writer(self.pool, access.schema, access.place).run, _WRITE_LANES)
+        self.gets: Batcher[_Wanted, _Found] = Batcher(_choose_gets, self._get, _READ_BATCHES)
+        self.batches: Batcher[Work, int] = Batcher(
+            choose, Writer(self.pool, access.schema, access.place).run, _WRITE_BATCHES
+        )
         self._on_end = on_end
         self._stay = self._until_the_loop_ends()
 

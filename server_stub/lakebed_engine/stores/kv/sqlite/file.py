@@ -182,4 +182,4 @@ def store_error(error: Exception, path: Path) -> StoreError:
             return StoreUnavailableError(f"the KV store is closed; open a new one: {path}")
         case _:
             text = "the KV store failed; see that its file and disk are well, then try again"
-    return kind(f"{text} ({type(error).__name__}: {error}): {path}", told=text)
+    return kind(f"{text} ({type(error).__name__}: {error}): {path}", public_message=text)

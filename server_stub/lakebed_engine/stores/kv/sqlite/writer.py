@@ -154,7 +154,7 @@ class Writer:
                 "the KV store's file was moved, removed or replaced while it was in use, nothing was changed; put it "
                 "back, or restart the server with the current file"
             )
-            raise StoreUnavailableError(f"{text}: {self._path}", told=text)
+            raise StoreUnavailableError(f"{text}: {self._path}", public_message=text)
 
     def _share(self) -> int:
         """How many go into the next transaction: of many callers, half."""

@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from lakebed_engine.stores.objects.cloud.errors import Fault, error_of
 from lakebed_engine.stores.objects.cloud.keys import Place
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.presign import Part, SignedRequest, ToWrite
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, OutcomeUnknownError
 from lakebed_engine.vocabulary.ports import Ids
 

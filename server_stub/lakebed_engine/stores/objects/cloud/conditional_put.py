@@ -78,7 +78,7 @@ class Creator:
             self._refusal = await self._race()
             self._tested = not self._refusal
         if self._refusal:
-            raise StoreUnavailableError(self._refusal, told=self._refusal, lasting=True)
+            raise StoreUnavailableError(self._refusal, public_message=self._refusal, lasting=True)
 
     async def _race(self) -> str:
         """Empty when at most one of the racing puts won, otherwise the reason to refuse the store."""
@@ -160,4 +160,4 @@ class Creator:
             f"cannot write {where}: the store says that the key is taken, but nothing is there; some (SeaweedFS) say "
             "so where longer keys begin with it: choose another key"
         )
-        return StoreUnavailableError(text, told=text, lasting=True)
+        return StoreUnavailableError(text, public_message=text, lasting=True)

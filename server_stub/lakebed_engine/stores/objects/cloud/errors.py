@@ -82,7 +82,7 @@ def error_of(fault: Fault, doing: str, place: Place, key: str) -> StoreError:
     """The error for a failure."""
     kind, why, lasting = _meaning(fault, place.bucket)
     text = f"cannot {doing} {place.uri}/{key}: {why}"
-    return kind(text, told=text, lasting=lasting)
+    return kind(text, public_message=text, lasting=lasting)
 
 
 def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, cast
 from lakebed_engine.stores.objects.cloud.azure_multipart import AzureParts
 from lakebed_engine.stores.objects.cloud.client import Client
 from lakebed_engine.stores.objects.cloud.errors import store_errors
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.presign import SignedRequest, ToRead, ToWrite
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.ports import Ids
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from lakebed_engine.stores.objects.cloud.errors import error_of
 from lakebed_engine.stores.objects.cloud.keys import Place
 from lakebed_engine.stores.objects.cloud.presigned_put import Sent, send
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import Part, PartUploads, ToWrite
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
 from lakebed_engine.vocabulary.ports import Ids
 
@@ -50,9 +50,9 @@ class SignedParts:
 
     async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
         """Write the part with one PUT."""
-        told = self._told(number)
-        sent = await self._sent(key, upload, told, size, chunks)
-        handle = str(told) if self._azure else _etag(sent)
+        store_number = self._store_number(number)
+        sent = await self._sent(key, upload, store_number, size, chunks)
+        handle = str(store_number) if self._azure else _etag(sent)
         return StoredPart(number, size, sent.md5, handle)
 
     async def put_numbered(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> str:
@@ -60,10 +60,10 @@ class SignedParts:
         sent = await self._sent(key, upload, number, size, chunks)
         return sent.md5 if self._azure else _etag(sent)
 
-    async def _sent(self, key: str, upload: str, told: int, size: int, chunks: AsyncIterable[bytes]) -> Sent:
+    async def _sent(self, key: str, upload: str, store_number: int, size: int, chunks: AsyncIterable[bytes]) -> Sent:
         if self._azure and size > _AZURE_BLOCK:
             raise InvalidRequestError(f"a part of {size} bytes: az:// takes at most {_AZURE_BLOCK}; send smaller parts")
-        (request,) = await self._uploads.sign(key, upload, [told], _SECONDS)
+        (request,) = await self._uploads.sign(key, upload, [store_number], _SECONDS)
         sent = await send(request, size, chunks, self._threads, self._silence)
         if sent.fault is not None:
             if sent.fault.code == "NoSuchUpload":
@@ -93,7 +93,7 @@ class SignedParts:
         except BlobNotFound:
             return
 
-    def _told(self, number: int) -> int:
+    def _store_number(self, number: int) -> int:
         """The number of a part in the store. Azure checks no ETags, so there each attempt has another number.
 
         It has ten digits there, because all block names of a blob must have the same length.

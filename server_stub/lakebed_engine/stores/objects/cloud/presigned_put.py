@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 
 from lakebed_engine.stores.objects.cloud.errors import Fault
 from lakebed_engine.stores.objects.local.stream import Batches
-from lakebed_engine.stores.objects.local.threads import Threads
-from lakebed_engine.stores.objects.local.worker import Lane
 from lakebed_engine.stores.objects.multipart_objects import exactly
 from lakebed_engine.stores.objects.presign import SignedRequest
+from lakebed_engine.stores.objects.threads import SerialWorker, Threads
 
 _WAITING = 2
 """Batches of a MiB that may wait for the sender, and the same number for the hash."""
@@ -45,21 +44,21 @@ async def send(
     `silence`: the largest number of seconds without data from the store.
     """
     put = _Put(request, size, silence)
-    lanes = [Lane(threads, put.send, _WAITING), Lane(threads, put.digest, _WAITING)]
+    workers = [SerialWorker(threads, put.send, _WAITING), SerialWorker(threads, put.digest, _WAITING)]
     batches = Batches(exactly(size, chunks))
     try:
         held = await batches.next()
         while held:
             following = await batches.next()
-            for lane in lanes:
-                await lane.put(held)
+            for worker in workers:
+                await worker.put(held)
             held = following
-        for lane in lanes:
-            await lane.drain()
+        for worker in workers:
+            await worker.drain()
         fault, headers = await threads.run(put.answer)
     except BaseException:
-        for lane in lanes:
-            await lane.stop()
+        for worker in workers:
+            await worker.stop()
         put.close()
         raise
     return Sent(fault, headers, put.hash.hexdigest())

@@ -59,7 +59,7 @@ class S3Client:
         found = self._opened()[1]
         if found is None:
             text = f"cannot sign for {self.place.uri}: there are no credentials; set them for the server"
-            raise StoreUnavailableError(text, told=text, lasting=True)
+            raise StoreUnavailableError(text, public_message=text, lasting=True)
         return found.get_frozen_credentials()
 
     def _opened(self) -> tuple[Any, Any]:

@@ -13,8 +13,8 @@ from urllib.parse import quote, urlencode
 from lakebed_engine.stores.objects.cloud.errors import error_of
 from lakebed_engine.stores.objects.cloud.keys import PROBE
 from lakebed_engine.stores.objects.cloud.s3_client import SERVICE, S3Client, s3_error, s3_fault
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.presign import Part, SignedRequest, ToRead, ToWrite
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, OutcomeUnknownError
 from lakebed_engine.vocabulary.ports import Ids
 
@@ -98,11 +98,11 @@ class S3Parts:
 
     async def create(self, target: ToWrite) -> str:
         """Begin an upload. Returns its id."""
-        told: dict[str, Any] = {"ContentType": target.content_type} if target.content_type else {}
+        arguments: dict[str, Any] = {"ContentType": target.content_type} if target.content_type else {}
         if target.tags:
-            told["Tagging"] = urlencode(target.tags, quote_via=quote)
+            arguments["Tagging"] = urlencode(target.tags, quote_via=quote)
         answer = await self.call(
-            "begin an upload to", target.key, lambda calls, where: calls.create_multipart_upload(**where, **told)
+            "begin an upload to", target.key, lambda calls, where: calls.create_multipart_upload(**where, **arguments)
         )
         return str(answer["UploadId"])
 
@@ -118,11 +118,11 @@ class S3Parts:
 
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
         """Complete an upload. One attempt. Raises BlobNotFound, InvalidRequestError, OutcomeUnknownError."""
-        told = {"Parts": [{"PartNumber": part.number, "ETag": part.etag} for part in parts]}
+        arguments = {"Parts": [{"PartNumber": part.number, "ETag": part.etag} for part in parts]}
         await self.call(
             "complete the upload to",
             key,
-            lambda calls, where: calls.complete_multipart_upload(**where, UploadId=upload, MultipartUpload=told),
+            lambda calls, where: calls.complete_multipart_upload(**where, UploadId=upload, MultipartUpload=arguments),
             writes=True,
         )
 
@@ -132,14 +132,14 @@ class S3Parts:
         Raises BlobNotFound.
         """
         place = self._client.place
-        told = {
+        arguments = {
             "CopySource": {"Bucket": place.bucket, "Key": place.name(source)},
             "CopySourceRange": f"bytes={start}-{start + length - 1}",
         }
         answer = await self.call(
             "copy a part to",
             key,
-            lambda calls, at: calls.upload_part_copy(**at, UploadId=upload, PartNumber=number, **told),
+            lambda calls, at: calls.upload_part_copy(**at, UploadId=upload, PartNumber=number, **arguments),
         )
         return str(answer["CopyPartResult"]["ETag"])
 

@@ -26,9 +26,9 @@ from lakebed_engine.stores.objects.cloud.s3_client import S3Client, botocore_ins
 from lakebed_engine.stores.objects.cloud.s3_presign import S3Signer
 from lakebed_engine.stores.objects.cloud.stream import Uploader
 from lakebed_engine.stores.objects.local.read import check_range
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.multipart import Assembler
 from lakebed_engine.stores.objects.presign import Signer
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock

@@ -20,8 +20,7 @@ from lakebed_engine.stores.objects.cloud.conditional_put import Creator
 from lakebed_engine.stores.objects.cloud.errors import fault_of, store_error, store_errors
 from lakebed_engine.stores.objects.cloud.keys import TEMP
 from lakebed_engine.stores.objects.local.stream import Batches
-from lakebed_engine.stores.objects.local.threads import Threads
-from lakebed_engine.stores.objects.local.worker import Lane
+from lakebed_engine.stores.objects.threads import SerialWorker, Threads
 from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError
 from lakebed_engine.vocabulary.ports import Ids
 from lakebed_engine.vocabulary.streams import finished, settled
@@ -78,7 +77,7 @@ class Uploader:
         from obstore import put_async
 
         place, feed, total = self._client.place, Feed(), Total()
-        lane = Lane(self._threads, total.add, _WAITING)
+        worker = SerialWorker(self._threads, total.add, _WAITING)
         with store_errors("write", place, key):
             upload = put_async(self._client.store, name, feed.take(), chunk_size=PART, max_concurrency=_IN_FLIGHT)
         job = asyncio.ensure_future(upload)
@@ -86,18 +85,18 @@ class Uploader:
         try:
             while head:
                 batch = head.pop(0)
-                await lane.put([batch])
+                await worker.put([batch])
                 if not await feed.give(batch):
                     break  # the upload has failed: `finished` raises its error below
                 if not head and (more := await batches.next()):
                     head.append(b"".join(more))
-            await lane.drain()
+            await worker.drain()
             feed.end()
             with store_errors("write", place, key):
                 await finished(job)
         except BaseException:
             feed.end(_Abandoned())
-            await lane.stop()
+            await worker.stop()
             await settled(job)
             raise
         return PutResult(total.size, total.hash.hexdigest())

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from lakebed_engine.stores.objects.local.read import Reader
 from lakebed_engine.stores.objects.local.stream import Spool
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.local.write import Put, Writer
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.streams import settled
 
 _STEP = 64 << 20

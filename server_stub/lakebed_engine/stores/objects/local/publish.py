@@ -217,12 +217,12 @@ class Publisher:
                     opened[path] = self._calls.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 except OSError as error:
                     failed[path] = error
-            told = self._calls.fsync_all([*files, *opened.values()])
+            errors = self._calls.fsync_all([*files, *opened.values()])
         finally:
             for fd in opened.values():
                 self._calls.close(fd)
-        failed |= {path: error for path, error in zip(opened, told[len(files) :], strict=True) if error is not None}
-        return told[: len(files)], failed
+        failed |= {path: error for path, error in zip(opened, errors[len(files) :], strict=True) if error is not None}
+        return errors[: len(files)], failed
 
     def remember(self, synced: Sequence[bytes]) -> None:
         """The directories of one `unsynced` answer are on disk: all but the last have their name in the next."""

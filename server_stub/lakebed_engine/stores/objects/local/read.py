@@ -18,7 +18,7 @@ from types import TracebackType
 from lakebed_engine.stores.objects.local.keys import Places, key_bytes
 from lakebed_engine.stores.objects.local.paths import UNREACHED, look, open_file
 from lakebed_engine.stores.objects.local.syscalls import refuse_without, store_error
-from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound
 from lakebed_engine.vocabulary.streams import CHUNK, FilePart

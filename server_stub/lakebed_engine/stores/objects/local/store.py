@@ -23,8 +23,8 @@ from lakebed_engine.stores.objects.local.publish import LOCK_SECONDS
 from lakebed_engine.stores.objects.local.read import Reader
 from lakebed_engine.stores.objects.local.stream import put_stream
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_without, store_error
-from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.local.write import Put, Writer
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
 
 T = TypeVar("T")

@@ -1,8 +1,8 @@
 """Streams into `local://` of 1 MiB and more.
 
-Two lanes take the batches, one writes and one hashes, while the next ones arrive; a third thread syncs what is written
-so far. MD5 is slower than the disk, so the pace is the hash's. In memory are at most _WAITING + 2 batches of CHUNK
-bytes, and whatever one chunk has on top.
+One worker writes the batches and one hashes them, while the next batches arrive. A third thread syncs what is written.
+MD5 is slower than the disk, so hashing sets the pace. Memory holds at most _WAITING + 2 batches of CHUNK bytes, and the
+rest of one chunk.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from contextlib import contextmanager
 
 from lakebed_engine.stores.objects.base import PutResult
 from lakebed_engine.stores.objects.local.syscalls import store_error, write_all
-from lakebed_engine.stores.objects.local.threads import Threads
-from lakebed_engine.stores.objects.local.worker import Lane
 from lakebed_engine.stores.objects.local.write import Put, Writer
+from lakebed_engine.stores.objects.threads import SerialWorker, Threads
 from lakebed_engine.vocabulary.streams import CHUNK, finished, settled
 
 _SYNC_EVERY = 32 << 20
 """Bytes between early syncs: the last one stays short, and memory does not fill with unwritten pages."""
 
 _WAITING = 4
-"""Batches that may wait in each lane."""
+"""Batches that may wait in each worker."""
 
 _NO_COPY = {errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF}
 """What copy_file_range says where the file system or the kernel has none."""
@@ -165,28 +164,28 @@ async def put_stream(
 
 
 async def _fill(spool: Spool, batch: list[bytes], batches: Batches, threads: Threads) -> PutResult:
-    lanes = [Lane(threads, job, _WAITING) for job in (spool.write, spool.digest)]
+    workers = [SerialWorker(threads, job, _WAITING) for job in (spool.write, spool.digest)]
     syncs: list[asyncio.Future[None]] = []
     unsynced = 0
     try:
         await threads.run(spool.start)
         while batch:
-            for lane in lanes:
-                await lane.put(batch)
+            for worker in workers:
+                await worker.put(batch)
             unsynced += sum(map(len, batch))
             if unsynced >= _SYNC_EVERY:
                 for sync in syncs:
                     await finished(sync)
                 syncs, unsynced = [asyncio.wrap_future(threads.move(spool.sync))], 0
             batch = await batches.next()
-        for lane in lanes:
-            await lane.drain()
+        for worker in workers:
+            await worker.drain()
         for sync in syncs:
             await finished(sync)
         return await threads.run(spool.finish)
     except BaseException:
-        for lane in lanes:
-            await lane.stop()
+        for worker in workers:
+            await worker.stop()
         await settled(*syncs)
         await settled(asyncio.wrap_future(threads.move(spool.discard)))
         raise

@@ -108,18 +108,18 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
     what = f"cannot {verb} {uri}/{key}: {error.strerror or type(error).__name__} ({name})"
     if error.errno in _FULL:
         text = f"{what}; nothing was half-written: make room, or make it writable, and try again"
-        return StoreFullError(text, told=text, lasting=True)
+        return StoreFullError(text, public_message=text, lasting=True)
     if error.errno == errno.EXDEV:
         text = f"{what}; the store's directory spans two file systems: mount one at the namespace, not below it"
-        return StoreUnavailableError(text, told=text, lasting=True)
+        return StoreUnavailableError(text, public_message=text, lasting=True)
     if error.errno == errno.ELOOP:
         text = f"{what}; the server follows no link below objects.local.root: mount the directory there instead"
-        return StoreUnavailableError(text, told=text, lasting=True)
+        return StoreUnavailableError(text, public_message=text, lasting=True)
     if error.errno == errno.EWOULDBLOCK:
         text = f"{what}; it may be a sweep, which ends, or no process of Lakebed's: `lslocks` shows it; try again"
-        return StoreUnavailableError(text, told=text)
+        return StoreUnavailableError(text, public_message=text)
     text = f"{what}; check the directory's owner, mode and disk, and try again"
-    return StoreUnavailableError(text, told=text)
+    return StoreUnavailableError(text, public_message=text)
 
 
 def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
@@ -127,7 +127,7 @@ def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
     found = None if base is None else paths.look(base)
     if base is not None and (found is None or not stat.S_ISDIR(found.st_mode)):
         text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount it, or put it back"
-        raise StoreUnavailableError(text, told=text)
+        raise StoreUnavailableError(text, public_message=text)
 
 
 def write_all(calls: SystemCalls, fd: int, data: bytes) -> None:

@@ -26,14 +26,11 @@ from lakebed_engine.stores.objects.base import PutResult
 from lakebed_engine.stores.objects.local.keys import Places
 from lakebed_engine.stores.objects.local.publish import LOCK_SECONDS, Clash, Publisher
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_without, store_error, write_all
-from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobExists, StoreError
 from lakebed_engine.vocabulary.streams import settled
 
 _BATCH = 16
-_SMALL = 64 << 10
-"""Bytes of an object that the event loop writes if that waits for no disk, as `local.read` reads."""
-
 _WORKERS = 2
 """Batches of one store at a time: while one waits for the disk the other fills. The second begins when it is full: two
 small ones would cost the disk twice what one does.
@@ -160,19 +157,8 @@ class Writer:
         with self._lock:
             start = len(self._queue) > self._active * (_BATCH - 1) and self._active < _WORKERS
             self._active += start
-        if start and self._is_soon_done():
-            self._drain()
-        elif start:
+        if start:
             self._threads.write(self._drain)
-
-    def _is_soon_done(self) -> bool:
-        """Whether a thread would take longer to wake up than what waits to be written: nothing is synced, all small.
-
-        Only of fresh keys: any other, by content too, gets its name under the store's lock, which a collection of
-        garbage in another process may hold for long.
-        """
-        waiting = tuple(self._queue)
-        return not self.calls.syncs and all(put.fresh and len(put.data) <= _SMALL for put in waiting)
 
     def delete(self, keys: Sequence[tuple[str, bytes]], before: float | None = None) -> list[str]:
         """Remove keys durably; blocks. Answers which. Raises a StoreError at the first that cannot be removed.
@@ -322,7 +308,7 @@ class Writer:
             for put, error in zip(written, errors, strict=True):
                 if error is not None:
                     put.error = store_error(error, "write", self.uri, put.key)
-            self._told(needed, failed)
+            self._record_synced(needed, failed)
         self._each(written, self._close)
         for put in needed:
             if put.open:
@@ -362,10 +348,10 @@ class Writer:
 
     def _sync_directories(self, published: Sequence[Put]) -> None:
         needed = {put: self.publisher.unsynced(put.target) for put in published}
-        self._told(needed, self.publisher.sync(_once(needed)))
+        self._record_synced(needed, self.publisher.sync(_once(needed)))
 
-    def _told(self, needed: Mapping[Put, Sequence[bytes]], failed: Mapping[bytes, OSError]) -> None:
-        """What came of the directories that each put needed."""
+    def _record_synced(self, needed: Mapping[Put, Sequence[bytes]], failed: Mapping[bytes, OSError]) -> None:
+        """Remember the directories that are synced, and set the error of each put whose directory failed."""
         for put, paths in needed.items():
             for path in paths:
                 if path in failed and put.error is None:
