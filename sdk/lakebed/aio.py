@@ -1,4 +1,4 @@
-"""The async door: the same names as `lakebed`, with `await`, `async with` and `async for`.
+"""The async API: the same names as `lakebed`, with `await`, `async with` and `async for`.
 
 async with lakebed.aio.connect() as lake:
     main = lake.repository("sales").branch("main")

@@ -37,16 +37,17 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Path | None:
 
     If `JAVA_HOME` is set, it is used or refused, and never ignored: raises ConfigurationError when it is not suitable.
     """
-    told = environ.get("JAVA_HOME")
-    if told:
-        found = version_of(Path(told))
+    configured = environ.get("JAVA_HOME")
+    if configured:
+        found = version_of(Path(configured))
         if found < OLDEST:
             what = f"is Java {found}" if found else "has no bin/java that runs"
             raise ConfigurationError(
-                f"JAVA_HOME={told} {what}, Spark needs Java {OLDEST} or newer: unset it, or set it to another one",
+                f"JAVA_HOME={configured} {what}, Spark needs Java {OLDEST} or newer: unset it, or set it to another "
+                "one",
                 kind="java_missing",
             )
-        return Path(told)
+        return Path(configured)
     on_path = shutil.which("java", path=environ.get("PATH"))
     for home in (on_path and Path(on_path).resolve().parent.parent, _from_package()):
         if home and version_of(home) >= OLDEST:

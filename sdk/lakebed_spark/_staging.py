@@ -21,7 +21,7 @@ from lakebed_spark._access import Place
 from lakebed_spark._session import has_filesystem, is_remote, lowered
 from lakebed_spark._tables.formats import ENDINGS, is_hidden
 from lakebed_spark._tables.partitions import folders_of
-from lakebed_spark._written_files import Landing
+from lakebed_spark._written_files import OutputFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,15 +113,15 @@ class Order:
 
 def stage(spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, order: Order) -> list[ObjectInfo]:
     """Let Spark write the frame. Returns the durable, still unregistered files. Raises what Spark raises."""
-    landing = _landing(spark, workspace, order)
-    writer = frame.write.mode("append").format(order.kind).options(**_options(landing, order.options))
+    output = _output_folder(spark, workspace, order)
+    writer = frame.write.mode("append").format(order.kind).options(**_options(output, order.options))
     if order.partition_by:
         writer = writer.partitionBy(*order.partition_by)
     try:
-        writer.save(landing.uri)
-        return landing.landed(spark, order.options)
+        writer.save(output.uri)
+        return output.written(spark, order.options)
     except BaseException:
-        landing.discard()
+        output.discard()
         raise
 
 
@@ -131,7 +131,7 @@ def others(ref: lakebed.Ref, replaced: Sequence[str], written: Sequence[ObjectIn
     return [row.path for prefix in replaced for row in ref.list(prefix) if row.path not in new]
 
 
-def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) -> Landing:
+def _output_folder(spark: SparkSession, workspace: lakebed.Workspace, order: Order) -> OutputFolder:
     info = place_of(workspace)
     key = f"~/{secrets.token_hex(16)}/"  # a scan never registers files below this folder
     folder = order.place.folder
@@ -147,9 +147,9 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
             scheme, _, rest = info.storage_prefix.partition("://")
             scheme = {"s3": "s3a"}.get(scheme, scheme)
             if has_filesystem(spark, scheme):
-                return Landing(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
+                return OutputFolder(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
         elif sees(info):
-            return Landing(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
+            return OutputFolder(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
     raise order.unsupported(
         f"Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the file system s3a "
         "(spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), for local:// be on its machine; "
@@ -157,15 +157,15 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
     )
 
 
-def _options(landing: Landing, given: Mapping[str, Any]) -> dict[str, Any]:
+def _options(output: OutputFolder, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the writer.
 
     Where renames are cheap, the files of a task appear together when the task is done (algorithm 1), so a failed
     attempt leaves nothing. In a bucket a rename is a copy. There files may appear earlier, which does no harm before
     the registration.
     """
-    ours = {_MARKS: "false", _ALGORITHM: "1" if landing.directory else "2"}
-    if landing.directory:  # write no `.crc` for each file
+    ours = {_MARKS: "false", _ALGORITHM: "1" if output.directory else "2"}
+    if output.directory:  # write no `.crc` for each file
         ours |= {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
     return {**ours, **{name: value for name, value in given.items() if value is not None}}
 

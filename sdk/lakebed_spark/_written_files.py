@@ -37,8 +37,8 @@ _TYPES = {
 
 
 @attrs.frozen
-class Landing:
-    """A prefix of a workspace for one write alone. `key` is below the prefix, and ends in a slash."""
+class OutputFolder:
+    """The folder of one write in a workspace. `key` is relative to the workspace prefix and ends in a slash."""
 
     uri: str
     """The URI that Spark writes to, without a slash at its end."""
@@ -64,7 +64,7 @@ class Landing:
             physical_address=f"{self.prefix}{self.key}{self.folder}{name}",
         )
 
-    def landed(self, spark: SparkSession, options: Mapping[str, Any]) -> list[ObjectInfo]:
+    def written(self, spark: SparkSession, options: Mapping[str, Any]) -> list[ObjectInfo]:
         """Return the files, in the order of their paths. Files of a directory are durable. Raises OSError.
 
         The file system settings (`fs.`) among the writer's `options` apply to the listing too.

@@ -211,15 +211,15 @@ def test_time_follows_the_wall_clock_at_half_to_twice_its_speed() -> None:
     clock = FakeClock()
     expiry_clock, start = ExpiryClock(clock), int(clock.time)
     clock.forward(100)
-    assert expiry_clock.stamp() == expiry_clock.due() == start + 100
+    assert expiry_clock.latest() == expiry_clock.due() == start + 100
     clock.time += WEEK
-    assert (expiry_clock.due(), expiry_clock.stamp()) == (start + 100, start + 100 + WEEK)
+    assert (expiry_clock.due(), expiry_clock.latest()) == (start + 100, start + 100 + WEEK)
     clock.forward(1000)
     assert expiry_clock.due() == start + 100 + 2000
     clock.time -= WEEK
-    assert (expiry_clock.due(), expiry_clock.stamp()) == (start + 1100, start + 2100)
+    assert (expiry_clock.due(), expiry_clock.latest()) == (start + 1100, start + 2100)
     clock.forward(2000)
-    assert expiry_clock.due() == expiry_clock.stamp() == start + 3100
+    assert expiry_clock.due() == expiry_clock.latest() == start + 3100
     assert expiry_clock.before(clock.time, HOUR) == 0.0, "the wall clock was behind less than an hour ago"
     clock.forward(HOUR + 1)
     assert expiry_clock.before(clock.time, HOUR) == clock.time - HOUR

@@ -15,7 +15,7 @@ import lakebed.aio
 import pytest
 from lakebed._bulk import local_tree
 from lakebed._bulk.hash_cache import Memory
-from lakebed._bulk.local_tree import Stamp
+from lakebed._bulk.local_tree import FileStat
 from lakebed._bulk.progress import Tally
 from lakebed._sync.bulk import download, upload
 from lakebed.errors import InvalidRequestError, PartialFailureError
@@ -303,17 +303,17 @@ def test_a_memory_trusts_no_file_that_changed_just_before_it_was_seen(tmp_path: 
 
     file = tmp_path / "f"
     file.write_bytes(b"1")
-    stamp = Stamp.of(file.stat())
+    stat = FileStat.of(file.stat())
     with Memory(tmp_path / "memory.db") as memory:
-        memory.remember([Known("f", stamp, "md5", seen_ns=stamp.mtime_ns + 1_000_000)])
+        memory.remember([Known("f", stat, "md5", seen_ns=stat.mtime_ns + 1_000_000)])
         known = memory.get("f")
         assert known is not None
-        assert not known.vouches_for(stamp)  # the file may have changed again within the tick
-        memory.remember([Known("f", stamp, "md5", seen_ns=stamp.mtime_ns + 5_000_000_000)])
+        assert not known.is_unchanged(stat)  # the file may have changed again within the tick
+        memory.remember([Known("f", stat, "md5", seen_ns=stat.mtime_ns + 5_000_000_000)])
         known = memory.get("f")
         assert known is not None
-        assert known.vouches_for(stamp)
-        assert not known.vouches_for(Stamp(stamp.size, stamp.mtime_ns, stamp.inode + 1))
+        assert known.is_unchanged(stat)
+        assert not known.is_unchanged(FileStat(stat.size, stat.mtime_ns, stat.inode + 1))
 
 
 def test_a_journal_that_is_damaged_is_named(tmp_path: Path) -> None:

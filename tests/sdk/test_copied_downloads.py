@@ -47,7 +47,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.extend([info.path] * is_here)
         return is_here
 
-    monkeypatch.setattr("lakebed._sync.bulk.download.copy_object", note)
+    monkeypatch.setattr("lakebed._sync.bulk.fetch.copy_object", note)
     return names
 
 

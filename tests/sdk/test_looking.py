@@ -54,21 +54,21 @@ def test_the_picture_links_each_commit_to_its_parents() -> None:
     assert len({y for _, y in dots}) == 4
     links = {ends(path) for path in picture.iter(f"{SVG}path")}
     assert links == {(at["d"], at["b"]), (at["d"], at["c"]), (at["c"], at["a"]), (at["b"], at["a"])}
-    assert at["c"][0] != at["b"][0]  # two lines of work, two lanes
+    assert at["c"][0] != at["b"][0]  # two lines of work, two columns
     texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
     assert texts[0] == "dddddddddddd (main) message d"
     assert texts[1] == "cccccccccccc (dev) message c"
 
 
-def test_lanes_never_pass_through_a_commit_of_another_line() -> None:
+def test_columns_never_pass_through_a_commit_of_another_line() -> None:
     commits = [commit("f", "d", "e", at=6), commit("e", "b", at=5), commit("d", "c", at=4), commit("c", "a", at=3),
                commit("b", "a", at=2), commit("a", at=1), commit("z", "c", at=7)]  # fmt: skip
     ordered = render_graph.in_order(commits)
-    lanes, links = graph_svg._laid_out(ordered)
+    columns, links = graph_svg._laid_out(ordered)
     rows = {one.id: row for row, one in enumerate(ordered)}
-    for (child, parent), (lane, _) in links.items():
+    for (child, parent), (column, _) in links.items():
         between = [one.id for one in ordered if rows[child] < rows[one.id] < rows[parent]]
-        assert all(lanes[one] != lane for one in between), (child, parent)
+        assert all(columns[one] != column for one in between), (child, parent)
 
 
 def test_the_picture_is_capped_and_escaped() -> None:

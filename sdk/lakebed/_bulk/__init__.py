@@ -1,4 +1,4 @@
 """What bulk transfers and working directories share, without any network: local trees, memories of them, progress.
 
-Plain blocking code; the async door runs it in threads.
+Plain blocking code; the async API runs it in threads.
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 from lakebed import _checks
 from lakebed._bulk.hash_cache import Known, Memory
-from lakebed._bulk.local_tree import LocalFile, Stamp
+from lakebed._bulk.local_tree import FileStat, LocalFile
 from lakebed._values.upload_source import CHUNK, Source
 from lakebed.errors import CorruptTransferError, InvalidRequestError
 from lakebed.model import ObjectInfo
@@ -77,7 +77,7 @@ def batches(items: Iterable[Item], finished: Callable[[Item], ObjectInfo | None]
 def of_tree(files: Iterable[LocalFile], prefix: str) -> Iterator[Item]:
     """The objects that files of a tree become. Raises InvalidRequestError for a path that cannot be."""
     for file in files:
-        yield Item(_checks.check_path(prefix + file.name), file.stamp.size, local=file)
+        yield Item(_checks.check_path(prefix + file.name), file.stat.size, local=file)
 
 
 def of_data(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Iterator[Item]:
@@ -104,7 +104,7 @@ class TreeSource(Source):
 
     def __init__(self, file: LocalFile) -> None:
         self._file = file
-        self.size = file.stamp.size
+        self.size = file.stat.size
 
     def _read(self) -> Iterator[bytes]:
         return _file_chunks(self._file)
@@ -125,7 +125,7 @@ def _file_chunks(file: LocalFile) -> Iterator[bytes]:
         _refuse_changed(file, os.fstat(fd))
         while chunk := os.read(fd, CHUNK):
             yield chunk
-            if len(chunk) < CHUNK and len(chunk) == file.stamp.size:
+            if len(chunk) < CHUNK and len(chunk) == file.stat.size:
                 break  # a small file: spares the read that finds its end
         _refuse_changed(file, os.fstat(fd))
     finally:
@@ -133,7 +133,7 @@ def _file_chunks(file: LocalFile) -> Iterator[bytes]:
 
 
 def _refuse_changed(file: LocalFile, found: os.stat_result) -> None:
-    if Stamp.of(found) != file.stamp:
+    if FileStat.of(found) != file.stat:
         raise CorruptTransferError(f"{file.file} changes while it is read; upload it again")
 
 
@@ -148,17 +148,17 @@ class Journal:
         if self._memory is None or item.local is None:
             return None
         known = self._memory.get(item.path)
-        if known is None or not known.address or not known.vouches_for(item.local.stamp):
+        if known is None or not known.address or not known.is_unchanged(item.local.stat):
             return None
         written = datetime.fromtimestamp(known.seen_ns // 1_000_000_000, UTC)
-        return ObjectInfo(item.path, known.stamp.size, known.md5, written, physical_address=known.address)
+        return ObjectInfo(item.path, known.stat.size, known.md5, written, physical_address=known.address)
 
     def stored(self, items: Iterable[tuple[Item, ObjectInfo]], started_ns: int) -> None:
         """Remember what is durable in the store now. `started_ns`: when the first of them was read."""
         if self._memory is None:
             return
         self._memory.remember(
-            Known(item.path, item.local.stamp, row.checksum, row.checksum, row.physical_address, started_ns)
+            Known(item.path, item.local.stat, row.checksum, row.checksum, row.physical_address, started_ns)
             for item, row in items
             if item.local is not None
         )

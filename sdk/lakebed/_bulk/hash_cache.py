@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lakebed._bulk.local_tree import Stamp
+from lakebed._bulk.local_tree import FileStat
 from lakebed.errors import LakebedError
 
 VERSION = 1
@@ -43,19 +43,19 @@ class Known:
     """
 
     name: str
-    stamp: Stamp
+    stat: FileStat
     md5: str
     checksum: str = ""
     address: str = ""
     seen_ns: int = 0
 
-    def vouches_for(self, stamp: Stamp) -> bool:
+    def is_unchanged(self, stat: FileStat) -> bool:
         """Whether a file that looks like this still has that content.
 
         Not when it was changed so shortly before it was looked at that a later change may have got the same time.
         """
-        tick = TICK_NS if stamp.mtime_ns % 1_000_000_000 else COARSE_TICK_NS
-        return stamp == self.stamp and stamp.mtime_ns + tick < self.seen_ns
+        tick = TICK_NS if stat.mtime_ns % 1_000_000_000 else COARSE_TICK_NS
+        return stat == self.stat and stat.mtime_ns + tick < self.seen_ns
 
 
 class Memory:
@@ -119,7 +119,7 @@ class Memory:
         """Write rows over what was known of these files, in one transaction. `seen_ns` 0 means now."""
         now = time.time_ns()
         values = [
-            (k.name, k.stamp.size, k.stamp.mtime_ns, k.stamp.inode, k.seen_ns or now, k.md5, k.checksum, k.address)
+            (k.name, k.stat.size, k.stat.mtime_ns, k.stat.inode, k.seen_ns or now, k.md5, k.checksum, k.address)
             for k in rows
         ]
         insert = f"INSERT OR REPLACE INTO files ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
@@ -184,7 +184,7 @@ def cache_home() -> Path:
 
 def _known(row: tuple[Any, ...]) -> Known:
     name, size, mtime_ns, inode, seen_ns, md5, checksum, address = row
-    return Known(name, Stamp(size, mtime_ns, inode), md5, checksum, address, seen_ns)
+    return Known(name, FileStat(size, mtime_ns, inode), md5, checksum, address, seen_ns)
 
 
 def is_md5(checksum: str) -> bool:

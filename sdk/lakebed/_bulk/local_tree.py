@@ -22,15 +22,15 @@ OURS = ".lakebed"
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """What a file system says of a file without reading it. Times in nanoseconds."""
+class FileStat:
+    """The size, time (in nanoseconds) and inode of a file. If they are the same, the content is taken as the same."""
 
     size: int
     mtime_ns: int
     inode: int
 
     @classmethod
-    def of(cls, found: os.stat_result) -> Stamp:
+    def of(cls, found: os.stat_result) -> FileStat:
         """From a stat."""
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)
 
@@ -41,7 +41,7 @@ class LocalFile:
 
     name: str
     file: Path
-    stamp: Stamp
+    stat: FileStat
 
 
 def refuse_no_directory(top: Path) -> None:
@@ -75,7 +75,7 @@ def walk(top: Path, skip: str = "") -> Iterator[LocalFile]:
                     left_out.add(path)
                 continue  # or it was removed since the listing
             if _is_regular(found):
-                yield LocalFile(_text(name if base == "." else f"{base}/{name}"), Path(path), Stamp.of(found))
+                yield LocalFile(_text(name if base == "." else f"{base}/{name}"), Path(path), FileStat.of(found))
             else:
                 left_out.add(path)
     left_out.warn()

@@ -31,9 +31,9 @@ class Tally:
         self._report = report
         self._clock = clock
         self._start = clock()
-        self._told = self._start
+        self._reported = self._start
         self._lock = threading.Lock()
-        self._telling = threading.Lock()
+        self._reporting = threading.Lock()
         self._files = self._files_total = self._bytes = self._bytes_total = self._skipped = 0
         self._complete = False
         self._stopped = False
@@ -59,13 +59,13 @@ class Tally:
             raise Stopped
         with self._lock:
             self._bytes += size
-        self._tell()
+        self._report_if_due()
 
     def done(self, files: int) -> None:
         """`files` more files are done."""
         with self._lock:
             self._files += files
-        self._tell()
+        self._report_if_due()
 
     def skip(self, size: int) -> None:
         """A file was done before: it counts as moved, in files only."""
@@ -90,22 +90,22 @@ class Tally:
     def end(self) -> None:
         """Report the last state."""
         if self._report is not None:
-            with self._telling:
+            with self._reporting:
                 self._call()
 
-    def _tell(self) -> None:
+    def _report_if_due(self) -> None:
         if self._report is None:
             return
         moment = self._clock()
         with self._lock:
-            due = moment - self._told >= INTERVAL
+            due = moment - self._reported >= INTERVAL
             if due:
-                self._told = moment
-        if due and self._telling.acquire(blocking=False):  # one at a time: callbacks need not think of threads
+                self._reported = moment
+        if due and self._reporting.acquire(blocking=False):  # one at a time: callbacks need not think of threads
             try:
                 self._call()
             finally:
-                self._telling.release()
+                self._reporting.release()
 
     def _call(self) -> None:
         report, self._report = self._report, None  # a callback that raises is not called again

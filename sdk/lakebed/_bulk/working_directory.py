@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lakebed._bulk.hash_cache import Known, Memory, md5_of
-from lakebed._bulk.local_tree import OURS, LocalFile, Stamp, walk
+from lakebed._bulk.local_tree import OURS, FileStat, LocalFile, walk
 from lakebed._render.columns import Columns
 from lakebed.errors import InvalidRequestError, LakebedError
 
@@ -81,16 +81,16 @@ class Checkout:
         same: list[Known] = []
         for file in walk(self.top, skip=OURS):
             known = self.index.get(file.name)
-            if known is not None and known.vouches_for(file.stamp):
+            if known is not None and known.is_unchanged(file.stat):
                 continue
             started = time.time_ns()
             md5 = md5_of(file.file)
             if known is None:
-                yield LocalChange("added", file.name, file.stamp.size, md5, file)
+                yield LocalChange("added", file.name, file.stat.size, md5, file)
             elif md5 != known.md5:
-                yield LocalChange("changed", file.name, file.stamp.size, md5, file, known)
+                yield LocalChange("changed", file.name, file.stat.size, md5, file, known)
             else:
-                same.append(Known(file.name, file.stamp, md5, known.checksum, seen_ns=started))
+                same.append(Known(file.name, file.stat, md5, known.checksum, seen_ns=started))
                 if len(same) >= _REFRESHED_AT_ONCE:
                     self.index.remember(same)
                     same.clear()
@@ -103,16 +103,16 @@ class Checkout:
         """How one file differs from the index now; None when it does not."""
         file, known = self.top / name, self.index.get(name)
         try:
-            stamp = Stamp.of(os.stat(file))
-            if known is not None and known.vouches_for(stamp):
+            stat = FileStat.of(os.stat(file))
+            if known is not None and known.is_unchanged(stat):
                 return None
             md5 = md5_of(file)
         except (FileNotFoundError, NotADirectoryError):
             return None if known is None else LocalChange("removed", name, known=known)
         if known is not None and md5 == known.md5:
             return None
-        local = LocalFile(name, file, stamp)
-        return LocalChange("added" if known is None else "changed", name, stamp.size, md5, local, known)
+        local = LocalFile(name, file, stat)
+        return LocalChange("added" if known is None else "changed", name, stat.size, md5, local, known)
 
     def remove(self, name: str) -> None:
         """Remove a file, and the directories that it leaves empty."""

@@ -1,1 +1,1 @@
-"""What cannot be translated from async to sync: two modules with the same names, one for each door."""
+"""What cannot be translated from async to sync: two modules with the same names, one for each API."""

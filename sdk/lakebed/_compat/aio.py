@@ -34,7 +34,7 @@ class Closable(Protocol):
 C = TypeVar("C", bound=Closable)
 
 
-class Door:
+class LakeBase:
     """The base of what `connect` returns: `await connect()` is accepted, though connecting waits for nothing."""
 
     def __await__(self) -> Generator[None, None, Self]:
@@ -187,7 +187,7 @@ class Shown:
 
 
 class ArrowStream:
-    """The base of what other libraries read as an Arrow stream: through this door they would block its loop."""
+    """The base of Arrow streams. Other libraries cannot read them here, because they would block the event loop."""
 
 
 async def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[[bytes], None]) -> AsyncIterator[bytes]:

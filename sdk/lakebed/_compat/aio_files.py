@@ -1,4 +1,4 @@
-"""Files of the async door: the blocking file classes, each call in a thread.
+"""Files of the async API: the blocking file classes, each call in a thread.
 
 `lakebed._compat.sync_files` has the same names.
 """

@@ -36,7 +36,7 @@ class Closable(Protocol):
 C = TypeVar("C", bound=Closable)
 
 
-class Door:
+class LakeBase:
     """The base of what `connect` returns: nothing to add here."""
 
 

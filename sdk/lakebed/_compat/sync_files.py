@@ -1,4 +1,4 @@
-"""Files of the sync door: plain Python files. `lakebed._compat.aio_files` has the same names."""
+"""Files of the sync API: plain Python files. `lakebed._compat.aio_files` has the same names."""
 
 from __future__ import annotations
 

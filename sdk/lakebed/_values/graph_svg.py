@@ -7,7 +7,7 @@ from html import escape
 
 from lakebed.model import Commit
 
-_ROW, _LANE, _LEFT, _RADIUS = 24, 18, 16, 5
+_ROW, _COLUMN, _LEFT, _RADIUS = 24, 18, 16, 5
 _COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 _TITLE = 72
 _CHARACTER = 7
@@ -15,18 +15,20 @@ _CHARACTER = 7
 
 def draw(ordered: Sequence[Commit], names: Mapping[str, Sequence[str]]) -> str:
     """Draw commits that are in order: children before parents."""
-    lanes, links = _laid_out(ordered)
+    columns, links = _laid_out(ordered)
     rows = {commit.id: row for row, commit in enumerate(ordered)}
     height = _ROW * len(ordered) + 8
-    right = _LEFT + _LANE * (max((lane for lane, _ in links.values()), default=0) + 1)
-    right = max(right, _LEFT + _LANE * (max(lanes.values(), default=0) + 1))
+    right = _LEFT + _COLUMN * (max((column for column, _ in links.values()), default=0) + 1)
+    right = max(right, _LEFT + _COLUMN * (max(columns.values(), default=0) + 1))
     lines, dots, texts = [], [], []
     widest = 0
-    for (child, parent), (lane, colour) in links.items():
-        lines.append(_line(rows[child], lanes[child], rows.get(parent), lanes.get(parent, lane), lane, colour, height))
+    for (child, parent), (column, colour) in links.items():
+        lines.append(
+            _line(rows[child], columns[child], rows.get(parent), columns.get(parent, column), column, colour, height)
+        )
     for row, commit in enumerate(ordered):
-        x, y = _x(lanes[commit.id]), _y(row)
-        dots.append(f'<circle cx="{x}" cy="{y}" r="{_RADIUS}" fill="{_colour(lanes[commit.id])}"/>')
+        x, y = _x(columns[commit.id]), _y(row)
+        dots.append(f'<circle cx="{x}" cy="{y}" r="{_RADIUS}" fill="{_colour(columns[commit.id])}"/>')
         text, length = _label(commit, names.get(commit.id, ()))
         texts.append(f'<text x="{right + 4}" y="{y + 4}">{text}</text>')
         widest = max(widest, length)
@@ -40,21 +42,21 @@ def draw(ordered: Sequence[Commit], names: Mapping[str, Sequence[str]]) -> str:
 
 def _laid_out(ordered: Sequence[Commit]) -> tuple[dict[str, int], dict[tuple[str, str], tuple[int, str]]]:
     """The column of each commit, and of the line from each commit to each of its parents, with its colour."""
-    lanes: dict[str, int] = {}
+    columns: dict[str, int] = {}
     links: dict[tuple[str, str], tuple[int, str]] = {}
     waiting: list[str | None] = []  # for each column, the commit that its line leads to
     for commit in ordered:
-        lane = waiting.index(commit.id) if commit.id in waiting else _free(waiting)
-        lanes[commit.id] = lane
+        column = waiting.index(commit.id) if commit.id in waiting else _free(waiting)
+        columns[commit.id] = column
         waiting = [None if target == commit.id else target for target in waiting]
         for number, parent in enumerate(dict.fromkeys(commit.parents)):
             if parent in waiting:
                 way = waiting.index(parent)
             else:
-                way = lane if number == 0 else _free(waiting)
+                way = column if number == 0 else _free(waiting)
                 waiting[way] = parent
             links[commit.id, parent] = (way, _colour(way))
-    return lanes, links
+    return columns, links
 
 
 def _free(waiting: list[str | None]) -> int:
@@ -64,11 +66,11 @@ def _free(waiting: list[str | None]) -> int:
     return len(waiting) - 1
 
 
-def _line(row: int, lane: int, parent_row: int | None, parent_lane: int, way: int, colour: str, height: int) -> str:
+def _line(row: int, column: int, parent_row: int | None, parent_column: int, way: int, colour: str, height: int) -> str:
     """Draw from a commit into the column of its line, down, and to the parent or out of the picture."""
-    x, y, between = _x(lane), _y(row), _x(way)
+    x, y, between = _x(column), _y(row), _x(way)
     last = parent_row is None
-    end_x, end_y = (between, height) if parent_row is None else (_x(parent_lane), _y(parent_row))
+    end_x, end_y = (between, height) if parent_row is None else (_x(parent_column), _y(parent_row))
     path = f"M{x} {y}C{x} {y + _ROW // 2} {between} {y + _ROW // 2} {between} {min(y + _ROW, end_y)}"
     if not last and end_y - _ROW > y + _ROW:
         path += f"V{end_y - _ROW}"
@@ -94,13 +96,13 @@ def _printable(text: str) -> str:
     return "".join(one if one.isprintable() else "�" for one in text)
 
 
-def _x(lane: int) -> int:
-    return _LEFT + _LANE * lane
+def _x(column: int) -> int:
+    return _LEFT + _COLUMN * column
 
 
 def _y(row: int) -> int:
     return _ROW * row + _ROW // 2 + 4
 
 
-def _colour(lane: int) -> str:
-    return _COLOURS[lane % len(_COLOURS)]
+def _colour(column: int) -> str:
+    return _COLOURS[column % len(_COLOURS)]

@@ -30,7 +30,7 @@ _FRESH = 30.0
 _AWAY = 60.0
 """Seconds for which a store counts as unreachable."""
 
-_UNTOLD = 30.0
+_DEFAULT_LIFETIME = 30.0
 """Seconds for which an address without a known end is kept. The server gives at least twice this time."""
 
 
@@ -95,7 +95,7 @@ class Addresses:
 
     def keep(self, key: Key, found: Elsewhere, expires: int | None = None) -> None:
         """Cache an address until shortly before `expires` (Unix seconds)."""
-        until = time.time() + _UNTOLD if expires is None else expires - _FRESH
+        until = time.time() + _DEFAULT_LIFETIME if expires is None else expires - _FRESH
         with self._lock:
             self._known[key] = found, until
             while len(self._known) > _MOST:

@@ -61,7 +61,7 @@ def check_endings(place: Place, kind: str, rows: Sequence[ObjectInfo]) -> None:
         if end in _CODECS:
             end = row.path[row.path.rfind(".", 0, -len(end)) :]
         if end not in seen:
-            seen[end] = _told(row.path, taken)
+            seen[end] = _other_format(row.path, taken)
             others.setdefault(seen[end], row.path)
     other = next((found for found in others if found is not None), None)
     if other is None:
@@ -84,7 +84,7 @@ def check_endings(place: Place, kind: str, rows: Sequence[ObjectInfo]) -> None:
     )
 
 
-def _told(path: str, taken: Sequence[str]) -> str | None:
+def _other_format(path: str, taken: Sequence[str]) -> str | None:
     """Return the format of a name, if it is none of the accepted ones."""
     found = format_of(path)
     return None if found is None or found in taken else found

@@ -91,7 +91,7 @@ class ChangesReader(DataSourceReader):
             trees: list[Tree] = [task.store.tree(found) for found in (step.before, step.after)]
             pair = Pair.of(*trees)
             for span in spans_of([pair], task.span):
-                yield from self._shape.batches(_told(differences(task.store, pair, span), step))
+                yield from self._shape.batches(_with_commit(differences(task.store, pair, span), step))
 
 
 def _steps(repository: lakebed.Repository, log: list[lakebed.Commit], head: str) -> Iterator[Step]:
@@ -121,7 +121,7 @@ def _steps(repository: lakebed.Repository, log: list[lakebed.Commit], head: str)
         )
 
 
-def _told(found: pa.Table, step: Step) -> pa.Table:
+def _with_commit(found: pa.Table, step: Step) -> pa.Table:
     """Add the properties of the commit to its differences."""
     kinds = {
         "commit_id": pa.string(),

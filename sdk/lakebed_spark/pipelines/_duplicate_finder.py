@@ -113,7 +113,7 @@ class Copies:
         for table in tables:
             for batch in table.select(["checksum", "size", "path", "physical_address"]).to_batches(_AT_ONCE):
                 rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-                with self._told():
+                with self._explain_full_disk():
                     self._base.executemany(
                         "INSERT INTO entry VALUES (?, ?, ?, ?, ?)",
                         [(*row, not row[3].startswith(self._own)) for row in rows],
@@ -121,7 +121,7 @@ class Copies:
 
     def find(self, *, read_weak: bool, read_all: bool) -> int:
         """Find contents with several addresses. Returns the number of files to read before the result is certain."""
-        with self._told():
+        with self._explain_full_disk():
             self._base.executescript(_CANDIDATES)
             if not (read_weak or read_all):
                 return 0
@@ -133,14 +133,14 @@ class Copies:
 
     def was_read(self, digests: Iterable[tuple[int, str]]) -> None:
         """Store the content hashes of files."""
-        with self._told():
+        with self._explain_full_disk():
             self._base.executemany(
                 "UPDATE reading SET digest = ? WHERE id = ?", ((digest, number) for number, digest in digests)
             )
 
     def settle(self) -> Totals:
         """Return the totals. No more entries may follow."""
-        with self._told():
+        with self._explain_full_disk():
             self._base.executescript(_CONTENTS)
             found = self._base.execute(
                 "SELECT count(*), sum(copies), sum(size * copies), sum(size * freeable) FROM content"
@@ -170,7 +170,7 @@ class Copies:
 
     def count(self) -> int:
         """Return the number of moves."""
-        with self._told():
+        with self._explain_full_disk():
             return int(self._base.execute(f"SELECT count(*) {_LEFT}").fetchone()[0])
 
     def leave(self, paths: Iterable[str]) -> None:
@@ -182,17 +182,17 @@ class Copies:
         self._note("busy", paths)
 
     def _note(self, table: str, paths: Iterable[str]) -> None:
-        with self._told():
+        with self._explain_full_disk():
             self._base.executemany(f"INSERT OR IGNORE INTO {table} VALUES (?)", ((path,) for path in paths))  # noqa: S608
 
     def _rows(self, query: str, *values: Any) -> Iterator[Any]:
-        with self._told():
+        with self._explain_full_disk():
             cursor = self._base.execute(query, values)
             while rows := cursor.fetchmany(_AT_ONCE):
                 yield from rows
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _explain_full_disk(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:

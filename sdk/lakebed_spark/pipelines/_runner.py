@@ -40,7 +40,7 @@ MEMORY = 64 << 20
 """Default bytes of the driver's memory for data that grows with the lake."""
 
 _PATIENCE = 1.0
-_UNTOLD = 8
+_DEFAULT_PARALLELISM = 8
 _FINAL = (
     ConfigurationError,
     ConflictError,
@@ -142,7 +142,7 @@ def _parallelism(spark: SparkSession) -> int:
     try:
         return max(1, int(spark.sparkContext.defaultParallelism))
     except Exception:  # the class of Connect's error depends on the version
-        return _UNTOLD
+        return _DEFAULT_PARALLELISM
 
 
 class Meter:

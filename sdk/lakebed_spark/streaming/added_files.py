@@ -23,7 +23,7 @@ ON_CHANGE: Final = ("error", "ignore", "reread")
 read the whole new file.
 """
 
-_UNTOLD: Final = datetime.fromtimestamp(0, UTC)
+_NO_TIME: Final = datetime.fromtimestamp(0, UTC)
 """The time of files from differences, which contain no time."""
 
 
@@ -95,7 +95,7 @@ def _info(row: dict[str, Any]) -> ObjectInfo:
         path=row["path"],
         size=row["right_size"],
         checksum=row["right_checksum"],
-        mtime=_UNTOLD,
+        mtime=_NO_TIME,
         physical_address=row["right_physical_address"],
     )
 

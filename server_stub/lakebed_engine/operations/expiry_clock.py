@@ -32,7 +32,7 @@ class ExpiryClock:
         self._behind_at = -math.inf
         self._written: float | None = None
 
-    def stamp(self) -> int:
+    def latest(self) -> int:
         """Whole Unix seconds from which an expiry is counted."""
         wall = self._look()
         return int(max(wall, self._time))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed._bulk.batches import BATCH_FILES
 from lakebed._bulk.hash_cache import Known
-from lakebed._bulk.local_tree import OURS, Stamp, is_local
+from lakebed._bulk.local_tree import OURS, FileStat, is_local
 from lakebed._bulk.working_directory import Checkout, LocalChange
 from lakebed._compat.aio import gather, run_in_thread
 from lakebed.errors import Conflict
@@ -29,7 +29,7 @@ AT_ONCE = 8
 
 @dataclass(slots=True)
 class Plan:
-    """What an update will do. `expected` has the stamp that a file must still have when it is replaced or removed."""
+    """What an update will do. `expected` has the stat that a file must still have when it is replaced or removed."""
 
     fetch: list[Change] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Plan:
     conflicts: list[Conflict] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    expected: dict[str, Stamp | None] = field(default_factory=dict)
+    expected: dict[str, FileStat | None] = field(default_factory=dict)
 
 
 def fits(name: str) -> bool:
@@ -80,7 +80,7 @@ async def _plan_one(here: Checkout, ref: Ref, change: Change, conflicts: Side, p
     if mine is not None and conflicts != "theirs":
         _clash(plan, change.path, name, mine, theirs, conflicts)
         return
-    plan.expected[name] = await run_in_thread(stamp_of, here.top / name)
+    plan.expected[name] = await run_in_thread(file_stat_of, here.top / name)
     if removed:
         plan.remove.append(name)
     else:
@@ -91,7 +91,7 @@ def _adopt(plan: Plan, name: str, mine: LocalChange, theirs: ObjectInfo | None) 
     if theirs is None or mine.local is None:
         plan.forget.append(name)
     else:
-        plan.adopt.append(Known(name, mine.local.stamp, mine.md5, theirs.checksum, seen_ns=mine.local.stamp.mtime_ns))
+        plan.adopt.append(Known(name, mine.local.stat, mine.md5, theirs.checksum, seen_ns=mine.local.stat.mtime_ns))
 
 
 def _clash(plan: Plan, path: str, name: str, mine: LocalChange, theirs: ObjectInfo | None, conflicts: Side) -> None:
@@ -103,12 +103,12 @@ def _clash(plan: Plan, path: str, name: str, mine: LocalChange, theirs: ObjectIn
     if theirs is None:
         plan.forget.append(name)  # what is there counts as added
     else:  # what is there counts as a change of theirs: nothing on disk looks like this row
-        plan.adopt.append(Known(name, Stamp(-1, 0, 0), theirs.checksum, theirs.checksum))
+        plan.adopt.append(Known(name, FileStat(-1, 0, 0), theirs.checksum, theirs.checksum))
 
 
-def stamp_of(file: Path) -> Stamp | None:
+def file_stat_of(file: Path) -> FileStat | None:
     """Size, time and inode of a file; None when there is no file."""
     try:
-        return Stamp.of(os.stat(file))
+        return FileStat.of(os.stat(file))
     except (FileNotFoundError, NotADirectoryError):
         return None

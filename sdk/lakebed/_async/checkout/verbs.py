@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from lakebed._async.bulk import download as bulk_download
+from lakebed._async.bulk import fetch as bulk_fetch
 from lakebed._async.bulk import upload as bulk_upload
-from lakebed._async.checkout.plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
+from lakebed._async.checkout.plan import AT_ONCE, Plan, Side, file_stat_of, fits, planned
 from lakebed._async.objects.read_many import Wanted, read_batches
 from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
 from lakebed._bulk.failures import partial_failure
@@ -88,7 +88,7 @@ async def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path
         await run_in_thread(partial(here.index.note, target=commit))
         result = Updated(commit)
         tally = Tally(progress)
-        work = bulk_download.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
+        work = bulk_fetch.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
         try:
             await work.run(_representable(repo.ref(commit), prefix, result), prefix, top)
         finally:
@@ -192,7 +192,7 @@ def _settle(here: Checkout, changes: list[LocalChange], commit_id: str, started:
     """The index after a commit: what was committed counts as checked out."""
     here.index.note(target=commit_id)
     here.index.remember(
-        Known(one.path, one.local.stamp, one.md5, one.md5, seen_ns=started) for one in changes if one.local is not None
+        Known(one.path, one.local.stat, one.md5, one.md5, seen_ns=started) for one in changes if one.local is not None
     )
     here.index.forget(one.path for one in changes if one.local is None)
 
@@ -244,7 +244,7 @@ async def _update(repo: Repository, here: Checkout, commit_id: str, conflicts: S
 
 
 def _refuse_touched(here: Checkout, plan: Plan, name: str) -> None:
-    if stamp_of(here.top / name) != plan.expected[name]:
+    if file_stat_of(here.top / name) != plan.expected[name]:
         raise ConflictError(
             f"{here.top / name} was changed while the directory was being updated, and was left alone; pull again",
             kind="local_conflict",
@@ -311,7 +311,7 @@ async def _fetch_small(
 
 
 def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:
-    known = bulk_download.describe(name, part, checksum, started)
+    known = bulk_fetch.describe(name, part, checksum, started)
     local = here.top / name
     local.parent.mkdir(parents=True, exist_ok=True)
     _refuse_touched(here, plan, name)

@@ -11,7 +11,7 @@ from lakebed import _checks
 from lakebed._async.handles.repository import Repository
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
-from lakebed._compat.aio import Door
+from lakebed._compat.aio import LakeBase
 from lakebed._gateway.operations import keys, repositories, system
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
@@ -20,7 +20,7 @@ from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, User
 
 
-class Lake(Door):
+class Lake(LakeBase):
     """One Lakebed server. Threads can share it. It can be pickled: another process opens its own connections."""
 
     __module__ = "lakebed.aio"

@@ -53,7 +53,7 @@ class Ingest:
         place, after = self._target.ref, ""
         while True:
             page = self._page(place, after, listed=0 if on_change is None else LISTED)
-            report = self._told(report, page)
+            report = self._add(report, page)
             if on_change is not None:
                 for change in page.changes:
                     on_change(change)
@@ -77,7 +77,7 @@ class Ingest:
             page = self._page(place, after)
             if page.finds:
                 break
-            report = self._told(report, page)
+            report = self._add(report, page)
             if page.after is None:
                 return report
             place, after = page.base_commit_id, page.after
@@ -111,7 +111,7 @@ class Ingest:
     def _write(self, workspace: str, report: IngestReport, after: str) -> IngestReport:
         while True:
             page = self._page(workspace, after, write=True)
-            report = self._told(report, page)
+            report = self._add(report, page)
             if page.after is None:
                 return report
             after = page.after
@@ -157,7 +157,7 @@ class Ingest:
             finally:
                 self._progress = None
 
-    def _told(self, report: IngestReport, page: IngestPage) -> IngestReport:
+    def _add(self, report: IngestReport, page: IngestPage) -> IngestReport:
         report = plus(report, page)
         if self._progress is not None:
             self._progress(report)

@@ -164,7 +164,7 @@ def stage_tree(
         for file in walk(source):
             path = folder(prefix) + file.name
             try:
-                yield Item(_checks.check_path(path), file.stamp.size, local=file, content_type=content_type)
+                yield Item(_checks.check_path(path), file.stat.size, local=file, content_type=content_type)
             except InvalidRequestError as error:
                 tally.expect(0)
                 work.fail(path, error)

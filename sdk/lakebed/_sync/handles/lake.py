@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lakebed import _checks
-from lakebed._compat.sync import Door
+from lakebed._compat.sync import LakeBase
 from lakebed._gateway.operations import keys, repositories, system
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
@@ -22,7 +22,7 @@ from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, User
 
 
-class Lake(Door):
+class Lake(LakeBase):
     """One Lakebed server. Threads can share it. It can be pickled: another process opens its own connections."""
 
     __module__ = "lakebed"

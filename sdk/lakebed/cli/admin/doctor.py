@@ -90,13 +90,13 @@ def _check_server(lake: Lake, checks: list[dict[str, Any]]) -> ExitCode:
     else:
         # asked again through a verb that says why
         return _failed_by(checks, "connection", lake.version) or ExitCode.OK
-    told: list[str] = []
-    code = _failed_by(checks, "credentials", lambda: told.append(f"good, they are user {lake.user().id}"))
+    messages: list[str] = []
+    code = _failed_by(checks, "credentials", lambda: messages.append(f"good, they are user {lake.user().id}"))
     if code is None:
-        checks.append({"check": "credentials", "ok": True, "message": told[0]})
-        code = _failed_by(checks, "version", lambda: told.append(f"the server speaks API level {lake.version()}"))
+        checks.append({"check": "credentials", "ok": True, "message": messages[0]})
+        code = _failed_by(checks, "version", lambda: messages.append(f"the server speaks API level {lake.version()}"))
     if code is None:
-        checks.append({"check": "version", "ok": True, "message": told[1]})
+        checks.append({"check": "version", "ok": True, "message": messages[1]})
     return code or ExitCode.OK
 
 

@@ -167,9 +167,9 @@ def _progress(app: App) -> Callable[[TaskStatus], None] | None:
     if not app.shows_progress:
         return None
 
-    def tell(state: TaskStatus) -> None:
+    def show(state: TaskStatus) -> None:
         end = "\n" if state.completed else ""
         sys.stderr.write(f"\r{state.objects or 0:,} objects{end}")
         sys.stderr.flush()
 
-    return tell
+    return show

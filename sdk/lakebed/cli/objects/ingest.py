@@ -249,7 +249,7 @@ def _counter(app: App) -> Iterator[Callable[[IngestReport], None]]:
     """Counts on one line of standard error, when that is a terminal."""
     shown = 0
 
-    def tell(report: IngestReport) -> None:
+    def show(report: IngestReport) -> None:
         nonlocal shown
         if app.shows_progress:
             text = f"{report.listed:,} listed, {_counts(report)}"
@@ -258,7 +258,7 @@ def _counter(app: App) -> Iterator[Callable[[IngestReport], None]]:
             shown = len(text)
 
     try:
-        yield tell
+        yield show
     finally:
         if shown:
             sys.stderr.write("\r" + " " * shown + "\r")

@@ -89,7 +89,7 @@ class CloudFolder:
         import obstore
 
         store, top = self.open()
-        with _told(self.uri):
+        with _explain_errors(self.uri):
             found = obstore.list_with_delimiter(store, (top + folder) or None)
         return found["objects"], [f"{prefix.rstrip('/')[len(top) :]}/" for prefix in found["common_prefixes"]]
 
@@ -98,7 +98,7 @@ class CloudFolder:
         import obstore
 
         store, top = self.open()
-        with _told(self.uri):
+        with _explain_errors(self.uri):
             listing = obstore.list(
                 store, (top + folder) or None, offset=top + after if after else None, chunk_size=_PAGE
             )
@@ -122,7 +122,7 @@ class CloudFolder:
         return from_url(f"{scheme}://{bucket}", client_options={"allow_http": True} if plain else None), top
 
 
-class _told:
+class _explain_errors:
     """Turn an error of the store into a Lakebed error."""
 
     def __init__(self, uri: str) -> None:
@@ -149,6 +149,6 @@ def _is_key(key: str) -> bool:
 
 def row_of(meta: Any, top: str) -> Row:
     """Return a row from obstore's description of an object. `top` is its folder."""
-    stamp, size = meta["last_modified"].timestamp(), meta["size"]
+    mtime, size = meta["last_modified"].timestamp(), meta["size"]
     tag = (meta["e_tag"] or "").removeprefix("W/").strip('"')
-    return meta["path"][len(top) :], size, stamp, f"etag:{tag}" if tag else f"stat:{round(stamp * 1e9):x}-{size:x}"
+    return meta["path"][len(top) :], size, mtime, f"etag:{tag}" if tag else f"stat:{round(mtime * 1e9):x}-{size:x}"

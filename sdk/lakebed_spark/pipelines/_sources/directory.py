@@ -45,8 +45,8 @@ class LocalFolder:
                 found = os.stat(path)
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            stamp = found.st_mtime
-            held.append((key, found.st_size, stamp, f"stat:{round(stamp * 1e9):x}-{found.st_size:x}"))
+            mtime = found.st_mtime
+            held.append((key, found.st_size, mtime, f"stat:{round(mtime * 1e9):x}-{found.st_size:x}"))
             if len(held) >= rows:
                 yield listed_table(held)
                 held = []

@@ -103,7 +103,7 @@ def ending(
     ctx: Context, repo: Repo, upload: Upload, *, entry: Entry | None = None, checksum: str = ""
 ) -> tuple[list[Put], list[Delete]]:
     """The rows that end an upload, for one batch with `check_of` it."""
-    ended = Ended(upload=upload, until=ctx.expiry_clock.stamp() + REMEMBERED, checksum=checksum, entry=entry)
+    ended = Ended(upload=upload, until=ctx.expiry_clock.latest() + REMEMBERED, checksum=checksum, entry=entry)
     puts = [
         Put(repo.partition, ended_key(upload.id), msgspec.json.encode(ended)),
         due_put(repo, upload, ended.until),

@@ -80,7 +80,7 @@ async def create(
     )
     rows = [
         Put(repo.partition, key_of(target_of(upload)), msgspec.json.encode(upload)),
-        due_put(repo, upload, ctx.expiry_clock.stamp() + ctx.upload_lifetime),
+        due_put(repo, upload, ctx.expiry_clock.latest() + ctx.upload_lifetime),
     ]
     try:
         await ctx.kv.apply(Batch(puts=rows))

@@ -107,7 +107,7 @@ def new_record(
         prefix=f"{WORKSPACES}{found_id}/",
         creator=request.creator,
         creation_date=now,
-        expires=ctx.expiry_clock.stamp() + request.lifetime,
+        expires=ctx.expiry_clock.latest() + request.lifetime,
         message=request.message,
         claims=request.claims,
     )
@@ -285,7 +285,7 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
     async def attempt() -> Workspace | None:
         seen = await find_open(ctx, repo, found_id)
         new = msgspec.structs.replace(
-            record_of(seen), gen=seen.record.gen + 1, expires=ctx.expiry_clock.stamp() + lifetime
+            record_of(seen), gen=seen.record.gen + 1, expires=ctx.expiry_clock.latest() + lifetime
         )
         return new if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]) else None
 
@@ -300,7 +300,7 @@ def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str 
         state=state,
         layers=(),
         staging_token="",
-        closed=ctx.expiry_clock.stamp(),
+        closed=ctx.expiry_clock.latest(),
         result=result,
     )
 
