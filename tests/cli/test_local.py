@@ -12,7 +12,7 @@ import lakebed
 import pytest
 from lakebed._bulk.working_directory import opened
 from lakebed._direct import copy
-from lakebed._sync.bulk import download
+from lakebed._sync.bulk import fetch
 from lakebed._sync.checkout import verbs as working
 
 from tests.cli.support import Result
@@ -172,9 +172,9 @@ def test_a_clone_that_was_broken_off_goes_on(
             raise KeyboardInterrupt
         return copy_object(shared, info, target)
 
-    monkeypatch.setattr(download, "copy_object", stop)
+    monkeypatch.setattr(fetch, "copy_object", stop)
     run("local", "clone", source, str(directory), code=130)
-    monkeypatch.setattr(download, "copy_object", copy_object)
+    monkeypatch.setattr(fetch, "copy_object", copy_object)
     for verb in (("status",), ("pull",), ("commit", "-m", "x")):
         assert "was not finished" in run("local", verb[0], str(directory), *verb[1:], code=2).err
     main.put("data/a.txt", b"newer")

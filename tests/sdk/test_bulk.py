@@ -17,7 +17,7 @@ from lakebed._bulk import local_tree
 from lakebed._bulk.hash_cache import Memory
 from lakebed._bulk.local_tree import FileStat
 from lakebed._bulk.progress import Tally
-from lakebed._sync.bulk import download, upload
+from lakebed._sync.bulk import fetch, upload
 from lakebed.errors import InvalidRequestError, PartialFailureError
 from lakebed.model import TransferProgress
 
@@ -191,7 +191,7 @@ def test_kill_9_in_mid_upload_and_resume(server: RunningServer, repo: lakebed.Re
 def test_a_broken_download_goes_on_where_it_stopped(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "BATCH_FILES", 20)
+    monkeypatch.setattr(fetch, "BATCH_FILES", 20)
     monkeypatch.setattr("lakebed._bulk.progress.INTERVAL", 0.0)
     files = plant(tmp_path / "in", 100)
     main = repo.branch("main")
