@@ -15,6 +15,8 @@ from lakebed_auth.errors import PolicyError
 
 MOST_BYTES: Final = 1024 * 1024
 """Of all texts of a policy."""
+MOST_INLINE_BYTES: Final = 10 * 1024
+"""Of the inline policy of a key or a token. Any user may send one, and each decision about a new path reads it all."""
 MOST_STATEMENTS: Final = 1000
 MOST_VALUES: Final = 1000
 """Actions or resources of a statement, and values of a field of a condition."""
