@@ -21,7 +21,7 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import NoChangesError, TooManyAttemptsError
-from lakebed_engine.vocabulary.records import (
+from lakebed_engine.vocabulary.requests import (
     AdvanceRequest,
     CommitRequest,
     MergeRequest,

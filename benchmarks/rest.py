@@ -20,7 +20,7 @@ from typing import Any
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.vocabulary.records import PublishRequest, UploadRequest
+from lakebed_engine.vocabulary.requests import PublishRequest, UploadRequest
 
 from benchmarks import servers
 from benchmarks.load import five

@@ -23,7 +23,8 @@ from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.objects import stage
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.vocabulary.records import CommitRequest, Entry, LogRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest
 
 BATCH = 10_000
 

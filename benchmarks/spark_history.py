@@ -23,7 +23,7 @@ import lakebed_spark
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.vocabulary.records import CommitRequest
+from lakebed_engine.vocabulary.requests import CommitRequest
 
 from benchmarks import scale, servers
 from benchmarks.dataframes import compare

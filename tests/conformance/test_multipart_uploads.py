@@ -16,9 +16,11 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.multipart import own_assembler
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Target
-from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.support.azurite import shared_azurite
 from tests.support.s3 import shared

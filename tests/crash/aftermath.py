@@ -13,8 +13,9 @@ import apsw
 import asyncpg
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, LogRequest, MergeRequest
+from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_engine.vocabulary.requests import LogRequest, MergeRequest
 
 from tests.crash.scenarios import LOOKING, Place, Scenario, commit, opened, stage
 from tests.engine.support import REPO

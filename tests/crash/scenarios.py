@@ -24,16 +24,10 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Upload
-from lakebed_engine.vocabulary.records import (
-    CommitRequest,
-    Deletion,
-    Entry,
-    MergeRequest,
-    PickRequest,
-    SentPart,
-    UploadRequest,
-)
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import CommitRequest, Deletion, MergeRequest, PickRequest, UploadRequest
 
 from tests.crash.store_calls import Doom, DoomedKV, DoomedStores
 from tests.engine.support import REPO, FakeClock, chunked, once

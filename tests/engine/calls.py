@@ -10,8 +10,10 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.multipart.records import target_of
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Target
-from lakebed_engine.vocabulary.records import Commit, Entry, PickRequest, SentPart, UploadRequest
+from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.requests import PickRequest, UploadRequest
 
 from tests.engine.support import (
     REPO,

@@ -12,7 +12,8 @@ from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, IngestPage, IngestRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import AdvanceRequest, IngestPage, IngestRequest
 
 from tests.engine.support import REPO, make_engine
 from tests.engine.workspacing import workspace

@@ -16,7 +16,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, MergeRequest, ObjectFailure, UploadRequest
+from lakebed_engine.vocabulary.records import ObjectFailure
+from lakebed_engine.vocabulary.requests import CommitRequest, MergeRequest, UploadRequest
 
 from tests.engine.machine_base import (
     PATHS,

@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import (
-    CommitRequest,
-    Deletion,
-    DiffEntry,
-    Listed,
-    MergeRequest,
-    Page,
-    UploadRequest,
-)
+from lakebed_engine.vocabulary.records import DiffEntry, Listed, Page
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_engine.vocabulary.requests import CommitRequest, Deletion, MergeRequest, UploadRequest
 from lakebed_format.keys import COMMITS, DATA, LAYERS, OURS
 
 from tests.engine.machine_model import Branch, Model, Repo, same_commit

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, LogRequest, MergeRequest
+from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest, MergeRequest
 
 from tests.engine.machine_values import Change, Ref, Refused, Value, View, changes, merged
 from tests.engine.machine_workspace_model import Workspace

@@ -9,8 +9,9 @@ from hypothesis.stateful import rule
 from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.tree.manifest import Limits
-from lakebed_engine.vocabulary.records import Commit, DiffEntry, LogRequest
+from lakebed_engine.vocabulary.records import Commit, DiffEntry
 from lakebed_engine.vocabulary.reports import SweepOptions
+from lakebed_engine.vocabulary.requests import LogRequest
 from msgspec.structs import replace
 
 from tests.engine.machine_base import (

@@ -9,7 +9,7 @@ from hypothesis.stateful import precondition, rule
 from lakebed_engine.operations.branch.view import layers_delta
 from lakebed_engine.operations.context import find_workspace, open_repo
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.requests import AdvanceRequest, CommitRequest, WorkspaceRequest
 
 from tests.engine.machine_base import Rows, change_of, often, rows
 from tests.engine.machine_model import Repo

@@ -16,7 +16,8 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, Entry, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.requests import CommitRequest, MergeRequest, UploadRequest
 
 T = TypeVar("T")
 REPO = "lake"

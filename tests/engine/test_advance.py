@@ -16,7 +16,8 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Workspace
+from lakebed_engine.vocabulary.records import Commit, Workspace
+from lakebed_engine.vocabulary.requests import AdvanceRequest
 
 from tests.engine.layering import World, just_seal
 from tests.engine.support import (
@@ -64,7 +65,7 @@ async def test_the_message_falls_back_to_that_of_the_workspace() -> None:
 
 
 async def advance_plain(engine: Engine, ws: Workspace) -> Commit:
-    from lakebed_engine.vocabulary.records import AdvanceRequest
+    from lakebed_engine.vocabulary.requests import AdvanceRequest
 
     return await engine.workspaces.commit(REPO, ws.name, AdvanceRequest(committer="ann"))
 

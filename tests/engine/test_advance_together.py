@@ -10,7 +10,8 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.keys import branch_key
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, LogRequest, Workspace
+from lakebed_engine.vocabulary.records import Commit, Workspace
+from lakebed_engine.vocabulary.requests import LogRequest
 
 from tests.engine.gates import Gate, in_line, lake, line
 from tests.engine.support import REPO, HookedKV, content, new_engine, put

@@ -15,8 +15,9 @@ from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, Workspace
+from lakebed_engine.vocabulary.records import Workspace
 from lakebed_engine.vocabulary.reports import SweepOptions
+from lakebed_engine.vocabulary.requests import AdvanceRequest, CommitRequest
 
 from tests.engine.calls import begin, complete, send
 from tests.engine.support import REPO, FakeClock, fails, make_engine, new_engine, put, put_commit

@@ -8,7 +8,8 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, LogRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import LogRequest
 
 from tests.engine.gates import Gate, in_line, lake, line
 from tests.engine.support import REPO, commit, put

@@ -7,7 +7,7 @@ from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE
 from lakebed_engine.operations.keys import REPOSITORIES
 from lakebed_engine.stores.kv.base import Row
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.vocabulary.records import CommitRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.requests import CommitRequest, WorkspaceRequest
 
 from tests.engine.support import REPO, FakeClock, make_engine
 

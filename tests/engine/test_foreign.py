@@ -15,8 +15,8 @@ from lakebed_engine.stores.objects.multipart_objects import ObjectParts, folder_
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.ports import RandomIds
-from lakebed_engine.vocabulary.records import WorkspaceRequest
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, SweepOptions
+from lakebed_engine.vocabulary.requests import WorkspaceRequest
 from lakebed_format.keys import COMMITS, PARTS, RANGES, REPOSITORY_MARKER, is_made, is_mark, workspace_of
 
 from tests.engine.support import REPO, chunked, content, fails, make_engine, new_engine, put_commit

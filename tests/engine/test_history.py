@@ -13,7 +13,8 @@ from lakebed_engine.operations.keys import commit_key
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, LogRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import LogRequest
 
 from tests.engine.support import REPO, fails, make_engine, merge, put_commit
 
@@ -198,7 +199,7 @@ async def test_filters_by_path() -> None:
 
 
 def _empty() -> Any:
-    from lakebed_engine.vocabulary.records import CommitRequest
+    from lakebed_engine.vocabulary.requests import CommitRequest
 
     return CommitRequest(message="empty", committer="ann", allow_empty=True)
 

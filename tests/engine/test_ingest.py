@@ -19,8 +19,8 @@ from lakebed_engine.stores.objects.external import Foreign, is_same, version_of
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import IngestPage, WorkspaceRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
+from lakebed_engine.vocabulary.requests import IngestPage, WorkspaceRequest
 
 from tests.engine.ingest import World, asked, make_world
 from tests.engine.support import (

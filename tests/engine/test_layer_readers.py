@@ -10,7 +10,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.keys import DROPS
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import UploadRequest
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.engine.layering import (
     GRACE,

@@ -16,7 +16,8 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.tree import changed_paths
 from lakebed_engine.tree.changed_paths import ALL, FOLDERS, NOTHING_KNOWN, PathQuery
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, LogRequest, PickRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import AdvanceRequest, LogRequest, PickRequest, WorkspaceRequest
 
 from tests.engine.support import (
     REPO,

@@ -13,7 +13,7 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import UploadRequest
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.engine.support import (
     REPO,
@@ -312,7 +312,7 @@ VERBS: dict[str, Callable[[Engine], Awaitable[object]]] = {
 
 
 def _merge() -> Any:
-    from lakebed_engine.vocabulary.records import MergeRequest
+    from lakebed_engine.vocabulary.requests import MergeRequest
 
     return MergeRequest(committer="ann", allow_empty=True)
 

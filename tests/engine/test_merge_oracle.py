@@ -15,7 +15,8 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import Conflict, MergeConflictError
-from lakebed_engine.vocabulary.records import MergeRequest, Repository
+from lakebed_engine.vocabulary.records import Repository
+from lakebed_engine.vocabulary.requests import MergeRequest
 
 from tests.engine.trees import Delta, Lake, State, applied, deltas, entry, order, states
 from tests.support.sizes import examples

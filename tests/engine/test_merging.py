@@ -12,7 +12,8 @@ from lakebed_engine.operations.keys import commit_key
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, MergeRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import MergeRequest
 from lakebed_format.keys import COMMITS
 
 from tests.engine.calls import crash_after_seal

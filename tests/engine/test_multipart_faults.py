@@ -23,9 +23,11 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Target
-from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, new_engine, once, put
 from tests.engine.swept import Waiting

@@ -18,9 +18,11 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
-from lakebed_engine.vocabulary.records import Entry, SentPart, WorkspaceRequest
+from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
+from lakebed_engine.vocabulary.requests import WorkspaceRequest
 from lakebed_format.keys import PARTS
 
 from tests.engine.calls import begin, complete, md5, send

@@ -9,7 +9,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.branch.resolve import parse
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.records import CommitRequest, Deletion, LogRequest, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.requests import CommitRequest, Deletion, LogRequest, MergeRequest, UploadRequest
 
 from tests.engine.support import REPO, chunked, commit, content, fails, make_engine, merge, once, put, put_commit
 

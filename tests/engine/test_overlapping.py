@@ -10,7 +10,8 @@ from lakebed_engine.operations.objects import concurrent_writes
 from lakebed_engine.operations.objects.concurrent_writes import Overlapping
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.support.waiting import PATIENCE
 

@@ -122,7 +122,7 @@ async def test_a_path_that_is_the_prefix_itself_is_no_common_prefix() -> None:
 async def test_long_listings_with_a_thousand_staged_rows_behind_a_page() -> None:
     engine = await make_engine()
     async_rows = [f"p/{number:05}" for number in range(2300)]
-    from lakebed_engine.vocabulary.records import Deletion
+    from lakebed_engine.vocabulary.requests import Deletion
 
     from tests.engine.support import chunked
 

@@ -12,14 +12,8 @@ from lakebed_engine.operations.branch.protection import MOST_RULES
 from lakebed_engine.operations.workspace import commit as workspace_commit
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import (
-    AdvanceRequest,
-    Deletion,
-    PickRequest,
-    UploadRequest,
-    WorkspaceRequest,
-    etag_of_rules,
-)
+from lakebed_engine.vocabulary.records import etag_of_rules
+from lakebed_engine.vocabulary.requests import AdvanceRequest, Deletion, PickRequest, UploadRequest, WorkspaceRequest
 
 from tests.engine.support import (
     REPO,

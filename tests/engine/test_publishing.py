@@ -17,16 +17,9 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import (
-    Commit,
-    Deletion,
-    Entry,
-    LogRequest,
-    Published,
-    PublishRequest,
-    UploadRequest,
-)
+from lakebed_engine.vocabulary.records import Commit, Entry
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_engine.vocabulary.requests import Deletion, LogRequest, Published, PublishRequest, UploadRequest
 
 from tests.engine.support import (
     REPO,

@@ -15,8 +15,8 @@ from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import LogRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, RebuildReport
+from lakebed_engine.vocabulary.requests import LogRequest
 from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER
 from lakebed_format.refs import BranchRef, RefsRecord, TagRef, decode_refs, encode_refs, parse_key, refs_id
 

@@ -14,7 +14,7 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import WorkspaceRequest
+from lakebed_engine.vocabulary.requests import WorkspaceRequest
 
 from tests.engine.support import FakeClock, HookedKV, LossyKV, commit, content, fails, make_engine, new_engine, put
 

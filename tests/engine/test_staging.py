@@ -11,7 +11,7 @@ import pytest
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Deletion, UploadRequest
+from lakebed_engine.vocabulary.requests import Deletion, UploadRequest
 
 from tests.engine.calls import crash_after_seal
 from tests.engine.support import (

@@ -9,7 +9,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.paging import PAGE_BYTES
 from lakebed_engine.operations.validation import MAX_TEXT_BYTES
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import LogRequest, UploadRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.requests import LogRequest, UploadRequest, WorkspaceRequest
 
 from tests.engine.support import REPO, commit, fails, make_engine, merge, once, put
 

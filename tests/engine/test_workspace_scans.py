@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lakebed_engine.operations.keys import scan_token, staging
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import ScanReport
+from lakebed_engine.vocabulary.direct_writes import ScanReport
 
 from tests.engine.layering import World
 from tests.engine.support import (

@@ -10,7 +10,8 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, Workspace, WorkspaceRequest
+from lakebed_engine.vocabulary.records import Workspace
+from lakebed_engine.vocabulary.requests import CommitRequest, WorkspaceRequest
 
 from tests.engine.layering import World, just_seal
 from tests.engine.support import (

@@ -10,13 +10,8 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.vocabulary.records import (
-    AdvanceRequest,
-    Commit,
-    Entry,
-    Workspace,
-    WorkspaceRequest,
-)
+from lakebed_engine.vocabulary.records import Commit, Entry, Workspace
+from lakebed_engine.vocabulary.requests import AdvanceRequest, WorkspaceRequest
 
 from tests.engine.support import (
     REPO,

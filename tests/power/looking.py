@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.records import CommitRequest, LogRequest, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest, UploadRequest
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import key_ring
 from lakebed_server.process import wiring

@@ -25,17 +25,10 @@ from lakebed_engine.maintenance import Maintenance
 from lakebed_engine.services import Branches, Objects, Repositories
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import (
-    Branch,
-    DataPlace,
-    Deletion,
-    Entry,
-    Located,
-    ObjectFailure,
-    Repository,
-    UploadRequest,
-)
+from lakebed_engine.vocabulary.direct_writes import DataPlace
+from lakebed_engine.vocabulary.records import Branch, Entry, Located, ObjectFailure, Repository
 from lakebed_engine.vocabulary.reports import SweepOptions, SweepPass
+from lakebed_engine.vocabulary.requests import Deletion, UploadRequest
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from lakebed_engine.vocabulary.records import Entry, FoundObject, ReadableEntry
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import FoundObject, ReadableEntry
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.rest.archives import archived, safe_name
 

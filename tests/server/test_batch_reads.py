@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 import pytest
 from lakebed_engine.vocabulary.errors import ObjectGoneError
-from lakebed_engine.vocabulary.records import Entry, FoundObject, ReadableEntry
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import FoundObject, ReadableEntry
 from lakebed_server.http.read_ahead import AT_ONCE, Memory, Piece, pieces
 
 from tests.server.frames import Frames, read_frames

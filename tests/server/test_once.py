@@ -13,7 +13,8 @@ from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import TASK_KEYS, TASKS
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, PickRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import CommitRequest, PickRequest
 
 from tests.server.lake import MAIN, REPO
 from tests.server.slow_tasks import Working

@@ -13,11 +13,10 @@ from typing import Any
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, OutcomeUnknownError
-from lakebed_engine.vocabulary.records import (
-    Commit,
+from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.requests import (
     CommitRequest,
     Deletion,
-    Entry,
     MergeRequest,
     Published,
     PublishRequest,

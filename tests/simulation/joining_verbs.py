@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError, TaskEndedError
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest, UploadRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import CommitRequest, MergeRequest, PickRequest, UploadRequest
 from lakebed_engine.vocabulary.tasks import Task
 
 from tests.simulation.actors import Actor, chunks

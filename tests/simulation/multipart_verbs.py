@@ -8,8 +8,10 @@ from functools import partial
 from typing import Any
 
 from lakebed_engine.operations.multipart.records import decode_upload, key_of, target_of
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Target
-from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.simulation.actors import Actor, chunks
 from tests.simulation.history import Op

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lakebed_engine.operations.keys import RUNNING, TASKS
 from lakebed_engine.operations.tasks.records import decode_task
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import CommitRequest, MergeRequest, UploadRequest
 from lakebed_engine.vocabulary.tasks import ImportPath, ImportRequest, Task
 
 from tests.simulation.actors import Actor, chunks

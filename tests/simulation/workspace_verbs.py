@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from lakebed_engine.vocabulary.records import (
+from lakebed_engine.vocabulary.requests import (
     AdvanceRequest,
     CommitRequest,
     ConflictPolicy,

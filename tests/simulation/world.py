@@ -17,7 +17,8 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.manifest import Limits
-from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest, Workspace
+from lakebed_engine.vocabulary.records import Entry, Workspace
+from lakebed_engine.vocabulary.requests import CommitRequest, UploadRequest
 from lakebed_format import identity
 
 from tests.simulation.audit import Audit

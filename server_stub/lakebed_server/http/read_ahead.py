@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, NamedTuple
 
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.records import Entry, FoundObject, ReadableEntry
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import FoundObject, ReadableEntry
 from lakebed_engine.vocabulary.streams import CHUNK
 
 AT_ONCE: Final = 16

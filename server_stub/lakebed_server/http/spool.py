@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from lakebed_engine.vocabulary.records import LARGEST_REGISTRATION
+from lakebed_engine.vocabulary.direct_writes import LARGEST_REGISTRATION
 
 from lakebed_server.http.body import RequestBody
 from lakebed_server.vocabulary import RequestError

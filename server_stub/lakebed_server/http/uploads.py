@@ -10,7 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
 import msgspec
 from lakebed_auth.actions import Fs
-from lakebed_engine.vocabulary.records import Deletion, UploadRequest
+from lakebed_engine.vocabulary.requests import Deletion, UploadRequest
 from lakebed_wire import models
 from lakebed_wire.operations import UploadObjectParams
 from msgspec import UNSET

@@ -12,7 +12,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Final, Literal
 
-from lakebed_engine.vocabulary.records import Entry, FoundObject
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import FoundObject
 
 from lakebed_server.http.read_ahead import Memory, pieces
 

@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Final
 
 import msgspec
-from lakebed_engine.vocabulary.records import FoundObject
+from lakebed_engine.vocabulary.requests import FoundObject
 from lakebed_wire import models
 from msgspec import UNSET
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakebed_auth.actions import Fs
+from lakebed_engine.vocabulary.direct_writes import SignedRead
 from lakebed_engine.vocabulary.errors import StoreError
-from lakebed_engine.vocabulary.records import Entry, Listed, SignedRead
+from lakebed_engine.vocabulary.records import Entry, Listed
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from lakebed_engine.vocabulary import records
+from lakebed_engine.vocabulary import direct_writes, records
 from lakebed_engine.vocabulary.errors import Conflict
 from lakebed_engine.vocabulary.tasks import Task
 from lakebed_wire import models
@@ -200,14 +200,16 @@ def diffs(page: records.Page[records.DiffEntry], *, right_stats: bool = False) -
     return models.DiffList(pagination=pagination(page, lambda item: item.path), results=results)
 
 
-def data_paths(place: records.DataPlace, *, presign: bool, shared: bool) -> list[str]:
+def data_paths(place: direct_writes.DataPlace, *, presign: bool, shared: bool) -> list[str]:
     """The ways to transfer the bytes of a workspace that a server offers, best first."""
     cloud = place.uri.startswith(("s3://", "gs://", "az://"))
     found = ["direct"] if cloud or (shared and place.directory) else []
     return [*found, *(["presigned"] if presign and place.signs else []), "proxied"]
 
 
-def workspace(record: records.Workspace, place: records.DataPlace, *, presign: bool, shared: bool) -> models.Workspace:
+def workspace(
+    record: records.Workspace, place: direct_writes.DataPlace, *, presign: bool, shared: bool
+) -> models.Workspace:
     """A workspace. `shared`: the client may know directories of this machine."""
     return models.Workspace(
         id=record.uid,
@@ -228,9 +230,9 @@ def workspace(record: records.Workspace, place: records.DataPlace, *, presign: b
     )
 
 
-def written(sent: models.WorkspaceObject) -> records.Written:
+def written(sent: models.WorkspaceObject) -> direct_writes.Written:
     """An object that a client has written, as it describes it."""
-    return records.Written(
+    return direct_writes.Written(
         path=sent.path,
         physical_address=sent.physical_address,
         checksum=sent.checksum,
@@ -241,7 +243,7 @@ def written(sent: models.WorkspaceObject) -> records.Written:
     )
 
 
-def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
+def upload_url(signed: direct_writes.SignedUpload) -> models.UploadUrl:
     """A presigned URL."""
     return models.UploadUrl(
         path=signed.path,
@@ -253,7 +255,7 @@ def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
     )
 
 
-def part_url(signed: records.SignedPart) -> models.PartUrl:
+def part_url(signed: direct_writes.SignedPart) -> models.PartUrl:
     """A presigned URL of a part."""
     return models.PartUrl(
         part=signed.number, method="PUT", url=signed.url, headers=signed.headers, expires=signed.expires

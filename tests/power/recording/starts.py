@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lakebed_engine.vocabulary.records import LogRequest
+from lakebed_engine.vocabulary.requests import LogRequest
 from lakebed_server.process import serve, wiring
 from lakebed_server.vocabulary import StartError
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.requests import CommitRequest, UploadRequest, WorkspaceRequest
 from lakebed_server.s3.operations.reading import SMALL
 
 from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml

@@ -20,7 +20,8 @@ from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import Folded
 from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.vocabulary.errors import BranchNotFoundError, InvalidRequestError, NoChangesError
-from lakebed_engine.vocabulary.records import Branch, Commit, CommitRequest
+from lakebed_engine.vocabulary.records import Branch, Commit
+from lakebed_engine.vocabulary.requests import CommitRequest
 
 
 def check_commit_texts(message: str | None, metadata: Mapping[str, str], committer: str) -> None:

@@ -20,7 +20,8 @@ from lakebed_engine.vocabulary.errors import (
     MissingFileError,
     NoChangesError,
 )
-from lakebed_engine.vocabulary.records import Commit, CommitRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import CommitRequest
 
 
 async def commit_tree(ctx: Context, repo_name: str, branch: str, metarange_id: str, request: CommitRequest) -> Commit:

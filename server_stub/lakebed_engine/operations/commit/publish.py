@@ -29,7 +29,8 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     NoChangesError,
 )
-from lakebed_engine.vocabulary.records import Commit, Entry, PublishRequest
+from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.requests import PublishRequest
 
 _TOLD = 100
 """Paths that an error lists at most."""

@@ -14,7 +14,8 @@ from lakebed_engine.operations.context import Context, Repo, open_repo, read_bra
 from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.objects.stage import discard, discarding, write_objects
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.records import Commit, Deletion, Entry, Published, PublishRequest, UploadRequest
+from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.requests import Deletion, Published, PublishRequest, UploadRequest
 
 
 async def publish_uploads(

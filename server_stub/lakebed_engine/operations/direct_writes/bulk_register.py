@@ -26,8 +26,9 @@ from lakebed_engine.operations.objects.stage import Row, stage
 from lakebed_engine.operations.validation import MAX_PATH_BYTES
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
 from lakebed_engine.tree.rows import delta_table
+from lakebed_engine.vocabulary.direct_writes import Written
 from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, InvalidRequestError
-from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, Layer, Workspace, Written
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, Layer, Workspace
 
 LARGEST_GROUP = 64 << 20
 """The largest row group, in decompressed bytes."""

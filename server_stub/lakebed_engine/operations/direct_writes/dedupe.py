@@ -15,8 +15,9 @@ from lakebed_engine.operations.branch.view import View, steady
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, stage
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
+from lakebed_engine.vocabulary.direct_writes import ShareReport
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.records import Entry, ShareReport
+from lakebed_engine.vocabulary.records import Entry
 
 
 async def share(

@@ -28,6 +28,7 @@ from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.stores.objects.multipart import Assembler, Numbering, StoredPart, own_assembler
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
+from lakebed_engine.vocabulary.direct_writes import LinkRequest, PartUpload, SentPart, SignedUpload
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     ChecksumMismatchError,
@@ -38,15 +39,8 @@ from lakebed_engine.vocabulary.errors import (
     ObjectNotFoundError,
     PreconditionFailedError,
 )
-from lakebed_engine.vocabulary.records import (
-    Entry,
-    LinkRequest,
-    PartSource,
-    PartUpload,
-    SentPart,
-    SignedUpload,
-    UploadRequest,
-)
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import PartSource, UploadRequest
 
 ADDRESS_SECONDS = 24 * 3600
 """How long a client can link an address after the server returned it. A sweep keeps younger objects of `data/`."""

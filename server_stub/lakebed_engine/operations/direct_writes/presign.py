@@ -21,6 +21,14 @@ from lakebed_engine.operations.objects.read import physical_uri, placed
 from lakebed_engine.operations.workspace.lifecycle import find, find_open, record_of
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Part, PartUploads, Signer, ToRead, ToWrite
+from lakebed_engine.vocabulary.direct_writes import (
+    CompletedUpload,
+    PartUpload,
+    SentPart,
+    SignedPart,
+    SignedRead,
+    SignedUpload,
+)
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     ChecksumMismatchError,
@@ -32,16 +40,7 @@ from lakebed_engine.vocabulary.errors import (
     OutcomeUnknownError,
     StoreUnavailableError,
 )
-from lakebed_engine.vocabulary.records import (
-    CompletedUpload,
-    Entry,
-    PartUpload,
-    SentPart,
-    SignedPart,
-    SignedRead,
-    SignedUpload,
-    Workspace,
-)
+from lakebed_engine.vocabulary.records import Entry, Workspace
 
 MOST_SIGNED = 1000
 """The largest number of URLs signed in one call."""

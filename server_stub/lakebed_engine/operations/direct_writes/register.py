@@ -19,13 +19,14 @@ from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
 from lakebed_engine.stores.objects.base import BlobStat, InDirectory, ObjectStore
 from lakebed_engine.stores.objects.presign import Signer, Signing
+from lakebed_engine.vocabulary.direct_writes import DataPlace, Written
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     ChecksumMismatchError,
     InvalidAddressError,
     InvalidRequestError,
 )
-from lakebed_engine.vocabulary.records import DataPlace, Entry, Workspace, Written
+from lakebed_engine.vocabulary.records import Entry, Workspace
 
 LATEST = 253402300799
 """The last second of the year 9999."""

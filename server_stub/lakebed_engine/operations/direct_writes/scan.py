@@ -25,8 +25,9 @@ from lakebed_engine.stores.objects.base import BlobStat, Guarded, Refused
 from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
+from lakebed_engine.vocabulary.direct_writes import ScanRefusal, ScanReport
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, PredicateFailed
-from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, ScanRefusal, ScanReport, Workspace
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, Workspace
 
 PAGE = 1000
 """How many listed objects the scan compares and registers in one batch."""

@@ -15,7 +15,8 @@ from lakebed_engine.operations.direct_writes.register import signer_of
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.presign import ToRead
 from lakebed_engine.vocabulary.errors import BlobNotFound, NotSupportedError, ObjectNotFoundError
-from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, MetadataFile, MetadataKind
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE
+from lakebed_engine.vocabulary.requests import MetadataFile, MetadataKind
 
 _ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _FOLDERS: dict[MetadataKind, str] = {"range": RANGES, "meta_range": METARANGES}

@@ -21,7 +21,8 @@ from lakebed_engine.operations.paging import PAGE_BYTES, bounded, metadata_size
 from lakebed_engine.tree.changed_paths import PathQuery
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.records import Commit, LogRequest, Page
+from lakebed_engine.vocabulary.records import Commit, Page
+from lakebed_engine.vocabulary.requests import LogRequest
 
 
 class _Walk:

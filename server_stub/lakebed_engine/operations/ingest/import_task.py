@@ -31,12 +31,8 @@ from lakebed_engine.vocabulary.errors import (
     ObjectNotFoundError,
     WorkspaceClosedError,
 )
-from lakebed_engine.vocabulary.records import (
-    DEFAULT_CONTENT_TYPE,
-    AdvanceRequest,
-    IngestRequest,
-    WorkspaceRequest,
-)
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE
+from lakebed_engine.vocabulary.requests import AdvanceRequest, IngestRequest, WorkspaceRequest
 from lakebed_engine.vocabulary.tasks import IMPORT, ImportPath, ImportRequest, ImportStatus, Task
 
 MOST_PATHS = 1000

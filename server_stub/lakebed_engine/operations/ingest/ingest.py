@@ -34,7 +34,8 @@ from lakebed_engine.vocabulary.errors import (
     MissingFileError,
     UnsortedListing,
 )
-from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, DiffEntry, Entry, IngestPage, IngestRequest, Layer
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, DiffEntry, Entry, Layer
+from lakebed_engine.vocabulary.requests import IngestPage, IngestRequest
 
 MOST = 100_000
 """The largest number of paths that one page compares."""

@@ -27,7 +27,8 @@ from lakebed_engine.vocabulary.errors import (
     MergeParentError,
     NoChangesError,
 )
-from lakebed_engine.vocabulary.records import Commit, PickRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import PickRequest
 
 ORIGIN_KEY = "cherry-pick-origin"
 COMMITTER_KEY = "cherry-pick-committer"

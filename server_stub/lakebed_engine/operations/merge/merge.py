@@ -15,7 +15,8 @@ from lakebed_engine.operations.merge.three_way import Join, Resolution, Sides
 from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.vocabulary.errors import NoChangesError
-from lakebed_engine.vocabulary.records import Commit, MergeRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import MergeRequest
 
 STRATEGY_KEY = ".lakefs.merge.strategy"
 """Metadata key that existing clients read (`facts/rest_api.md` 3)."""

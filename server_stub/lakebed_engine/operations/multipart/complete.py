@@ -38,6 +38,7 @@ from lakebed_engine.operations.objects.stage import condition, held, new_entry, 
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
 from lakebed_engine.tree.rows import encode_row
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     CorruptDataError,
@@ -50,7 +51,8 @@ from lakebed_engine.vocabulary.errors import (
     StoreUnavailableError,
 )
 from lakebed_engine.vocabulary.multipart import Completed, Target, Upload
-from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 Test = Callable[[Entry | None], None]
 

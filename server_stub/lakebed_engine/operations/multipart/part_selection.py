@@ -15,6 +15,7 @@ from lakebed_engine.operations.multipart.upload import part_rows
 from lakebed_engine.stores.kv.base import Check
 from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import MOST_PARTS
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.errors import (
     ChecksumMismatchError,
     InvalidPartError,
@@ -24,7 +25,6 @@ from lakebed_engine.vocabulary.errors import (
     PartTooSmallError,
 )
 from lakebed_engine.vocabulary.multipart import Upload, UploadedPart
-from lakebed_engine.vocabulary.records import SentPart
 
 _SIZES_KEY = "::s3::parts"
 """The metadata key of the part sizes, which the S3 gateway reads."""

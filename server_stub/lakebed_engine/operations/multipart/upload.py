@@ -42,7 +42,8 @@ from lakebed_engine.vocabulary.errors import (
     PredicateFailed,
 )
 from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
-from lakebed_engine.vocabulary.records import Entry, Page, UploadRequest
+from lakebed_engine.vocabulary.records import Entry, Page
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 
 async def create(

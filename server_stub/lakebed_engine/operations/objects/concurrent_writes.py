@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 
 from lakebed_engine.vocabulary.ports import Runtime
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 AT_ONCE = 8
 """Objects of one batch that have arrived and are not durable yet: of small ones the content is in memory until then."""

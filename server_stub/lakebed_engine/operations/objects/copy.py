@@ -11,7 +11,8 @@ from lakebed_engine.operations.context import Context, Repo, open_repo, read_rec
 from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.objects.stage import check_upload, condition, stage, stage_if
 from lakebed_engine.vocabulary.errors import ObjectNotFoundError, PreconditionFailedError
-from lakebed_engine.vocabulary.records import Entry, Located, UploadRequest
+from lakebed_engine.vocabulary.records import Entry, Located
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 
 async def copy_object(

@@ -15,7 +15,8 @@ from lakebed_engine.stores.objects.external import VERSIONED, version_of
 from lakebed_engine.tree.cursor import Run
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, ObjectGoneError, ObjectNotFoundError
-from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Located, Page, ReadableEntry
+from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Located, Page
+from lakebed_engine.vocabulary.requests import ReadableEntry
 
 
 async def find(ctx: Context, repo_name: str, ref: str, path: str) -> ReadableEntry:

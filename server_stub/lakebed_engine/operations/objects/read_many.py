@@ -11,7 +11,8 @@ from lakebed_engine.operations.branch.view import View, steady, tree_of
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.objects.read import first_of, list_page, not_found, readable
 from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, InvalidRequestError, ObjectNotFoundError
-from lakebed_engine.vocabulary.records import Entry, FoundObject, Page
+from lakebed_engine.vocabulary.records import Entry, Page
+from lakebed_engine.vocabulary.requests import FoundObject
 
 MAX_OBJECTS: Final = 10_000
 """Objects of one batch."""

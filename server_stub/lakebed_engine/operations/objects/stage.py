@@ -34,7 +34,8 @@ from lakebed_engine.vocabulary.errors import (
     ProtectedBranchError,
     ReadOnlyRepositoryError,
 )
-from lakebed_engine.vocabulary.records import Deletion, Entry, Located, ObjectFailure, UploadRequest
+from lakebed_engine.vocabulary.records import Entry, Located, ObjectFailure
+from lakebed_engine.vocabulary.requests import Deletion, UploadRequest
 
 MAX_BATCH = 10_000
 """Changes in one batch of `upload_many`."""

@@ -8,7 +8,7 @@ from lakebed_engine.operations.branch import protection
 from lakebed_engine.operations.commit import commit
 from lakebed_engine.operations.context import Context
 from lakebed_engine.operations.objects import stage
-from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest
+from lakebed_engine.vocabulary.requests import CommitRequest, UploadRequest
 
 _ORDERS = "id,day,product,quantity\n" + "".join(
     f"{number},2026-01-{1 + number % 28:02d},{('tea', 'coffee', 'milk')[number % 3]},{1 + number % 5}\n"

@@ -15,11 +15,8 @@ from lakebed_engine.operations.context import load_commit, open_repo, read_branc
 from lakebed_engine.operations.merge import merge as merge_merge
 from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.vocabulary.errors import StoreError
-from lakebed_engine.vocabulary.records import (
-    Commit,
-    CommitRequest,
-    MergeRequest,
-)
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import CommitRequest, MergeRequest
 from lakebed_engine.vocabulary.tasks import COMMIT, MERGE, Task
 
 

@@ -23,9 +23,9 @@ from lakebed_engine.operations.tasks.idempotency import old_key_of_branch, old_k
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.workspace import commit as workspace_commit
 from lakebed_engine.operations.workspace.lifecycle import find
-from lakebed_engine.vocabulary.records import (
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import (
     AdvanceRequest,
-    Commit,
     CommitRequest,
     Deletion,
     MergeRequest,

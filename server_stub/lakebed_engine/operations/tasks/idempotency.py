@@ -23,7 +23,8 @@ from lakebed_engine.operations.tasks.records import key_name, key_row, task_row
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import EngineError, KeyReusedError, StoreError, TaskEndedError
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, PublishRequest
+from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.requests import AdvanceRequest, PublishRequest
 from lakebed_engine.vocabulary.tasks import Task
 
 _LOOK = 60.0

@@ -55,7 +55,8 @@ from lakebed_engine.vocabulary.errors import (
     NoChangesError,
     PathsConflictError,
 )
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Layer, Workspace
+from lakebed_engine.vocabulary.records import Commit, Layer, Workspace
+from lakebed_engine.vocabulary.requests import AdvanceRequest
 
 POLICIES = ("abort", "rebase", "overwrite")
 

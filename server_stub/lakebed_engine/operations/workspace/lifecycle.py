@@ -63,7 +63,8 @@ from lakebed_engine.vocabulary.errors import (
     NameTakenError,
     WorkspaceNotFoundError,
 )
-from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
+from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceState
+from lakebed_engine.vocabulary.requests import WorkspaceRequest
 
 STATES = (*get_args(WorkspaceState), "all")
 """The states that a listing accepts."""

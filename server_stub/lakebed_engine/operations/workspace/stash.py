@@ -31,7 +31,8 @@ from lakebed_engine.operations.workspace.lifecycle import (
 )
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.vocabulary.errors import MissingFileError, NoChangesError
-from lakebed_engine.vocabulary.records import Layer, Workspace, WorkspaceRequest
+from lakebed_engine.vocabulary.records import Layer, Workspace
+from lakebed_engine.vocabulary.requests import WorkspaceRequest
 
 
 async def stash(ctx: Context, repo_name: str, branch_name: str, request: WorkspaceRequest) -> Workspace:

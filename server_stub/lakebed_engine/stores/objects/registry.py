@@ -18,8 +18,8 @@ from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.threads import Threads
+from lakebed_engine.vocabulary.direct_writes import CLOUD_SCHEMES
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
-from lakebed_engine.vocabulary.records import CLOUD_SCHEMES
 
 _URI = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=@+-]{0,99}")

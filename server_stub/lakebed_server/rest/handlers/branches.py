@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.records import PickRequest, etag_of_rules
+from lakebed_engine.vocabulary.records import etag_of_rules
+from lakebed_engine.vocabulary.requests import PickRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, LogRequest
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET

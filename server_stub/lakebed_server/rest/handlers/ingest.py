@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary import records
+from lakebed_engine.vocabulary import requests
 from lakebed_engine.vocabulary.tasks import ImportPath, ImportRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -58,8 +58,8 @@ async def import_cancel(call: Call, p: ops.ImportCancelParams) -> Reply:
     return empty()
 
 
-def _request(body: models.IngestRequest) -> records.IngestRequest:
-    return records.IngestRequest(
+def _request(body: models.IngestRequest) -> requests.IngestRequest:
+    return requests.IngestRequest(
         source=body.source,
         prefix=serializers.text(body.prefix),
         include=tuple(body.include or ()),
@@ -73,7 +73,7 @@ def _request(body: models.IngestRequest) -> records.IngestRequest:
     )
 
 
-def _shown(page: records.IngestPage) -> models.IngestPage:
+def _shown(page: requests.IngestPage) -> models.IngestPage:
     return models.IngestPage(
         base_commit_id=page.base_commit_id,
         has_more=bool(page.next),

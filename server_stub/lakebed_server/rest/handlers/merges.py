@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from lakebed_engine.vocabulary.records import MergeRequest
+from lakebed_engine.vocabulary.requests import MergeRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET

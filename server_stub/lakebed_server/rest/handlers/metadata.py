@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from email.utils import formatdate
 
-from lakebed_engine.vocabulary.records import MetadataFile, MetadataKind
+from lakebed_engine.vocabulary.requests import MetadataFile, MetadataKind
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
-from lakebed_engine.vocabulary.records import FoundObject, PublishRequest
+from lakebed_engine.vocabulary.requests import FoundObject, PublishRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.records import PartUpload, SentPart
+from lakebed_engine.vocabulary.direct_writes import PartUpload, SentPart
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.records import LinkRequest, PartSource, PartUpload, SentPart
+from lakebed_engine.vocabulary.direct_writes import LinkRequest, PartUpload, SentPart
+from lakebed_engine.vocabulary.requests import PartSource
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from lakebed_engine.vocabulary.records import CLOUD_SCHEMES
+from lakebed_engine.vocabulary.direct_writes import CLOUD_SCHEMES
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 

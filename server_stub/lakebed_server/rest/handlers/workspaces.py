@@ -7,7 +7,8 @@ from functools import partial
 
 from lakebed_auth import arn
 from lakebed_auth.actions import Fs
-from lakebed_engine.vocabulary.records import AdvanceRequest, Page, Workspace, WorkspaceRequest
+from lakebed_engine.vocabulary.records import Page, Workspace
+from lakebed_engine.vocabulary.requests import AdvanceRequest, WorkspaceRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType

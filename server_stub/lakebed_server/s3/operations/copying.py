@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from lakebed_server.http.responses import Reply
 from lakebed_server.s3.requests import conditions, headers

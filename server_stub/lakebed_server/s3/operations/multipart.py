@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
+from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.multipart import Completed, Target, Upload
-from lakebed_engine.vocabulary.records import SentPart, UploadRequest
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from lakebed_server.http.responses import Reply, empty
 from lakebed_server.s3.operations.copying import readable_source, source_of

@@ -6,7 +6,8 @@ import re
 from typing import Final, NamedTuple
 
 from lakebed_engine.vocabulary.errors import InvalidRangeError
-from lakebed_engine.vocabulary.records import Entry, ReadableEntry
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import ReadableEntry
 
 from lakebed_server.http import content_headers
 from lakebed_server.http.ranges import Slice, parse_range

@@ -11,7 +11,8 @@ from xml.etree.ElementTree import Element
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import UploadRequest
 
 from lakebed_server.http.authorization import plain_branch
 from lakebed_server.http.responses import Reply, empty

@@ -1,0 +1,139 @@
+"""Direct writes: what clients get to write to an object store themselves, and what they report afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lakebed_engine.vocabulary.records import (
+    DEFAULT_CONTENT_TYPE,
+)
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """An object that a client wrote below a workspace's prefix, as it says.
+
+    `physical_address` is a full URI or relative to the namespace, `checksum` an MD5 or the store's ETag, both in hex.
+    `mtime` in Unix seconds, by default now.
+    """
+
+    path: str
+    physical_address: str
+    checksum: str
+    size: int
+    mtime: int | None = None
+    content_type: str = DEFAULT_CONTENT_TYPE
+    metadata: Mapping[str, str] = {}
+
+
+class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """An object to show that is in the store already. `checksum` is an MD5 or an ETag, quotes and all.
+
+    `if_none_match`: only where nothing is; `if_match`: only in place of the content of this ETag.
+    """
+
+    path: str
+    physical_address: str
+    checksum: str = ""
+    size: int = 0
+    mtime: int | None = None
+    content_type: str = DEFAULT_CONTENT_TYPE
+    metadata: Mapping[str, str] = {}
+    if_none_match: bool = False
+    if_match: str | None = None
+    force: bool = False
+
+
+class DataPlace(msgspec.Struct, frozen=True):
+    """Where a repository's data is: its namespace's URI without a trailing slash, whether its store signs addresses,
+    and its directory, empty where it is none.
+    """
+
+    uri: str
+    signs: bool
+    directory: str
+
+
+class SignedUpload(msgspec.Struct, frozen=True):
+    """A signed address for one PUT. `physical_address` is a full URI, `expires` in Unix seconds."""
+
+    path: str
+    physical_address: str
+    url: str
+    headers: dict[str, str]
+    expires: int
+
+
+class SignedRead(msgspec.Struct, frozen=True):
+    """A signed address that takes GETs until `expires`, in Unix seconds."""
+
+    url: str
+    expires: int
+
+
+class PartUpload(msgspec.Struct, frozen=True):
+    """An object that is written in parts: what it is to be registered with, and the store's id of the upload."""
+
+    physical_address: str
+    upload: str
+
+
+class SignedPart(msgspec.Struct, frozen=True):
+    """A signed address for one PUT of one part."""
+
+    number: int
+    url: str
+    headers: dict[str, str]
+    expires: int
+
+
+class SentPart(msgspec.Struct, frozen=True):
+    """A part that a client has sent, by the ETag that it got for it; and its checksum, where it knows one."""
+
+    number: int
+    etag: str
+    checksum: str = ""
+
+
+class CompletedUpload(msgspec.Struct, frozen=True):
+    """An object that was written in parts, as the store has it."""
+
+    physical_address: str
+    etag: str
+    size: int
+
+
+class ShareReport(msgspec.Struct, frozen=True):
+    """How many paths name the data of others now, and which were left."""
+
+    shared: int
+    left: list[str]
+
+
+class ScanRefusal(msgspec.Struct, frozen=True):
+    """A file below a scanned prefix that the scan did not register: its path, and the reason."""
+
+    path: str
+    reason: str
+
+
+class ScanReport(msgspec.Struct, frozen=True):
+    """What a scan did: objects it registered, also again, ones that vanished, and ones that are as they were.
+
+    `refused` counts what it did not take; `refusals` has the first of them.
+    """
+
+    registered: int
+    vanished: int
+    unchanged: int
+    refused: int = 0
+    refusals: list[ScanRefusal] = []
+
+
+CLOUD_SCHEMES = ("s3", "gs", "az")
+"""Schemes of the namespaces in a cloud store."""
+
+
+LARGEST_REGISTRATION = 1 << 30
+"""Bytes of a Parquet file of objects to register, at most."""
