@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from lakebed._gateway import calls, convert
@@ -146,7 +147,7 @@ def read_elsewhere(
         return Elsewhere(
             answer.headers["location"],
             answer.headers["etag"].strip('"'),
-            parsedate_to_datetime(answer.headers["last-modified"]),
+            _moment(answer.headers["last-modified"]),
         )
 
     return Call(
@@ -198,6 +199,7 @@ def list_addresses_page(
     return call("listObjects", kwargs, parse, Subject(repository, ref))
 
 
+@lru_cache(1024)
 def _objects_url(repository: str, ref: str) -> str:
     return f"/repositories/{segment(repository)}/refs/{segment(ref)}/objects"
 
@@ -210,9 +212,15 @@ def _described(answer: Answer, path: str) -> ObjectInfo:
         path=path,
         size=size,
         checksum=answer.headers["etag"].strip('"'),
-        mtime=parsedate_to_datetime(answer.headers["last-modified"]),
+        mtime=_moment(answer.headers["last-modified"]),
         content_type=answer.headers.get("content-type", ""),
     )
+
+
+@lru_cache(1024)
+def _moment(written: str) -> datetime:
+    """The time of an HTTP date. Objects that were written together share it."""
+    return parsedate_to_datetime(written)
 
 
 def upload(

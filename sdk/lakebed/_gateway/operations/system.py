@@ -54,7 +54,7 @@ def plain(method: str, path: str, params: Mapping[str, Any], body: Any) -> Call[
         operation=f"{method} {path}",
         method=method,
         url=path,
-        parse=lambda answer: answer,
+        parse=lambda answer: Answer(answer.status, dict(answer.headers), answer.content),
         success=_DONE,
         repeat="safe" if method in ("GET", "HEAD") else "unsent",
         params=params,
