@@ -6,6 +6,7 @@ existing web pages and clients know them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
@@ -30,7 +31,7 @@ _OWN_CREDENTIALS: Final = [
 ]
 
 
-def _allow(actions: list[str], resource: str | list[str] = arn.ALL) -> dict[str, Any]:
+def _allow(actions: list[str], resource: str = arn.ALL) -> dict[str, Any]:
     return {"effect": "allow", "action": actions, "resource": resource}
 
 
@@ -79,7 +80,7 @@ def read_only(repository: str) -> tuple[Statement, ...]:
 
 
 def grant(level: Level, repository: str, creation_date: int) -> Policy:
-    """Return the policy that `lakebed grant USER LEVEL REPOSITORY` attaches. Its id is `grant_id`."""
+    """Return the policy that a grant of a level on one repository attaches to the user. Its id is `grant_id`."""
     return Policy(grant_id(level, repository), _of_repository(_GRANTED[level], repository), creation_date)
 
 
@@ -98,4 +99,5 @@ _GRANTED: Final[dict[Level, Sequence[str]]] = {
 def _of_repository(actions: Sequence[str], repository: str) -> tuple[Statement, ...]:
     """Allow actions on a repository and on everything in it. `repository/sales*` would also be `sales2`."""
     own = arn.repository(repository)
-    return parse_statements([_allow(list(actions), [own, f"{own}/*"]), _allow(["fs:ReadConfig"])])
+    resources = json.dumps([own, f"{own}/*"])  # in a text: older clients cannot read an array
+    return parse_statements([_allow(list(actions), resources), _allow(["fs:ReadConfig"])])

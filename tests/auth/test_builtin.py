@@ -84,6 +84,7 @@ FIRST: dict[str, builtin.Level] = {
 def test_grants(level: builtin.Level) -> None:
     policy = builtin.grant(level, "sales", 7)
     assert (policy.id, policy.creation_date) == (f"lakebed.{level}.sales", 7)
+    assert all(isinstance(statement.resource_sent, str) for statement in policy.statements)  # for older clients
     permissions = compile_policies([policy], "ana")
     for action, lowest in FIRST.items():
         for resource in (
