@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lakebed_auth import Context, Need, arn
+from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 
 from lakebed_server.access.asked import Asked
@@ -77,6 +78,11 @@ def require_everything(call: Call, action: str, repository: str, prefix: str = "
     if not covers(call, action, repository, prefix):
         needed = f"{action} on all of {arn.short(arn.object_(repository, prefix))}*"
         raise RequestError("permission_denied", f"needs {needed}, because the request concerns all these objects")
+
+
+def shares_directory(call: Call, repository: str) -> bool:
+    """Whether the client may know the directory of a repository's data, in which it can read every object."""
+    return call.shares_directories and covers(call, Fs.READ_OBJECT, repository)
 
 
 def plain_branch(name: str) -> str:

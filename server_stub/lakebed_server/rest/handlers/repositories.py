@@ -8,6 +8,7 @@ from lakebed_engine.vocabulary.records import Page, Repository
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
+from lakebed_server.http.authorization import shares_directory
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
@@ -92,4 +93,4 @@ async def delete_repository_metadata(
 
 async def _directory(call: Call, repository: str) -> str:
     """The directory of a repository's data, if the client may know it."""
-    return (await call.engine.repositories.data_place(repository)).directory if call.shares_directories else ""
+    return (await call.engine.repositories.data_place(repository)).directory if shares_directory(call, repository) else ""

@@ -13,6 +13,7 @@ from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType
 
+from lakebed_server.http.authorization import shares_directory
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
@@ -207,4 +208,5 @@ async def _one(call: Call, repository: str, make: Callable[[], Awaitable[Workspa
 async def _shown(call: Call, repository: str) -> Callable[[Workspace], models.Workspace]:
     """Returns a function that serializes workspaces of a repository for this client."""
     place, installation = await call.engine.repositories.data_place(repository), call.services.installation
-    return partial(serializers.workspace, place=place, presign=installation.presign, shared=call.shares_directories)
+    shared = shares_directory(call, repository)
+    return partial(serializers.workspace, place=place, presign=installation.presign, shared=shared)

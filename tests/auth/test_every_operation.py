@@ -1,0 +1,127 @@
+"""Every operation is refused without its permissions, and not refused with exactly them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from lakebed_server.rest import permission_table
+from lakebed_server.rest.operation_handlers import HANDLERS
+from lakebed_server.vocabulary import StartError
+from lakebed_wire.operations import OPERATIONS
+
+from tests.auth.people import People, allow, deny
+from tests.auth.requests_of import BY_HANDLER, SAMPLES, WORKSPACE, Sample, resource
+from tests.server.support import Answer
+
+NAMES = {
+    "repository": "lake",
+    "branch": "main",
+    "ref": "main",
+    "userId": "ana",
+    "accessKeyId": "AKIA",
+    "tag": "v1",
+    "commitId": "main",
+    "sourceRef": "main",
+    "destinationBranch": "main",
+    "leftRef": "main",
+    "rightRef": "main",
+    "meta_range": "0" * 64,
+    "range": "0" * 64,
+    "type": "range",
+    "object_id": "0" * 64,
+    "uploadId": "u",
+    "partNumber": "1",
+    "taskId": "t",
+    "workspace": WORKSPACE,
+}
+SECURED = {operation.operation_id: operation for operation in OPERATIONS if operation.security}
+WITH_NEEDS = sorted(name for name, sample in SAMPLES.items() if sample.needs)
+
+
+@pytest.fixture
+def people() -> Iterator[People]:
+    made = People()
+    made("admin", "POST", "/repositories/lake/workspaces", {"branch": "main", "id": WORKSPACE})
+    made.put("a")
+    yield made
+    made.close()
+
+
+def send(people: People, user: str, name: str, sample: Sample) -> Answer:
+    """The request of an operation."""
+    operation = SECURED[name]
+    path = operation.path
+    for part, value in NAMES.items():
+        path = path.replace(f"{{{part}}}", value)
+    assert "{" not in path
+    target = f"{path}?{sample.query}" if sample.query else path
+    return people(user, operation.method, target, sample.body)
+
+
+def grants(sample: Sample) -> list[dict[str, object]]:
+    """A statement for each permission."""
+    made = []
+    for one in sample.needs:
+        action, _, rest = one.partition("@")
+        made.append(allow(action, on=resource(rest)))
+    return made
+
+
+def test_every_operation_has_a_sample() -> None:
+    assert SAMPLES.keys() | BY_HANDLER == SECURED.keys()
+
+
+def test_the_server_does_not_start_with_an_operation_without_permissions() -> None:
+    rows = dict(permission_table.PERMISSIONS)
+    del rows["getObject"]
+    with pytest.raises(StartError, match="operations without permissions: getObject"):
+        permission_table.check(OPERATIONS, rows)
+    with pytest.raises(StartError, match="permissions without an operation: getNothing"):
+        permission_table.check(OPERATIONS, {**permission_table.PERMISSIONS, "getNothing": permission_table.anybody})
+    assert permission_table.PERMISSIONS.keys() <= HANDLERS.keys()
+
+
+@pytest.mark.parametrize("name", WITH_NEEDS)
+def test_a_user_without_policies_is_refused(people: People, name: str) -> None:
+    people.add("ana")
+    answer = send(people, "ana", name, SAMPLES[name])
+    assert answer.status == 403, answer.body
+    if SECURED[name].method != "HEAD":
+        assert answer.json["kind"] == "permission_denied"
+        assert answer.json["message"].startswith("needs ")
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_exactly_the_permissions_of_the_table_suffice(people: People, name: str) -> None:
+    people.add("ana", *grants(SAMPLES[name]))
+    answer = send(people, "ana", name, SAMPLES[name])
+    assert answer.status != 401
+    assert answer.status != 403 or not answer.json["message"].startswith("needs "), answer.body
+
+
+@pytest.mark.parametrize("name", WITH_NEEDS)
+def test_each_permission_is_needed(people: People, name: str) -> None:
+    sample = SAMPLES[name]
+    for left_out in range(len(sample.needs)):
+        needs = (*sample.needs[:left_out], *sample.needs[left_out + 1 :])
+        user = people.add(f"ana{left_out}", *grants(sample._replace(needs=needs)))
+        assert send(people, user, name, sample).status == 403, sample.needs[left_out]
+
+
+@pytest.mark.parametrize("name", WITH_NEEDS)
+def test_a_denial_wins_and_another_resource_does_not_help(people: People, name: str) -> None:
+    sample = SAMPLES[name]
+    action, _, rest = sample.needs[0].partition("@")
+    people.add("ana", *grants(sample), deny(action, on=resource(rest)))
+    assert send(people, "ana", name, sample).status == 403
+    people.add("ben", *(allow(one.partition("@")[0], on="arn:lakefs:fs:::repository/other/*") for one in sample.needs))
+    assert send(people, "ben", name, sample).status == 403
+
+
+@pytest.mark.parametrize("name", WITH_NEEDS)
+def test_a_false_condition_refuses(people: People, name: str) -> None:
+    sample = SAMPLES[name]
+    elsewhere = {"IpAddress": {"SourceIp": ["203.0.113.7"]}}
+    people.add("ana", *({**one, "condition": elsewhere} for one in grants(sample)))
+    assert send(people, "ana", name, sample).status == 403
