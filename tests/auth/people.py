@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 from dataclasses import replace
 from typing import Any
 
 import msgspec
+from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
@@ -16,10 +20,10 @@ from lakebed_server.access.directory import Directory
 from lakebed_server.access.permissions import Permissions
 from lakebed_server.access.rows import Holder, StoredPolicy
 from lakebed_server.auth.credentials import CredentialStore
-from lakebed_server.auth.records import User
+from lakebed_server.auth.records import Credential, User
 from lakebed_server.process.app import create_app
 
-from tests.server.support import Answer, ask, services
+from tests.server.support import KEY_ID, SECRET, Answer, ask, services
 
 REPO = "/repositories/lake"
 NOW = 1_700_000_000
@@ -37,7 +41,7 @@ class People:
         self.permissions = Permissions(self.directory)
         self.app = create_app(replace(made, permissions=self.permissions))
         self.runner = asyncio.Runner()
-        self.keys: dict[str, str] = {}
+        self.keys: dict[str, Credential] = {}
         self.run(opening.prepare(kv, self.directory, "rbac", NOW))
         created = self("admin", "POST", "/repositories", {"name": "lake", "storage_namespace": "mem://lake"})
         assert created.status == 201, created.body
@@ -50,8 +54,7 @@ class People:
         """Add a user with an access key, one policy of these statements, and groups. Returns the user's id."""
         self.run(self.directory.create_user(User(user, NOW)))
         made = self.run(self.store.add(user, NOW))
-        pair = f"{made.access_key_id}:{made.secret_access_key}"
-        self.keys[user] = "Basic " + base64.b64encode(pair.encode()).decode()
+        self.keys[user] = made
         if statements:
             self.policy(f"{user}-policy", *statements)
             self.run(self.directory.attach(Holder("user", user), f"{user}-policy"))
@@ -68,13 +71,26 @@ class People:
     def __call__(self, user: str, method: str, target: str, body: Any = None, **headers: Any) -> Answer:
         """One request of a user to the API. `admin` has the key of the tests."""
         if user in self.keys:
-            headers.setdefault("authorization", self.keys[user])
+            pair = f"{self.keys[user].access_key_id}:{self.keys[user].secret_access_key}"
+            headers.setdefault("authorization", "Basic " + base64.b64encode(pair.encode()).decode())
         raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
         return ask(self.app, "/api/v1" + target, method, raw, runner=self.runner, **headers)
 
     def put(self, path: str, data: bytes = b"x", *, user: str = "admin", branch: str = "main") -> Answer:
         """Write an object."""
         return self(user, "POST", f"{REPO}/branches/{branch}/objects?path={path}", data, content_type="text/csv")
+
+    def s3(self, user: str, method: str, target: str, body: bytes = b"", **headers: str) -> Answer:
+        """One request of a user to the S3 gateway, signed by botocore."""
+        key, secret = KEY_ID, SECRET
+        if user in self.keys:
+            key, secret = self.keys[user].access_key_id, self.keys[user].secret_access_key
+        sent = {"host": "s3.test", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        sent["x-amz-content-sha256"] = hashlib.sha256(body).hexdigest()
+        request = AWSRequest(method, f"http://s3.test{target}", headers=sent, data=body)
+        S3SigV4Auth(Credentials(key, secret), "s3", "us-east-1").add_auth(request)
+        signed = {name.replace("-", "_").lower(): value for name, value in request.headers.items()}
+        return ask(self.app, target, method, body, auth=False, runner=self.runner, **signed)
 
     def close(self) -> None:
         """Stop the server."""
