@@ -93,4 +93,6 @@ async def delete_repository_metadata(
 
 async def _directory(call: Call, repository: str) -> str:
     """The directory of a repository's data, if the client may know it."""
-    return (await call.engine.repositories.data_place(repository)).directory if shares_directory(call, repository) else ""
+    if not shares_directory(call, repository):
+        return ""
+    return (await call.engine.repositories.data_place(repository)).directory
