@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from lakebed_auth import arn
@@ -107,7 +108,7 @@ def test_a_refusal_names_the_permission_and_the_resource(people: People) -> None
 
 
 def test_a_copy_needs_both_permissions(people: People) -> None:
-    source = {"x_amz_copy_source": "/lake/main/a"}
+    source: dict[str, Any] = {"x_amz_copy_source": "/lake/main/a"}
     people.add("ana", allow("fs:WriteObject", on=arn.object_("lake", "c")))
     assert b"needs fs:ReadObject on repository/lake/object/a" in people.s3("ana", "PUT", "/lake/main/c", **source).body
     people.add("ben", allow("fs:ReadObject", on=arn.object_("lake", "a")))
