@@ -40,7 +40,7 @@ def decide(
     policies: dict[str, list[dict[str, Any]]], user: str, action: str, resource: str, context: dict[str, Any]
 ) -> tuple[str, tuple[str, int] | None]:
     """Return the effect and the statement of the decision; "unknown" if an address is needed and not valid."""
-    found: dict[str, list[tuple[str, int]]] = {"allow": [], "deny": [], "unknown": []}
+    found: dict[str, list[tuple[str, int]]] = {"unknown deny": [], "deny": [], "unknown allow": [], "allow": []}
     for name, statements in policies.items():
         for number, row in enumerate(statements, 1):
             resources = [row["resource"]] if isinstance(row["resource"], str) else row["resource"]
@@ -51,7 +51,8 @@ def decide(
             asked = [(o, f, v) for o, fields in row.get("condition", {}).items() for f, v in fields.items()]
             truths = {truth(operator, field, values, context) for operator, field, values in asked}
             if "false" not in truths:
-                found["unknown" if "unknown" in truths else row["effect"]].append((name, number))
-    if found["deny"] or found["unknown"]:
-        return ("denied", found["deny"][0]) if not found["unknown"] else ("unknown", None)
-    return ("allowed", found["allow"][0]) if found["allow"] else ("neutral", None)
+                found[f"unknown {row['effect']}" if "unknown" in truths else row["effect"]].append((name, number))
+    first = next((key for key in found if found[key]), "neutral")
+    if first.startswith("unknown"):
+        return "unknown", None
+    return {"deny": "denied", "allow": "allowed"}.get(first, first), found[first][0] if first in found else None
