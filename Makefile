@@ -247,7 +247,7 @@ simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, o
 	$(BIN)/python -m tests.simulation.apart --seeds $$(( ($(SEEDS) + 9) / 10 ))
 
 correctness: $(VENV)/.dev ## run every proof, at SEEDS, SETS and KILLS, and write docs/correctness.md; a failure fails
-	LAKEBED_TIER=soak $(BIN)/python tools/correctness.py --seeds $(SEEDS) --sets $(SETS) --kills $(KILLS) $(if $(ONLY),--only "$(ONLY)")
+	LAKEBED_TIER=soak $(BIN)/python -m tools.correctness.run --seeds $(SEEDS) --sets $(SETS) --kills $(KILLS) $(if $(ONLY),--only "$(ONLY)")
 
 docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs

@@ -31,7 +31,7 @@ def starting(folder: Path, entries: int) -> Iterator[Figure]:
 
 def bulk(folder: Path, entries: int) -> Iterator[Figure]:
     count = min(10_000, entries // 100)
-    found = measured("bulk", "files", folder, count)
+    found = measured("sdk.bulk", "files", folder, count)
     size = f"{count:,} files of 4 KiB"
     if "git_files_s" in found:
         yield Figure(
@@ -42,7 +42,7 @@ def bulk(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure("requests to the server for 10,000 files, direct", found["requests_per_10000"], "", "at most", 20)
     yield Figure(f"upload and commit of {size}, through the server", found["proxied_files_s"], "files/s")
     yield Figure(f"download of {size}", found["download_files_s"], "files/s", note="a request for each")
-    found = measured("bulk", "large", folder, 5 if entries >= 1_000_000 else 0.5)
+    found = measured("sdk.bulk", "large", folder, 5 if entries >= 1_000_000 else 0.5)
     note = f"{found['mib_s']:,.0f} MiB/s, durable, MD5"
     yield Figure(
         f"memory of a client that uploads {found['gib']:g} GiB", found["peak_mib"], "MiB", "at most", 200, note
@@ -50,7 +50,7 @@ def bulk(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def signed(folder: Path, entries: int) -> Iterator[Figure]:
-    found = measured("signed", folder, 512 if entries >= 1_000_000 else 128)
+    found = measured("sdk.signed", folder, 512 if entries >= 1_000_000 else 128)
     size = f"{found['mib']:g} MiB into a bucket"
     note = "in parts, a stream of unknown size"
     yield Figure(f"memory of a client that uploads {size}, signed", found["peak_mib"], "MiB", "at most", 200, note)
@@ -63,7 +63,7 @@ def signed(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def dataframes(folder: Path, entries: int) -> Iterator[Figure]:
-    found = measured("dataframes", folder, 50 if entries >= 1_000_000 else 10)
+    found = measured("sdk.dataframes", folder, 50 if entries >= 1_000_000 else 10)
     size = f"a data set of {found['mib']:,.0f} MiB in {found['files']:g} files"
     local, plain = found["read_local_s"], found["write_plain_s"]
     yield Figure(f"pyarrow reads {size}", local, "s", note="local files, warm page cache: the baseline")
@@ -88,7 +88,7 @@ def dataframes(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def tables(folder: Path, entries: int) -> Iterator[Figure]:
-    found = measured("tables", "memory", folder, 2 if entries >= 1_000_000 else 0.5)
+    found = measured("sdk.tables", "memory", folder, 2 if entries >= 1_000_000 else 0.5)
     note = (
         f"all of the process, {found['idle_mib']:,.0f} MiB of it pandas and pyarrow; {found['write_mib_s']:,.0f} MiB/s"
     )
@@ -96,7 +96,7 @@ def tables(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(name, found["write_mib"], "MiB", "at most", 300, note)
     note = f"{found['scan_mib_s']:,.0f} MiB/s"
     yield Figure("the same, and scans it again", found["peak_mib"], "MiB", "at most", 300, note)
-    found = measured("tables", "speed", folder, 50 if entries >= 1_000_000 else 10)
+    found = measured("sdk.tables", "speed", folder, 50 if entries >= 1_000_000 else 10)
     size = f"a table of {found['mib']:,.0f} MiB in {found['files']:g} files"
     local = found["write_local_s"]
     yield Figure(f"pyarrow writes {size}", local, "s", note="zstd, local files, synced: the baseline")
@@ -119,7 +119,7 @@ def tables(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def testing(folder: Path, entries: int) -> Iterator[Figure]:
-    found = measured("testing")
+    found = measured("sdk.testing")
     yield Figure("test server ready, first of a process", found["cold_s"], "s", "at most", 0.3,
                  f"imports included, pandas and pyarrow loaded before; {found['bare_s']:.2f} s with them")  # fmt: skip
     yield Figure("test server ready, later ones", found["warm_ms"], "ms")

@@ -10,9 +10,10 @@ import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks import rest as rest_calls
-from benchmarks import servers, transfer
+from benchmarks import servers
 from benchmarks.figures import SECONDS, Figure, measured
+from benchmarks.server import rest as rest_calls
+from benchmarks.server import transfer
 
 OBJECTS = 10_000
 
@@ -72,7 +73,7 @@ def transfers(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def scale(folder: Path, entries: int) -> Iterator[Figure]:
-    found = measured("scale", entries, folder)
+    found = measured("engine.scale", entries, folder)
     size = f"{entries:,} entries"
     yield Figure(f"commit of {size}", found["commit_all_s"], "s", "at most", 5, "SQLite, local store, fsync on")
     yield Figure("resident memory at its peak", found["commit_all_peak_mib"], "MiB", "at most", 1024)
@@ -110,7 +111,7 @@ def rest(folder: Path, entries: int) -> Iterator[Figure]:
         yield Figure(f"ingest of {count:,} objects", count / first, "objects/s", "at least", 5000, note)
         note = "compared, nothing to commit"
         yield Figure("the same ingest again, unchanged", count / again, "objects/s", "at least", 5000, note)
-    measured("rest", folder / "logs", commits)
+    measured("server.rest", folder / "logs", commits)
     with servers.lakebed(folder / "logs") as server:
         found = rest_calls.logs(server, commits)
     note = f"the first request to a server; {found['log_path_again_s'] * 1000:.0f} ms again"
@@ -123,7 +124,7 @@ def rest(folder: Path, entries: int) -> Iterator[Figure]:
 def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     folder.mkdir(parents=True, exist_ok=True)
     before = measured("host", folder)
-    found = measured("protocol", "small", entries // 10, folder)
+    found = measured("engine.protocol", "small", entries // 10, folder)
     note = "SQLite, 64 callers, one row per call"
     yield Figure("staging through the engine, durable", found["staging_rows_s"], "rows/s", "at least", 15_000, note)
     what, note = "racing commits of what was staged", f"8 committers, {entries // 10:,} entries, in-memory stores"
@@ -138,7 +139,7 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(
         "racing commits that gave up", gave_up, "", "at most", 0, "every call succeeds or has nothing to commit"
     )
-    found = measured("protocol", "large", entries, folder)
+    found = measured("engine.protocol", "large", entries, folder)
     size = f"{entries:,} entries"
     note = "the changes of each side are adjacent"
     yield Figure(f"merge, 1 % of {size} changed on each side", found["merge_together_s"], "s", "at most", 1, note)
@@ -150,7 +151,7 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     found = small_commits(folder, "publish")
     note = f"8 committers: one object of 1 KiB, one request; p99 {found['p99_ms']:.0f} ms"
     yield Figure("published commits on one branch over HTTP", found["commits_s"], "commits/s", note=note)
-    found = measured("protocol", "listing", entries, folder)
+    found = measured("engine.protocol", "listing", entries, folder)
     note = f"a cache of 64 MiB, and as much for everything else; {found['list_entries_s']:,.0f} entries/s"
     name = f"memory that a listing of {5 * entries:,} entries takes"
     yield Figure(name, found["list_grown_mib"], "MiB", "at most", 128, note)
@@ -166,12 +167,12 @@ def small_commits(folder: Path, way: str) -> dict[str, float]:
 
     with servers.lakebed(folder / way) as server:
         lakebed.connect(*server.credentials).repository("bench").create("local://bench")
-        return server.run("workspaces", 8, SECONDS, way)
+        return server.run("sdk.workspaces", 8, SECONDS, way)
 
 
 def s3(folder: Path, entries: int) -> Iterator[Figure]:
     """Compare the gateway with SeaweedFS's S3 server, when neither syncs and when both sync, and with moto's."""
-    found = measured("s3", folder / "s3", 1, 3)
+    found = measured("server.s3", folder / "s3", 1, 3)
     small = "1 KiB, 8 connections"
     for kind, what, unit in (
         ("put", f"put {small}", "/s"),

@@ -67,7 +67,7 @@ class Server:
 
     def load(self, kind: str, connections: int, seconds: float, count: int = 10_000) -> dict[str, float]:
         """One load run in a process of its own."""
-        found = self.run("load", connections, seconds, kind, count)
+        found = self.run("server.load", connections, seconds, kind, count)
         if found["failed"]:
             raise SystemExit(f"load {kind}: {found['failed']} of {found['count']} answers were not 2xx")
         return found

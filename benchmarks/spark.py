@@ -25,7 +25,7 @@ from lakebed.model import ObjectInfo
 from lakebed_spark._tables.resolve import resolve
 
 from benchmarks import servers
-from benchmarks.dataframes import compare
+from benchmarks.sdk.dataframes import compare
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

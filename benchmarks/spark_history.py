@@ -2,10 +2,10 @@
 
     python -m benchmarks.spark_history FOLDER [ENTRIES] [BATCHES]
 
-Prints JSON. `ENTRIES` (1,000,000) are staged through the engine, without data, as in benchmarks/scale.py. `entries`
-reads all columns of a commit; `native` is `spark.read.parquet` of its range files, and `three` and `native_three` read
-three columns. The ways take turns, medians of the rounds. `sink` commits `BATCHES` (20) micro-batches of 1,000 rows;
-the first five warm up.
+Prints JSON. `ENTRIES` (1,000,000) are staged through the engine, without data, as in `benchmarks.engine.scale`.
+`entries` reads all columns of a commit; `native` is `spark.read.parquet` of its range files, and `three` and
+`native_three` read three columns. The ways take turns, medians of the rounds. `sink` commits `BATCHES` (20) micro-
+batches of 1,000 rows; the first five warm up.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.requests import CommitRequest
 
-from benchmarks import scale, servers
-from benchmarks.dataframes import compare
+from benchmarks import servers
+from benchmarks.engine import scale
+from benchmarks.sdk.dataframes import compare
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

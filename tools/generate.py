@@ -1,8 +1,9 @@
 """Make `generated/` from `openapi.yaml`: `python tools/generate.py [--out DIR] [--check]`.
 
-Runs openapi-python-client (the client package `lakebed_api`), datamodel-code-generator and `tools.operation_table`
-(the server package `lakebed_wire`). Everything is made in a temporary folder first, so that neither the settings of
-this repository nor an interrupted run can leave a mark. Whether the document is well worded is for `tools.spec_lint`.
+Runs openapi-python-client (the client package `lakebed_api`), and datamodel-code-generator and
+`tools.openapi.operation_table` (the server package `lakebed_wire`). Everything is made in a temporary folder first, so
+that neither the settings of this repository nor an interrupted run can leave a mark. Whether the document is well
+worded is for `tools.spec_lint`.
 """
 
 import argparse
@@ -20,8 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that `tools` is found when run as a file
 
-from tools import operation_table, spec
-from tools.lazy_client import make_lazy
+from tools.openapi import operation_table, spec
+from tools.openapi.lazy_client import make_lazy
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "openapi.yaml"

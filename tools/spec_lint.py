@@ -1,6 +1,6 @@
 """Refuse wording of `openapi.yaml` that a generator would drop, change or break: `python tools/spec_lint.py FILE`.
 
-The rules are in `tools.spec_rules`; openapi-spec-validator checks whether the document is OpenAPI. This tool
+The rules are in `tools.openapi.rules`; openapi-spec-validator checks whether the document is OpenAPI. This tool
 does not check the generated output, `tools.generate` does.
 """
 
@@ -13,8 +13,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that `tools` is found when run as a file
 
-from tools import spec
-from tools.spec_rules import RULES, reason
+from tools.openapi import spec
+from tools.openapi.rules import RULES, reason
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,9 @@ from tests.power.pool import Run as PowerRun
 from tests.simulation.mutants import Hunt, Mutant
 from tests.simulation.mutants import Report as MutantReport
 from tests.simulation.pool import Failure, Run
-from tools.correctness import judge, load, main, write
-from tools.correctness_page import PAGE, RESULTS, Seen, render
-from tools.correctness_proofs import PROOFS
-from tools.correctness_reports import (
+from tools.correctness.page import PAGE, RESULTS, Seen, render
+from tools.correctness.proofs import PROOFS
+from tools.correctness.reports import (
     Report,
     of_histories,
     of_mutants,
@@ -34,6 +33,7 @@ from tools.correctness_reports import (
     of_schedules,
     of_schemathesis,
 )
+from tools.correctness.run import judge, load, main, write
 
 EXAMPLES = base64.b64encode(
     b"  - during generate phase:\n    - 80 passing, 0 failing, and 1 invalid test cases"
@@ -222,7 +222,7 @@ def test_an_unknown_proof_is_refused(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.slow
 def test_the_command_fails_when_a_proof_does() -> None:
-    command = [sys.executable, "tools/correctness.py", "--dry", "--only", "schedules", "--seeds"]
+    command = [sys.executable, "-m", "tools.correctness.run", "--dry", "--only", "schedules", "--seeds"]
     said = [
         subprocess.run([*command, seeds], cwd=ROOT, capture_output=True, text=True, check=False)
         for seeds in ("100", "0")

@@ -42,7 +42,7 @@ from lakebed_server.transport.protocol import Protocol
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.support.waiting import PATIENCE, wait_until
-from tools import spec
+from tools.openapi import spec
 
 T = TypeVar("T")
 Chunks = AsyncIterator[bytes]

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 from lakebed_wire import models, operations
 
-from tools import generate, spec
+from tools import generate
+from tools.openapi import spec
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = spec.load(ROOT / "openapi.yaml")

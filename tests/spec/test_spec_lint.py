@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import spec, spec_lint
-from tools.spec_rules import RULES, reason
+from tools import spec_lint
+from tools.openapi import spec
+from tools.openapi.rules import RULES, reason
 
 ROOT = Path(__file__).resolve().parents[2]
 

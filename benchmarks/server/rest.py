@@ -3,7 +3,7 @@
 Run by benchmarks/run.py. The engine makes the history in a separate process, so the server starts without
 any of it in memory. The first answer is measured, with spans as the server's maintenance leaves them.
 
-    python -m benchmarks.rest FOLDER COMMITS      the history
+    python -m benchmarks.server.rest FOLDER COMMITS      the history
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.requests import PublishRequest, UploadRequest
 
 from benchmarks import servers
-from benchmarks.load import five
+from benchmarks.server.load import five
 
 COMMITTERS = 16
 OFTEN = 500

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.spec import Document, Entry, entries
+from tools.openapi.spec import Document, Entry, entries
 
 PREAMBLE = '''"""The operations of the API, their parameters and the kinds of error, for the server to bind requests.
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.correctness_page import Proof
-from tools.correctness_reports import (
+from tools.correctness.page import Proof
+from tools.correctness.reports import (
     Report,
     of_histories,
     of_mutants,
@@ -23,7 +23,7 @@ from tools.correctness_reports import (
     of_schemathesis,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)

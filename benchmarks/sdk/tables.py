@@ -1,7 +1,7 @@
 """Tables through the SDK's own verbs: the memory of a stream, and the time compared with pyarrow on local files.
 
-    python -m benchmarks.tables memory FOLDER [GIB]     a stream into a branch, and out again, in a process of its own
-    python -m benchmarks.tables speed FOLDER [FILES]    a data set of 4 MiB files, read and written; medians, in turns
+    python -m benchmarks.sdk.tables memory FOLDER [GIB]     a stream into a branch and back, in a separate process
+    python -m benchmarks.sdk.tables speed FOLDER [FILES]    a data set of 4 MiB files, read and written, in turns
 
 Prints JSON. What lakebed wrote is durable when the clock stops, so the local files are synced as well.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import servers
-from benchmarks.dataframes import ROWS, compare, table
+from benchmarks.sdk.dataframes import ROWS, compare, table
 
 BATCH = 1 << 17
 """Rows of 8 bytes: a batch is 1 MiB, and does not compress."""

@@ -3,7 +3,7 @@
 Raw sockets under uvloop, a minimal reader of answers: about 15 us a request, so that the server is the limit and
 not the client. Prints JSON: requests a second, latencies in ms, and how many answers were not 2xx.
 
-    python -m benchmarks.load PORT CONNECTIONS SECONDS KIND [ARGUMENT]
+    python -m benchmarks.server.load PORT CONNECTIONS SECONDS KIND [ARGUMENT]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The KV stores: gets/s, rows scanned/s, and durable puts/s, by 1 and by 64 callers. Prints JSON.
 
-    python -m benchmarks.kv [rows] [directory]             SQLite
-    python -m benchmarks.kv postgres [rows]                PostgreSQL, started for it on this machine, fsync on
+    python -m benchmarks.engine.kv [rows] [directory]             SQLite
+    python -m benchmarks.engine.kv postgres [rows]                PostgreSQL, started for it on this machine, fsync on
 
 The directory decides what an fsync costs, and with it the puts; the default is a temporary one. `staged` is the hot
 path of a server: one check, of the same branch record in all batches, and one new row.

@@ -29,7 +29,7 @@ from lakebed_engine.vocabulary.requests import (
     WorkspaceRequest,
 )
 
-from benchmarks.scale import entry, path_of, peak, stage_all, timed
+from benchmarks.engine.scale import entry, path_of, peak, stage_all, timed
 
 REQUEST = CommitRequest(message="m", committer="bench")
 
@@ -208,7 +208,9 @@ async def fill(entries: int, root: Path) -> dict[str, float]:
 async def listing(entries: int, root: Path) -> dict[str, float]:
     """Resident MiB while listing a branch of 5 times as many entries with a cache of 64 MiB."""
     # in a process of its own: the memory that filling takes is not the listing's
-    subprocess.run([sys.executable, "-m", "benchmarks.protocol", "fill", str(5 * entries), str(root)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "benchmarks.engine.protocol", "fill", str(5 * entries), str(root)], check=True
+    )
     kv = SqliteKV(root / "kv.db")
     engine = Engine(kv, Stores(root / "objects"), cache_bytes=CACHE_MIB << 20)
     count, after = 0, ""

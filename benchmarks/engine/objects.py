@@ -1,4 +1,6 @@
-"""How fast the object stores are: `python benchmarks/objects.py [--memory | --s3] [--directory DIR] [--mib 256]`.
+"""Measure the object stores.
+
+    python -m benchmarks.engine.objects [--memory | --s3] [--directory DIR] [--mib 256]
 
 Prints durable small puts a second (32 tasks), small reads, and streams of 256 MiB both ways. `--s3` starts SeaweedFS on
 this machine (see tests/support/s3.py): what is measured is that server as much as the adapter. Set PYTHONPATH to
@@ -80,7 +82,7 @@ async def run(store: ObjectStore, mib: int, puts: int) -> None:
 
 
 def on_s3(mib: int, puts: int) -> None:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from tests.support.s3 import running_seaweedfs
 
     with running_seaweedfs() as server:

@@ -1,6 +1,6 @@
 """One large object into a bucket and back, by signed addresses and through the server, in one run.
 
-    python -m benchmarks.signed FOLDER [MIB]
+    python -m benchmarks.sdk.signed FOLDER [MIB]
 
 Prints JSON: MiB/s each way, peak memory of a client that uploads (MiB), and KiB that passed the server. The bucket is a
 real S3 server on this machine (SeaweedFS), so everything shares its cores: the ratios say what the way costs.
@@ -60,7 +60,7 @@ def peak_of_client(endpoint: str, keys: list[str], mib: int) -> float:
     """Of a process that does nothing else."""
     names = ("LAKEBED_ENDPOINT", "LAKEBED_ACCESS_KEY_ID", "LAKEBED_SECRET_ACCESS_KEY")
     env = {**os.environ, **dict(zip(names, (endpoint, *keys), strict=True))}
-    command = [sys.executable, "-m", "benchmarks.signed", "client", str(mib)]
+    command = [sys.executable, "-m", "benchmarks.sdk.signed", "client", str(mib)]
     return float(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
 
 

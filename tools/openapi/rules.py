@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tools.operation_table import attribute
-from tools.spec import METHODS, Document, Entry, entries, resolve
+from tools.openapi.operation_table import attribute
+from tools.openapi.spec import METHODS, Document, Entry, entries, resolve
 
 Complaint = tuple[str, str]
 """Where, and what is wrong there."""

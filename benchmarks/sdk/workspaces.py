@@ -1,6 +1,6 @@
 """Committers of one small object each on one branch, through HTTP. Prints JSON.
 
-python -m benchmarks.workspaces PORT COMMITTERS SECONDS workspace|publish
+python -m benchmarks.sdk.workspaces PORT COMMITTERS SECONDS workspace|publish
 
 With a workspace: create, one object, commit. Published: one request.
 """
@@ -15,7 +15,7 @@ import time
 
 import uvloop
 
-from benchmarks.load import authorization
+from benchmarks.server.load import authorization
 
 BASE = "/api/v1/repositories/bench"
 

@@ -1,6 +1,6 @@
 """Compares the S3 gateway with SeaweedFS's S3 server and moto's. The same clients send the same requests. Prints JSON.
 
-    python -m benchmarks.s3 FOLDER [SECONDS] [ROUNDS] [SERVERS] [KINDS]
+    python -m benchmarks.server.s3 FOLDER [SECONDS] [ROUNDS] [SERVERS] [KINDS]
 
 Every round asks the servers in turn, each time beginning with another one. The figures are medians. Each server is a
 separate process on this machine, over an empty directory on the same disk. `lakebed` (one process) and `workers` (two)
@@ -29,7 +29,7 @@ import boto3  # type: ignore[import-untyped]
 from botocore.config import Config  # type: ignore[import-untyped]
 
 from benchmarks import servers
-from benchmarks.s3_load import BIG, KEYS
+from benchmarks.server.s3_load import BIG, KEYS
 from tests.support.s3 import S3Server, running_seaweedfs
 
 CONNECTIONS = 8
@@ -68,7 +68,7 @@ class Peer:
         """Requests, keys or MiB a second, by `s3_load`."""
         connections = 1 if kind == "list" else CONNECTIONS
         amount = 4 if kind.startswith("big") else seconds
-        command = [sys.executable, "-m", "benchmarks.s3_load", self.port, self.bucket, self.prefix, kind]
+        command = [sys.executable, "-m", "benchmarks.server.s3_load", self.port, self.bucket, self.prefix, kind]
         keys = {"AWS_ACCESS_KEY_ID": self.access_key_id, "AWS_SECRET_ACCESS_KEY": self.secret_access_key}
         words = [str(word) for word in (*command, connections, amount)]
         try:

@@ -1,7 +1,7 @@
 """Reads and writes a Parquet data set of 200 MiB in 50 files through `lakebed://`, compared with pyarrow on local
 files.
 
-    python -m benchmarks.dataframes FOLDER [FILES]
+    python -m benchmarks.sdk.dataframes FOLDER [FILES]
 
 Prints JSON. The ways take turns in each round, and the result is the median of the rounds. `direct` reads and writes in
 the directory that the server shares with this machine. `proxied` moves every byte through the server. Everything that

@@ -1,7 +1,7 @@
 """Uploads many files and one large file through a workspace into a local store, compared with git on the same files.
 
-    python -m benchmarks.bulk files FOLDER [COUNT]     files/s, and requests to the server for each 10,000 of them
-    python -m benchmarks.bulk large FOLDER [GIB]       memory of a client that uploads a stream
+    python -m benchmarks.sdk.bulk files FOLDER [COUNT]     files/s, and requests to the server for each 10,000 of them
+    python -m benchmarks.sdk.bulk large FOLDER [GIB]       memory of a client that uploads a stream
 
 Prints JSON. The time of an upload begins with the creation of the workspace and ends with the answer to the commit.
 Everything is durable then (fsync on), while git's files are not. Each round has a tree of its own, because files that

@@ -1,6 +1,6 @@
 """One kind of S3 request after the other, by a client that costs little; run in a process of its own. Prints JSON.
 
-    python -m benchmarks.s3_load PORT BUCKET PREFIX KIND CONNECTIONS SECONDS
+    python -m benchmarks.server.s3_load PORT BUCKET PREFIX KIND CONNECTIONS SECONDS
 
 Kinds: fill (what the others read), put and get of 1 KiB, list (pages of 1,000 keys), big_put and big_get of 64 MiB
 (MiB/s). All is signed before the clock starts. Credentials come in the environment, as AWS's tools read them.
@@ -22,8 +22,8 @@ from urllib.parse import quote
 
 import uvloop
 
-from benchmarks import load
-from benchmarks.s3_signing import UNSIGNED, Place
+from benchmarks.server import load
+from benchmarks.server.s3_signing import UNSIGNED, Place
 
 KEYS = 5000
 BIG = 64 << 20

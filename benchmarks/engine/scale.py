@@ -108,7 +108,7 @@ def in_calm(entries: int, root: Path) -> dict[str, float]:
 
     The process that made the commits is not used: for seconds it returns its memory, in pauses of 5 ms.
     """
-    command = [sys.executable, "-m", "benchmarks.scale", "pages", str(entries), str(root)]
+    command = [sys.executable, "-m", "benchmarks.engine.scale", "pages", str(entries), str(root)]
     runs = [json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout) for _ in range(3)]
     return dict(min(runs, key=lambda run: float(run["list_page_cold_max_s"])))
 

@@ -1,7 +1,7 @@
 """Run the proofs, and write docs/correctness.md from what was seen: `make correctness`.
 
-    python tools/correctness.py [--seeds 20000] [--sets 20] [--kills 50] [--workspaces 200] [--examples 20]
-                                [--disks 20000] [--history 600] [--inputs 20000] [--only kills,races] [--dry]
+    python -m tools.correctness.run [--seeds 20000] [--sets 20] [--kills 50] [--workspaces 200] [--examples 20]
+                                    [--disks 20000] [--history 600] [--inputs 20000] [--only kills,races] [--dry]
 
 Every figure is read from the run's own report. What `--only` leaves out keeps its last result. Exit code 1 when a proof
 failed, which the page then says.
@@ -23,11 +23,9 @@ from pathlib import Path
 
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # started as a script: `tools` is not on the path
-
-from tools.correctness_page import PAGE, RESULTS, Proof, Seen, render
-from tools.correctness_proofs import PROOFS, ROOT, Job
-from tools.correctness_reports import Report
+from tools.correctness.page import PAGE, RESULTS, Proof, Seen, render
+from tools.correctness.proofs import PROOFS, ROOT, Job
+from tools.correctness.reports import Report
 
 
 def run(job: Job, sizes: Mapping[str, int], folder: Path) -> Seen:

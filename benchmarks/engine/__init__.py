@@ -1,0 +1,1 @@
+"""Benchmarks of the engine and its stores, without a server."""

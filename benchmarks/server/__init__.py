@@ -1,0 +1,1 @@
+"""Benchmarks of the server: the REST API, the S3 gateway, and their load generators."""
