@@ -14,8 +14,7 @@ from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from lakebed._async.http.attempts import repeated
-from lakebed._async.http.sent_body import LengthChanged, SentBody, source_error
+from lakebed._async.http.attempts import LengthChanged, SentBody, repeated, source_error
 from lakebed._compat.aio import Clients
 from lakebed._compat.aio_http import Response, new_client
 from lakebed._http import retry

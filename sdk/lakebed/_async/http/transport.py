@@ -14,9 +14,8 @@ from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from lakebed._async.http.attempts import repeated
+from lakebed._async.http.attempts import LengthChanged, SentBody, repeated, source_error
 from lakebed._async.http.object_store import Outside
-from lakebed._async.http.sent_body import LengthChanged, SentBody, source_error
 from lakebed._compat.aio import Clients, run_in_thread
 from lakebed._compat.aio_http import Client, Response, new_client
 from lakebed._gateway import calls

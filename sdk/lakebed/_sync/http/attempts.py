@@ -1,14 +1,15 @@
 # Generated from sdk/lakebed/_async/http/attempts.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Send a request again while that can help."""
+"""Sends a request once more if that can help, and checks the body of each attempt while it is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from lakebed._compat.sync import Job, sleep
 from lakebed._http import retry
+from lakebed._values.wire import Call
 
 T = TypeVar("T")
 
@@ -62,3 +63,36 @@ def _more(
 
 def _sleep(seconds: float) -> None:
     sleep(seconds)
+
+
+class LengthChanged(Exception):
+    """The source has more or fewer bytes than it stated before the request."""
+
+
+class SentBody:
+    """A request body while it is sent. HTTP libraries hide the error of a source behind their own: `error` keeps it."""
+
+    def __init__(self, source: Iterator[bytes], size: int | None) -> None:
+        self._source = source
+        self._size = size
+        self.error: Exception | None = None
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body. Raises LengthChanged before the server gets a byte too many, or after a byte too few."""
+        sent = 0
+        try:
+            for piece in self._source:
+                sent += len(piece)
+                if self._size is not None and sent > self._size:
+                    raise LengthChanged
+                yield piece
+            if self._size is not None and sent < self._size:
+                raise LengthChanged
+        except Exception as error:
+            self.error = error
+            raise
+
+
+def source_error(call: Call[Any], error: Exception) -> Exception:
+    """The error to raise when the source of a body fails: an error of the call if the length is wrong, else its own."""
+    return retry.length_changed(call) if isinstance(error, LengthChanged) else error

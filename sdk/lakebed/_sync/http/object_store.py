@@ -20,8 +20,7 @@ from lakebed._compat.sync import Clients
 from lakebed._compat.sync_http import Response, new_client
 from lakebed._http import retry
 from lakebed._http.exchange import USER_AGENT, BadAddressError, HttpError, NotConnectedError, Options, Request
-from lakebed._sync.http.attempts import repeated
-from lakebed._sync.http.sent_body import LengthChanged, SentBody, source_error
+from lakebed._sync.http.attempts import LengthChanged, SentBody, repeated, source_error
 from lakebed._values.signed import PartUrl
 from lakebed._values.upload_source import Meter
 from lakebed._values.wire import Answer, Call

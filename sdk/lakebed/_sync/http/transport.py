@@ -23,9 +23,8 @@ from lakebed._http import loopback, retry, trust
 from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with_query
 from lakebed._settings import config
 from lakebed._settings.config import Settings
-from lakebed._sync.http.attempts import repeated
+from lakebed._sync.http.attempts import LengthChanged, SentBody, repeated, source_error
 from lakebed._sync.http.object_store import Outside
-from lakebed._sync.http.sent_body import LengthChanged, SentBody, source_error
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import AuthenticationError, LakebedError
