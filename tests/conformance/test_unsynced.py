@@ -19,6 +19,7 @@ from lakebed_engine.stores.objects.local import stream
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.stores.objects.threads import Threads
 
 from tests.conformance.objects import MIB, cut, keys
 
@@ -80,6 +81,48 @@ def test_objects_unsynced_never_do(
     monkeypatch.setattr(stream, "_SYNC_EVERY", MIB)
     work_on_objects(tmp_path, durable=False)
     assert dict(syncs) == {}
+
+
+class CountingThreads(Threads):
+    """Counts the batches of small writes that a thread is woken for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.woken = 0
+
+    def write(self, job: Callable[[], None]) -> None:
+        self.woken += 1
+        super().write(job)
+
+
+@pytest.mark.parametrize(
+    ("calls", "size", "key", "woken"),
+    [
+        (UnsyncedCalls, 1000, "fresh", False),
+        (UnsyncedCalls, 64 << 10, "fresh", False),
+        (UnsyncedCalls, (64 << 10) + 1, "fresh", True),  # it would hold the event loop up
+        (UnsyncedCalls, 1000, "any", True),  # the lock for its name may have to be waited for
+        (UnsyncedCalls, 1000, "by content", True),  # and for this one as well
+        (SystemCalls, 1000, "fresh", True),
+    ],
+)
+async def test_what_waits_for_nothing_wakes_no_thread(
+    tmp_path: Path, calls: type[SystemCalls], size: int, key: str, woken: bool
+) -> None:
+    threads = CountingThreads()
+    store = LocalObjects(tmp_path, "local://t", calls=calls(), threads=threads)
+    data = bytes(size)
+
+    async def put(name: str) -> None:
+        if key == "by content":
+            await store.put(name, data, by_content=True)
+        else:
+            await store.put_stream(name, cut(data, size), fresh=key == "fresh")
+
+    await asyncio.gather(*(put(f"data/{n}") for n in range(8)))
+    assert [len(await store.get(name)) for name in await keys(store)] == [size] * 8
+    threads.close()
+    assert bool(threads.woken) == woken
 
 
 async def test_more_concurrent_puts_than_one_batch_are_stored(tmp_path: Path) -> None:
