@@ -78,7 +78,7 @@ def test_a_wildcard_in_a_request_is_a_character() -> None:
         assert effect(permissions, READ, resource) == "neutral"
 
 
-def test_one_kind_of_resource_is_not_another() -> None:
+def test_rules_cover_only_their_kind_of_resource() -> None:
     """Rules about objects cover no branch, and rules about users cover no group."""
     permissions = compiled(allow("fs:*", arn.object_("a", "*")), allow("auth:*", arn.user("*")))
     assert effect(permissions, READ, arn.branch("a", "x")) == "neutral"

@@ -216,7 +216,7 @@ def test_many() -> None:
     ],
     ids=str,
 )
-def test_some_denial_below_a_prefix(statement: dict[str, Any], denies: bool) -> None:
+def test_denials_below_a_prefix_are_detected(statement: dict[str, Any], denies: bool) -> None:
     context = Context(source_ip="192.0.2.7", branch="main")
     prefix = arn.object_("sales", "")
     assert compiled(allow("fs:*"), statement).denies_any(READ, prefix, context) is denies
@@ -226,7 +226,7 @@ def test_some_denial_below_a_prefix(statement: dict[str, Any], denies: bool) -> 
     assert compiled(deny(READ, PATH, IpAddress=TEN)).denies_any(READ, prefix, unknown)
 
 
-def test_some_allowance() -> None:
+def test_allows_some_detects_allowances_for_any_resource() -> None:
     permissions = compiled(allow("fs:List*", SALES), deny("fs:ReadConfig"))
     assert permissions.allows_some("fs:ListRepositories")
     assert not permissions.allows_some("fs:ReadConfig")
@@ -286,7 +286,7 @@ def test_a_need_may_be_about_another_branch() -> None:
     assert permissions.check(Need(READ, PATH, branch=""), CONTEXT) is not None
 
 
-def test_a_key_is_only_ever_narrowed() -> None:
+def test_key_permissions_only_narrow_those_of_its_user() -> None:
     user = compiled(allow("fs:*", f"{SALES}*"), deny(WRITE, PATH))
     key = compiled(allow("fs:Read*", [SALES, f"{SALES}/*"]), allow(WRITE), allow("auth:*"))
     permissions = user.narrowed(key)

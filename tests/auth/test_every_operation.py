@@ -101,7 +101,7 @@ def test_exactly_the_permissions_of_the_table_suffice(people: People, name: str)
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_each_permission_is_needed(people: People, name: str) -> None:
+def test_operation_is_denied_without_each_of_its_permissions(people: People, name: str) -> None:
     sample = SAMPLES[name]
     for left_out in range(len(sample.needs)):
         needs = (*sample.needs[:left_out], *sample.needs[left_out + 1 :])

@@ -34,7 +34,7 @@ def a_right_ends(people: People) -> None:
     assert people("ana", "GET", REPO).status == 403
 
 
-def test_nothing_is_wrong_without_a_fault(people: People) -> None:
+def test_unchanged_code_passes_the_checks_of_the_mutants(people: People) -> None:
     deny_holds_in_s3(people)
     people.run(people.directory.delete_user("ana"))
     a_right_ends(people)

@@ -254,7 +254,7 @@ def place(server: RunningServer) -> Iterator[lakebed.Repository]:
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_what_has_no_verb_answers_a_plain_request(run: Run, place: lakebed.Repository, name: str) -> None:
+def test_operations_without_a_verb_work_by_lakebed_api(run: Run, place: lakebed.Repository, name: str) -> None:
     plain = LEFT_OUT[name]
     handle, _, verb = plain.instead.partition(".")
     assert inspect.isfunction(getattr(getattr(lakebed, handle), verb))

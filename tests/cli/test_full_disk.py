@@ -101,7 +101,7 @@ def test_a_file_that_is_too_large_leaves_the_others_their_chance(
 
 
 @pytest.mark.parametrize(("number", "full"), [("ENOSPC", True), ("EDQUOT", True), ("EROFS", True), ("EACCES", False)])
-def test_what_a_full_disk_says(number: str, full: bool) -> None:
+def test_full_disk_errors_are_recognized(number: str, full: bool) -> None:
     assert is_full(OSError(getattr(errno, number), "told by the disk")) is full
     assert not is_full(lakebed.StoreFullError("told by the server"))
 

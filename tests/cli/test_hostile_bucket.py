@@ -118,7 +118,7 @@ def test_fsck_and_rebuild_go_on(case: str, command: Command, data_dir: Path, tmp
     assert (done["commits"], done["branches"]) == (2, 1) or name.startswith("commits")
 
 
-def test_what_is_left_is_there_after_a_rebuild(command: Command, data_dir: Path, tmp_path: Path) -> None:
+def test_rebuild_restores_the_good_data_of_a_hostile_bucket(command: Command, data_dir: Path, tmp_path: Path) -> None:
     """All odd files together."""
     shutil.copytree(data_dir / "objects", tmp_path / "fresh" / "objects")
     folder = inside(tmp_path / "fresh")

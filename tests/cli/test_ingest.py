@@ -116,7 +116,7 @@ def test_an_empty_source_is_more_often_a_mistake(feed: Feed) -> None:
     assert feed.paths() == []
 
 
-def test_who_may_not(feed: Feed) -> None:
+def test_ingest_without_permission_is_refused(feed: Feed) -> None:
     """6: the server reads only what its administrator allows; 2: what cannot be meant; 4: what others have staged."""
     for uri in ("local://secret/", "local://feeder/", "s3://secret/x/"):
         assert "ingest.allow" in feed.lakebed("ingest", "diff", "--from", uri, "--to", feed.place, code=6).err
@@ -181,7 +181,7 @@ def wait_for(done: Callable[[], bool], process: subprocess.Popen[bytes]) -> None
         time.sleep(0.05)
 
 
-def test_what_cannot_pass_ends_the_watch(feed: Feed) -> None:
+def test_lasting_errors_end_the_watch(feed: Feed) -> None:
     feed.write("a", "1")
     denied = feed.lakebed("ingest", "commit", "--from", "local://secret/", "--to", feed.place, "--watch", code=6)
     assert "local://secret/" in denied.err

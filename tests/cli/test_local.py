@@ -201,7 +201,7 @@ def test_status_hashes_only_files_with_new_mtime_or_size(run: Run, top: Path, mo
     assert read == [top / "a.txt"]
 
 
-def test_what_a_directory_cannot_be_is_refused(run: Run, main: lakebed.Branch, top: Path, tmp_path: Path) -> None:
+def test_invalid_directories_are_refused(run: Run, main: lakebed.Branch, top: Path, tmp_path: Path) -> None:
     source = f"{main.repository.id}/main/data"
     assert "is a clone of" in run("local", "clone", source, str(top), code=2).err
     (tmp_path / "full").mkdir()

@@ -99,7 +99,7 @@ def test_the_life_of_a_tag(run: Run, repo: lakebed.Repository) -> None:
 @pytest.mark.parametrize(
     "arguments", [("repo", "delete", "{}"), ("branch", "delete", "{}/main"), ("branch", "reset", "{}/main")]
 )
-def test_what_loses_something_asks_first(run: Run, repo: lakebed.Repository, arguments: tuple[str, ...]) -> None:
+def test_destructive_commands_ask_first(run: Run, repo: lakebed.Repository, arguments: tuple[str, ...]) -> None:
     assert "--yes" in run(*(one.format(repo.id) for one in arguments), code=2).err
     assert repo.exists()
 

@@ -119,7 +119,7 @@ def test_directories_both_ways(run: Run, repo: lakebed.Repository, tmp_path: Pat
         assert (tmp_path / "back" / name).read_text() == name
 
 
-def test_some_that_fail_do_not_stop_the_others(run: Run, main: lakebed.Branch, tmp_path: Path) -> None:
+def test_failed_uploads_do_not_stop_the_others(run: Run, main: lakebed.Branch, tmp_path: Path) -> None:
     (tmp_path / "u").mkdir()
     (tmp_path / "u/new").write_text("1")
     (tmp_path / "u/fx").write_text("1")

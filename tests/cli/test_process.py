@@ -321,7 +321,7 @@ def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.
     assert main.run(["--help"]) == 0
 
 
-def test_what_an_upload_leaves_out_is_one_plain_line(
+def test_upload_reports_skipped_files_in_a_single_line(
     server: RunningServer, repo: lakebed.Repository, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("1")

@@ -38,7 +38,7 @@ def test_files_become_a_commit(run: Run, main: lakebed.Branch, files: list[str])
     assert [change.path for change in main.uncommitted()] == ["others"]
 
 
-def test_where_files_go(run: Run, main: lakebed.Branch, files: list[str]) -> None:
+def test_published_files_get_the_expected_paths(run: Run, main: lakebed.Branch, files: list[str]) -> None:
     run("fs", "publish", files[0], place(main, "x.csv"), "-m", "m")
     run("fs", "publish", files[0], place(main, "dir/"), "-m", "m")
     row = run("fs", "publish", files[0], place(main), "-m", "m", "--json").json
@@ -49,7 +49,7 @@ def test_where_files_go(run: Run, main: lakebed.Branch, files: list[str]) -> Non
     assert not main.exists("x.csv")
 
 
-def test_what_is_refused(run: Run, main: lakebed.Branch, files: list[str], tmp_path: Path) -> None:
+def test_invalid_publishes_are_refused(run: Run, main: lakebed.Branch, files: list[str], tmp_path: Path) -> None:
     before = main.commit_info().id
     assert "others" in run("fs", "publish", files[0], place(main, "others"), "-m", "m", code=4).err
     run("fs", "publish", place(main), "--delete", "none", "-m", "m", code=5)

@@ -189,7 +189,7 @@ def test_own_access_keys(client: Client, server: RunningServer) -> None:
     assert refused(lakefs_sdk.AuthApi(raw(other)).get_current_user) == 401
 
 
-def test_what_is_not_here_says_so(client: Client, lakefs_repo: lakefs.Repository) -> None:
+def test_unsupported_lakefs_calls_are_not_implemented(client: Client, lakefs_repo: lakefs.Repository) -> None:
     auth, api = lakefs_sdk.AuthApi(raw(client)), raw(client)
     for call in (
         auth.list_users,

@@ -404,7 +404,7 @@ async def test_an_aborted_upload_leaves_nothing(
     assert server.uploads(prefix_of(namespace)) == []
 
 
-def test_an_upload_whose_parts_fail(opened: Callable[..., CloudObjects]) -> None:
+def test_failed_parts_abort_the_upload(opened: Callable[..., CloudObjects]) -> None:
     server = shared("seaweedfs")
 
     def plan(method: str, path: str) -> str | bytes:

@@ -76,7 +76,7 @@ async def test_file_and_directories_are_synced_by_one_call_before_the_answer(roo
 
 
 @pytest.mark.parametrize("fails", ["file", "directory"])
-async def test_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
+async def test_put_that_fails_to_sync_stores_nothing(root: Path, fails: str) -> None:
     calls = Syncing(fails)
     local = LocalObjects(root, "local://t", calls=calls)
     with pytest.raises(StoreUnavailableError, match=r"local://t/data/x: .*EIO"):
@@ -212,7 +212,7 @@ async def test_files_by_content_are_synced_with_their_directories_by_one_call(ro
     local.close()
 
 
-async def test_what_is_left_of_a_killed_put_is_replaced_whole(root: Path) -> None:
+async def test_partial_file_of_a_killed_put_is_replaced(root: Path) -> None:
     await setup_root(root)
     (root / "trees").mkdir()
     (root / "trees/x").write_bytes(b"sa")

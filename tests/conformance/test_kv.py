@@ -472,7 +472,7 @@ async def test_a_missing_directory_is_made(tmp_path: Path) -> None:
         SqliteKV(tmp_path / "file" / "kv.sqlite")
 
 
-def test_what_is_not_a_store_is_refused_and_left_alone(path: Path) -> None:
+def test_foreign_sqlite_files_are_refused_and_unchanged(path: Path) -> None:
     path.write_bytes(b"a text file, long enough to be a header" * 10)
     with pytest.raises(CorruptDataError):
         SqliteKV(path)

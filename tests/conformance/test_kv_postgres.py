@@ -85,9 +85,7 @@ def statement(schema: str, batch: Batch) -> Sequence[object]:
 
 
 @pytest.mark.parametrize("present", [True, False])
-async def test_what_a_check_has_seen_stays_true_until_the_commit(
-    postgres: Postgres, schema: str, present: bool
-) -> None:
+async def test_checked_version_is_locked_until_the_commit(postgres: Postgres, schema: str, present: bool) -> None:
     async with opened(postgres.dsn, schema) as kv, other(postgres, schema) as elsewhere:
         version = await put(kv, b"seen") if present else ABSENT
         await put(kv, b"there")
@@ -510,7 +508,7 @@ async def test_a_server_that_dies_during_calls(mortal: Postgres, schema: str) ->
         assert await kv.get("p", b"k") == (b"v", version), "the statement was waiting: it cannot have happened"
 
 
-async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mortal: Postgres, schema: str) -> None:
+async def test_acknowledged_commits_survive_a_crash_of_postgres_under_load(mortal: Postgres, schema: str) -> None:
     async with opened(mortal.dsn, schema, patience=PATIENCE) as kv:
         acknowledged: set[bytes] = set()
         asked: set[bytes] = set()

@@ -166,7 +166,7 @@ async def test_root_removed_while_store_is_open(local: LocalObjects, root: Path)
     assert await local.get("a/b") == b"2"
 
 
-async def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: Path) -> None:
+async def test_store_does_not_recreate_a_deleted_directory(place: Path) -> None:
     """When a disk is not mounted, its files are not "absent", and the mount would hide new files."""
     base = place / "disk"
     base.mkdir()

@@ -143,7 +143,7 @@ async def test_concurrent_assembles_of_one_upload_store_one_object(place: Place)
 
 
 @pytest.mark.parametrize("data", [b"", b"one"])
-async def test_one_part_alone(place: Place, data: bytes) -> None:
+async def test_single_part_upload(place: Place, data: bytes) -> None:
     key = place.key()
     upload = await place.assembler.begin(key, "")
     await place.assembler.assemble(key, upload, [await put(place, key, upload, 3, data)])

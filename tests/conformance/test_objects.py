@@ -322,7 +322,7 @@ async def test_copy(store: ObjectStore) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "x" * 1025, "é" * 513, "\ud800"])
-async def test_what_is_no_key(store: ObjectStore, key: str) -> None:
+async def test_invalid_keys_are_refused(store: ObjectStore, key: str) -> None:
     for call in (
         store.put(key, b""),
         store.put_stream(key, cut(b"", 1)),

@@ -79,7 +79,7 @@ def test_keys_are_found_as_obstore_finds_them(tmp_path: Path, monkeypatch: pytes
     assert "%2Feu-north-1%2Fs3" in read_url()
 
 
-async def test_what_is_signed_with_a_write() -> None:
+async def test_signed_write_covers_content_type_and_metadata() -> None:
     async def go() -> SignedRequest:
         store = CloudObjects("s3://bucket/lake", CloudOptions(access_key_id="AKID", secret_access_key="secret"))
         assert store.signer is not None

@@ -51,7 +51,7 @@ def fault(line: str) -> str:
 
 
 @pytest.mark.parametrize("pages", [PAGES, SOURCES], ids=["pages", "messages"])
-def test_what_is_named_is_there(pages: list[Path]) -> None:
+def test_documented_commands_exist(pages: list[Path]) -> None:
     wrong, seen = [], 0
     for page in pages:
         for line, command in commands(page.read_text("utf-8")):

@@ -22,7 +22,7 @@ def test_style_guide_lists_the_same_words() -> None:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_each_word_is_found(word: str) -> None:
+def test_all_listed_words_are_found(word: str) -> None:
     assert word in words_in("docs/x.md", f"Here: {word} it.")
     assert word in words_in("sdk/x.py", f"# Here: {word} it.\n")
 

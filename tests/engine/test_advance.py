@@ -72,7 +72,7 @@ async def advance_plain(engine: Engine, ws: Workspace) -> Commit:
 
 @pytest.mark.parametrize("policy", ["abort", "rebase", "overwrite"])
 @pytest.mark.parametrize("moved", ["not", "disjoint", "overlap", "same"])
-async def test_each_policy_when_the_branch_has_moved(policy: str, moved: str) -> None:
+async def test_policies_when_the_branch_has_moved(policy: str, moved: str) -> None:
     engine, ws = await base()
     start = ws.commit_id
     await put(engine, "a", "mine", ws.name)
@@ -272,7 +272,7 @@ async def test_a_glob_that_matches_nothing_is_an_error(globs: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize("glob", ["", "#x", "!", "a\\", "[z-a]", "\ud800"])
-async def test_what_is_no_glob_is_refused(glob: str) -> None:
+async def test_invalid_globs_are_refused(glob: str) -> None:
     engine, ws = await base()
     await put(engine, "a", "mine", ws.name)
     await fails(advance(engine, ws, "rebase", glob), errors.InvalidRequestError)
@@ -345,7 +345,7 @@ async def test_the_branch_must_be_there() -> None:
     assert (await content(engine, "dev"))["b"] == "2"
 
 
-async def test_what_no_request_may_say() -> None:
+async def test_invalid_advance_options_are_refused() -> None:
     engine, ws = await base()
     for options in (
         {"policy": "maybe"}, {"replace_prefix": ("",)}, {"replace_prefix": ("x",) * 101}, {"date": 1 << 70},

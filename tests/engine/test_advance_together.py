@@ -229,7 +229,7 @@ def test_an_answer_that_nothing_can_settle_is_unknown_to_all_of_them() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "once"])
-def test_one_workspace_sent_twice_is_committed_once(key: str) -> None:
+def test_workspace_sent_twice_is_committed_once(key: str) -> None:
     async def job() -> None:
         async with lake() as (engine, store, _, _):
             first, twice = await filled(engine, "a", "1"), await workspace(engine)
@@ -262,7 +262,7 @@ def test_the_store_fails_for_the_first_one_and_the_others_go_on() -> None:
     run_job(job())
 
 
-def test_one_whose_caller_gives_up_is_committed_once_or_not_at_all() -> None:
+def test_cancelled_advance_is_committed_at_most_once() -> None:
     async def job() -> None:
         async with lake() as (engine, store, _, _):
             found = [await filled(engine, f"p/{number}", "1") for number in range(4)]

@@ -37,7 +37,7 @@ def carrying(patch: pa.Table) -> tuple[str, bytes]:
 
 
 @given(st.lists(INFOS, max_size=5).map(tuple), PATCHES)
-def test_ids_and_rows_are_those_of_the_table(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> None:
+def test_ids_and_rows_equal_the_table(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> None:
     newest, *older = patches
     tree, rows = tree_with_inline_patch(ranges, tuple(older), newest)
     assert rows == metarange_rows(ranges, patches)

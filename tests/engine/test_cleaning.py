@@ -42,7 +42,7 @@ async def drop_all(engine: Any, clock: FakeClock) -> None:
     await engine.maintenance.clean()
 
 
-async def test_what_was_dropped_goes_after_the_grace_and_not_before() -> None:
+async def test_dropped_layers_are_deleted_only_after_the_grace() -> None:
     kv, clock = MemoryKV(), FakeClock()
     engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
     await put_commit(engine, {"a": "1"})

@@ -26,7 +26,7 @@ from tests.engine.support import (
 )
 
 
-async def test_what_a_commit_says() -> None:
+async def test_commit_records_have_all_fields() -> None:
     clock = FakeClock(1_700_000_000.9)
     engine = await make_engine(clock=clock)
     root = await engine.commits.get(REPO, "main")

@@ -40,7 +40,7 @@ async def first_parents(engine: Engine) -> list[tuple[str, list[str]]]:
     return found[1:]
 
 
-async def test_each_has_its_own_commit_and_all_are_made_in_one_swap() -> None:
+async def test_queued_commits_are_separate_and_share_a_single_swap() -> None:
     async with lake() as (engine, store, kv, _):
         tasks = await queued(engine, store, 5)
         swaps = []
@@ -156,7 +156,7 @@ async def test_a_lost_answer_counts_for_all_of_them(how: str, settled: bool) -> 
             assert messages in (["m0"], ["m0", "m1", "m2", "m3"])
 
 
-async def test_who_came_to_an_earlier_branch_of_this_name_commits_nothing() -> None:
+async def test_commit_to_a_deleted_and_recreated_branch_is_refused() -> None:
     async with lake() as (engine, store, _, _):
         await engine.branches.create(REPO, "work", "main")
         store.opened.clear()

@@ -86,7 +86,7 @@ async def test_a_checkpoint_does_not_outlive_its_version() -> None:
     assert await versions(engine) == [name(0).removeprefix(LOG)]
 
 
-async def test_a_log_whose_beginning_was_cleaned_away_is_a_line() -> None:
+async def test_log_without_its_first_versions_is_checked() -> None:
     engine = await make_engine()
     made = await grown(engine, 0, 1, 2)
     await put_commit(engine, {name(2, "checkpoint.parquet"): "c", name(0): None, name(1): None})
@@ -140,7 +140,7 @@ async def test_a_pick_of_a_clean_up_takes_no_version_that_only_the_branch_has() 
 
 
 @pytest.mark.parametrize("path", [f"{LOG}_last_checkpoint", name(1, "crc"), f"{TABLE}extra.parquet", "a_delta_log/x"])
-async def test_what_is_no_version_is_taken_back_as_any_file(path: str) -> None:
+async def test_revert_removes_files_that_are_no_delta_versions(path: str) -> None:
     engine = await make_engine()
     await grown(engine, 0)
     odd = await put_commit(engine, {path: "x"})
@@ -149,7 +149,7 @@ async def test_what_is_no_version_is_taken_back_as_any_file(path: str) -> None:
     assert path not in await content(engine)
 
 
-async def test_each_table_is_looked_at_by_itself() -> None:
+async def test_tables_are_checked_independently() -> None:
     engine = await make_engine()
     await grown(engine, 0)
     both = await put_commit(engine, {name(1): "1", f"b/{name(0)}": "b", "_delta_log/" + name(0)[len(LOG) :]: "root"})

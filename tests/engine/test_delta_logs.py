@@ -53,7 +53,7 @@ LATER = [name(2), f"{LOG}{1:020}.checkpoint.parquet", f"{LOG}{1:020}.crc", f"{LO
 @pytest.mark.parametrize("by_rule", [False, True], ids=["strategy", "rule"])
 @pytest.mark.parametrize("winner", ["source", "dest"])
 @pytest.mark.parametrize("later", LATER)
-async def test_what_only_the_losing_line_has_is_a_conflict(by_rule: bool, winner: str, later: str) -> None:
+async def test_extra_version_of_the_losing_log_is_a_conflict(by_rule: bool, winner: str, later: str) -> None:
     loser = {name(1): "loser", later: "more"}
     sides = ({name(1): "winner"}, loser) if winner == "source" else (loser, {name(1): "winner"})
     options: dict[str, Any] = {"resolve": [("lake/events/**", winner)]} if by_rule else {"strategy": f"{winner}-wins"}
@@ -63,7 +63,7 @@ async def test_what_only_the_losing_line_has_is_a_conflict(by_rule: bool, winner
     assert "one numbered line" in error.message
 
 
-async def test_what_the_winning_line_has_more_is_taken() -> None:
+async def test_extra_version_of_the_winning_log_is_merged() -> None:
     engine = await parted({name(1): "dev", name(2): "dev"}, {name(1): "main"})
     await merge(engine, "dev", strategy="source-wins")
     found = await content(engine)

@@ -36,7 +36,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("key", FOREIGN)
-def test_what_only_looks_like_a_key_of_the_engine(key: str) -> None:
+def test_foreign_keys_are_not_taken_for_keys_of_the_engine(key: str) -> None:
     assert (is_made(key), workspace_of(key), is_mark(key)) == (False, "", False)
 
 

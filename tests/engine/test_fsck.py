@@ -193,7 +193,7 @@ async def test_a_whole_repository_has_no_problem_and_after_the_cleaner_no_orphan
     assert lake.store._blobs == before, "a check writes nothing"  # type: ignore[attr-defined]
 
 
-async def test_what_the_cleaner_is_about_to_remove_is_no_orphan() -> None:
+async def test_layers_due_for_cleaning_are_no_orphans() -> None:
     clock = FakeClock()
     lake = await make_lake(clock=clock, cleanup_grace=300.0)
     await commit(lake.engine, branch="busy")
@@ -515,7 +515,7 @@ GOOD = table([("a", "1"), ("b", "2"), ("c", "3")])
         (GOOD.slice(0, 0), ["hash", "no rows"]),
     ],
 )
-def test_a_range_whose_rows_are_wrong_though_its_checksum_fits(rows: pa.Table, complaints: list[str]) -> None:
+def test_fsck_finds_wrong_rows_of_a_range_with_a_valid_checksum(rows: pa.Table, complaints: list[str]) -> None:
     found = range_id(GOOD)
     said = [("a", "c", 3, int(row_sizes(GOOD).sum()))]
     rows = rows.cast(GOOD.schema).combine_chunks()
@@ -525,7 +525,7 @@ def test_a_range_whose_rows_are_wrong_though_its_checksum_fits(rows: pa.Table, c
     assert len(looked.objects) == rows.num_rows
 
 
-def test_a_metarange_whose_rows_are_wrong_though_its_checksum_fits() -> None:
+def test_fsck_finds_wrong_rows_of_a_metarange_with_a_valid_checksum() -> None:
     def made(*infos: tuple[str, str, str, int, int]) -> pa.Table:
         return pa.table([list(one) for one in zip(*infos, strict=True)], schema=METARANGE_SCHEMA)
 

@@ -262,7 +262,7 @@ async def test_only_what_the_administrator_allows(allow: tuple[str, ...], uri: s
     "uri",
     ["", "source/in", "mem://", "mem:///in", "http://x/y", "mem://source/../other", "mem://source/./in", "mem://a b/c"],
 )
-async def test_what_is_no_source(uri: str) -> None:
+async def test_invalid_source_uris_are_refused(uri: str) -> None:
     world = await make_world(allow=("mem://",))
     await fails(world.diff(source=uri), errors.InvalidRequestError)
 
@@ -342,7 +342,7 @@ async def test_folder_markers_are_not_ingested() -> None:
     "bad",
     [{"amount": 0}, {"amount": ingest.MOST + 1}, {"max_changes": 1001}, {"settle": -1}, {"after": "elsewhere"}],
 )
-async def test_what_cannot_be_meant(bad: Any) -> None:
+async def test_invalid_ingest_options_are_refused(bad: Any) -> None:
     world = await make_world()
     await fails(world.engine.workspaces.ingest_diff(REPO, "main", asked(**bad)), errors.InvalidRequestError)
 

@@ -74,7 +74,7 @@ def test_a_file_that_is_no_layer(case: str, tmp_path: Path) -> None:
     "options", [{}, {"data_page_version": "2.0"}, {"use_dictionary": False}, {"row_group_size": 1}]
 )
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd"])
-def test_what_any_writer_may_send(options: dict[str, Any], compression: str, tmp_path: Path) -> None:
+def test_layer_files_of_any_parquet_writer_are_read(options: dict[str, Any], compression: str, tmp_path: Path) -> None:
     assert read(written(tmp_path / "sent.parquet", ROWS, compression=compression, **options)) == 2
 
 

@@ -296,7 +296,7 @@ async def test_an_empty_commit_does_not_bury_another() -> None:
     assert call > 4
 
 
-async def test_a_push_whose_answer_is_never_known() -> None:
+async def test_push_with_a_lost_answer() -> None:
     kv = LossyKV(MemoryKV(), lambda _: "")
     world = World(kv)
     engine, model = await prepared(True, world)

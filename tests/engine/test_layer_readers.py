@@ -208,9 +208,7 @@ async def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(ver
 @pytest.mark.parametrize("files", [True, False])
 @pytest.mark.parametrize("how", ["compact", "commit"])
 @pytest.mark.parametrize("verb", CONDITIONS)
-async def test_what_a_write_depends_on_is_read_again_after_a_pause_past_the_grace(
-    verb: str, how: str, files: bool
-) -> None:
+async def test_conditional_writes_read_again_after_a_pause_past_the_grace(verb: str, how: str, files: bool) -> None:
     """What the branch shows never changes, so the condition holds at every moment: it must not be refused."""
 
     async def job(call: int) -> bool:

@@ -172,7 +172,7 @@ async def test_changed_paths_and_spans_that_are_gone_are_made_again(forgotten: t
     assert await forget(engine, *forgotten) > 0 or SPANS not in forgotten  # whole spans need no lists of changed paths
 
 
-async def test_what_commits_write_is_what_their_trees_say() -> None:
+async def test_stored_paths_cover_the_tree_differences() -> None:
     """The stored paths may be more than the trees differ in (a write of the same content), never less."""
     engine = await grown(5, 60)
     repo = await open_repo(engine.context, REPO)

@@ -158,7 +158,7 @@ async def test_a_delete_that_landed_never_undoes_what_came_after_it(verb: str) -
 
 @pytest.mark.parametrize("verb", ["put", "many", "delete", "delete many"])
 @pytest.mark.parametrize("how", ["before", "after"])
-async def test_a_write_whose_answer_was_lost_is_done_once(verb: str, how: str) -> None:
+async def test_write_with_a_lost_answer_is_done_once(verb: str, how: str) -> None:
     engine, kv = await lossy(how, 1, nothing_more)
     lose = kv.lose
     landed: list[bytes] = []

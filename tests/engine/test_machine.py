@@ -49,7 +49,7 @@ def go(machine: type[Machine], examples: int, steps: int, record: Record, *, shr
     record("sequences", Base.ended - before)
 
 
-def test_some_sequences(record_property: Record) -> None:
+def test_random_operation_sequences_match_the_model(record_property: Record) -> None:
     go(Machine, 4, 20, record_property, shrink=False)
 
 

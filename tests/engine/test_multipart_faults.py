@@ -273,7 +273,7 @@ async def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-async def test_one_of_two_racing_completions_is_in_trouble(late: bool) -> None:
+async def test_racing_completions_survive_a_fault(late: bool) -> None:
     """They take turns at every call. Whatever fault one of them meets, one object is stored, and both return it."""
 
     async def job(number: int) -> Fault:

@@ -90,7 +90,7 @@ async def test_the_parts_of_an_upload_survive_the_process(tmp_path: Path) -> Non
     assert (tmp_path / "lake" / entry.physical_address).read_bytes() == LARGE + b"tail"
 
 
-async def test_one_empty_part_is_an_empty_object() -> None:
+async def test_single_empty_part_makes_an_empty_object() -> None:
     engine = await make_engine()
     target = await begin(engine)
     entry = await complete(engine, target, [await send(engine, target, 1, b"")])
@@ -383,7 +383,7 @@ async def test_a_part_that_comes_while_its_upload_ends_is_taken_away() -> None:
     assert await read(engine, "main", "big") == LARGE + b"tail"
 
 
-async def test_what_a_killed_process_left_of_an_ended_upload_goes_a_day_later() -> None:
+async def test_late_part_of_a_completed_upload_is_deleted_after_a_day() -> None:
     clock = FakeClock()
     engine = await make_engine(clock=clock)
     target, parts = await two(engine)

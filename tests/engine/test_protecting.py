@@ -61,7 +61,7 @@ FORBIDDEN: dict[str, Callable[[Engine], Awaitable[object]]] = {
 
 
 @pytest.mark.parametrize("verb", FORBIDDEN)
-async def test_what_a_rule_forbids(verb: str) -> None:
+async def test_protected_branch_refuses_direct_changes(verb: str) -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
     await put(engine, "staged", "x")
@@ -90,7 +90,7 @@ async def test_a_workspace_of_a_protected_branch_takes_changes_and_is_not_commit
     assert await content(engine) == {"a": "1", "w": "1"}
 
 
-async def test_what_a_rule_does_not_forbid() -> None:
+async def test_protected_branch_accepts_merge_revert_and_cherry_pick() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
     await engine.branches.create(REPO, "dev", "main")

@@ -214,7 +214,7 @@ def test_a_row_staged_while_the_commit_is_made_is_in_the_way_too(count: int, mar
     run_job(job())
 
 
-def test_what_the_branch_holds_already_is_no_change() -> None:
+def test_publishing_the_same_content_is_no_change() -> None:
     async def job() -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)
@@ -361,7 +361,7 @@ async def rows_of(engine: Engine, prefix: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("how", ["before", "after"])
 @pytest.mark.parametrize("rival", [False, True])
-def test_one_lost_answer_is_settled(how: str, rival: bool) -> None:
+def test_publish_settles_a_lost_answer(how: str, rival: bool) -> None:
     """Whatever is committed before it can be looked at."""
 
     async def job() -> None:
@@ -525,7 +525,7 @@ REFUSED: dict[str, tuple[Job, type[errors.EngineError]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_leaves_nothing(name: str) -> None:
+def test_refused_publish_leaves_no_data(name: str) -> None:
     async def job() -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)

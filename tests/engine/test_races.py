@@ -89,7 +89,7 @@ async def test_writers_and_committers(kind: str, rate: float, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-async def test_one_conditional_create_wins(kind: str, tmp_path: Path) -> None:
+async def test_only_a_single_conditional_create_wins(kind: str, tmp_path: Path) -> None:
     async def job(seed: int) -> None:
         async with lake(kind, tmp_path, seed) as engine:
 

@@ -116,7 +116,7 @@ async def test_a_dry_run_writes_nothing() -> None:
     assert (dry.dry_run, wet.dry_run) == (True, False)
 
 
-async def test_what_exists_is_refused() -> None:
+async def test_rebuild_of_an_existing_repository_is_refused() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)

@@ -38,7 +38,7 @@ async def test_the_newest_ones_are_shown_and_all_are_counted() -> None:
     await job(dry_run=False)
 
 
-def test_what_the_command_prints() -> None:
+def test_rebuild_command_prints_the_loose_commits() -> None:
     heads = [LooseCommit("f" * 64, 1_700_000_060, "load\x1b[2J orders\n\nof May"), LooseCommit("0" * 64, 1 << 60, "")]
     report = RebuildReport(
         repository="sales", namespace="local://sales", dry_run=True, commits=9, branches=0, tags=0, snapshot="",

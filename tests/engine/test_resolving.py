@@ -44,7 +44,7 @@ async def test_the_first_glob_that_matches_says_the_side(
     assert await content(engine) == dict(sorted(wanted.items()))
 
 
-async def test_what_no_glob_matches_stays_a_conflict_and_nothing_is_merged() -> None:
+async def test_unmatched_conflicts_stop_the_merge() -> None:
     engine = await conflicting()
     before = await content(engine)
     error = await fails(merge(engine, "dev", resolve=[("orders/**", "source")]), errors.MergeConflictError)

@@ -61,7 +61,7 @@ async def test_a_flipped_byte_is_found_and_nothing_is_changed(caplog: pytest.Log
     assert (await lake.engine.maintenance.scrub(without)).problems == 1, "only metadata"
 
 
-async def test_it_is_due_once_in_an_interval_and_one_server_does_it() -> None:
+async def test_a_single_server_scrubs_once_in_an_interval() -> None:
     lake = await memory_lake()
     await put_commit(lake.engine, {"a": "1"})
     other = new_engine(lake.kv, lake.engine.context.stores, clock=lake.clock, runtime=lake.runtime)

@@ -479,7 +479,7 @@ async def test_tokens_of_a_repository_that_is_being_deleted_are_the_cleaners() -
 # one at a time
 
 
-async def test_one_process_sweeps_at_a_time() -> None:
+async def test_only_a_single_process_sweeps_at_a_time() -> None:
     lake = await memory_lake()
     await fill(lake)
     await lost_commit(lake)
@@ -515,7 +515,7 @@ async def test_lease_of_a_crashed_sweep_expires() -> None:
     assert (await job(0.0, 365 * DAY)).reports, "a clock that went back"
 
 
-async def test_who_lost_the_lease_deletes_nothing_more() -> None:
+async def test_sweep_without_its_lease_stops_deleting() -> None:
     lake = await memory_lake()
     await fill(lake)
     await lost_commit(lake)

@@ -93,7 +93,7 @@ async def test_untouched_ranges_are_kept_and_few_are_written(state: State, delta
 
 @FEW
 @given(states, paths, st.sampled_from([None, "one", "new"]))
-async def test_one_key_writes_three_ranges_at_most(state: State, path: str, text: str | None) -> None:
+async def test_single_key_change_writes_at_most_three_ranges(state: State, path: str, text: str | None) -> None:
     lake = Lake()
     tree = await lake.tree(state)
     folded = await lake.fold(tree, table({path: text}))
@@ -120,7 +120,7 @@ async def test_change_shifts_few_ranges_that_only_their_size_closes(path: str) -
         await job()
 
 
-async def test_what_an_edit_leaves_of_a_range_is_joined_to_its_neighbour() -> None:
+async def test_small_rest_of_a_range_is_joined_to_its_neighbour() -> None:
     lake = Lake()
     state = {f"p/{n:04}": "one" for n in range(300)}
     tree = await lake.tree(state)

@@ -116,7 +116,7 @@ async def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> N
     await fails(workspace(engine, id=ws.uid), errors.NameTakenError)
 
 
-async def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
+async def test_the_janitor_reads_only_expired_workspaces() -> None:
     world = World()
     engine = await world.start()
     late = [await workspace(engine, lifetime=1000) for _ in range(20)]

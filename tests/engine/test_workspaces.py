@@ -129,7 +129,7 @@ async def test_a_closed_workspace_refuses_everything(state: str) -> None:
     assert await content(engine) == expected
 
 
-async def test_what_is_for_branches_only_knows_no_workspace() -> None:
+async def test_branch_operations_refuse_workspaces() -> None:
     engine, ws = await base()
     await put(engine, "b", "2", ws.name)
     request = CommitRequest(message="m", committer="ann")
@@ -322,7 +322,7 @@ async def test_a_workspace_ends_once(rival: str) -> None:
 @pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("verb", ["stash", "pop"])
 @pytest.mark.parametrize("rival", ["put", "commit", "reset", "push", "cleaner"])
-async def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str, sealed: bool) -> None:
+async def test_stashed_changes_are_in_a_single_place_during_races(verb: str, rival: str, sealed: bool) -> None:
     async def job(call: int) -> bool:
         world = World()
         engine = await world.start()

@@ -100,7 +100,7 @@ def test_a_glob_matches_where_pathspecs_pattern_does(text: str, path: str) -> No
         ("a  ", "a", True),
     ],
 )
-def test_what_globs_mean(glob: str, path: str, expected: bool) -> None:
+def test_glob_matching(glob: str, path: str, expected: bool) -> None:
     assert Globs([glob]).choose(path) is expected
 
 

@@ -71,7 +71,7 @@ def test_a_range_that_no_writer_made(case: str) -> None:
             decode(data, ID)
 
 
-def test_what_any_other_writer_may_make() -> None:
+def test_bounds_accept_files_of_other_writers() -> None:
     """The bounds are for liars: dictionaries, codecs and pages of any size are read."""
     for rows in (SAMPLE, repeated(1000, 1000), repeated(40, 1_000_000)):
         for codec in ("none", "snappy", "gzip", "zstd", "lz4"):
@@ -124,7 +124,7 @@ OUTLINES = {
 
 
 @pytest.mark.parametrize("case", OUTLINES)
-def test_a_carrier_whose_outline_is_none(case: str) -> None:
+def test_metarange_with_an_invalid_outline_is_refused(case: str) -> None:
     rows = patch_table(layer_sample(40))
     good = parquet(rows, "metarange/3", {TREE_KEY: _outline().encode()})
     assert decode_tree(good, ID).rows.num_rows == 2

@@ -76,7 +76,7 @@ def shapes(seed: int) -> Iterator[tuple[list[str], list[str]]]:
     yield [f"{n}/{n}" for n in range(10_000)], [f"{n}/{n + 1}" for n in range(10_000)]
 
 
-def test_one_false_hit_in_a_hundred() -> None:
+def test_bloom_filters_have_few_false_hits() -> None:
     for number, (inside, others) in enumerate(shapes(3)):
         bloom = make_bloom(inside)
         assert len(bloom) <= 1.25 * len(inside) + 8

@@ -37,7 +37,7 @@ def tree(patch: pa.Table, **newest: Any) -> pa.Table:
     return pa.Table.from_pylist([below, over], schema=LEVELED_SCHEMA)
 
 
-def test_it_gives_back_its_rows_and_the_patch() -> None:
+def test_metarange_round_trip_keeps_rows_and_patch() -> None:
     patch = patch_table(layer_sample(20))
     rows = tree(patch)
     found = metarange_id(rows, carries=True)
@@ -50,7 +50,7 @@ def test_it_gives_back_its_rows_and_the_patch() -> None:
     assert decode_tree(encode_metarange(rows, found), found).inline_patch is None
 
 
-def test_its_id_is_not_that_of_one_without() -> None:
+def test_inline_patch_changes_the_metarange_id() -> None:
     rows = tree(patch_table(layer_sample(20)))
     assert metarange_id(rows, carries=True) != metarange_id(rows)
 

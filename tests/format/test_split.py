@@ -51,7 +51,7 @@ many = st.sets(st.integers(0, 400), max_size=120).map(lambda found: [entry(f"p{n
 
 @examples(80)
 @given(many, st.integers(1, 2000), st.integers(0, 3000))
-def test_points_are_those_of_the_rule(rows: list[Row], low: int, more: int) -> None:
+def test_split_points_follow_the_rule(rows: list[Row], low: int, more: int) -> None:
     points = split_points(table(rows), min_bytes=low, max_bytes=low + more)
     assert points == by_hand(rows, low, low + more)
     start = 0

@@ -91,7 +91,7 @@ READERS = ["read_parquet", "scan_table", "pandas", "pyarrow", "polars", "duckdb"
 
 
 @pytest.mark.parametrize("door", READERS)
-def test_what_cannot_be_read(door: str, doors: Doors, repo: lakebed.Repository) -> None:
+def test_damaged_parquet_files_are_refused(door: str, doors: Doors, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     main.write_parquet("one.parquet", FRAME)
     data = main.get("one.parquet")
@@ -206,7 +206,7 @@ def broken(batches: int) -> Iterator[pa.RecordBatch]:
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <function Writer.__del__:pytest.PytestUnraisableExceptionWarning"
 )
-def test_what_fails_in_the_middle_leaves_nothing(doors: Doors, repo: lakebed.Repository) -> None:
+def test_failed_table_writes_leave_nothing(doors: Doors, repo: lakebed.Repository) -> None:
     main, url = repo.branch("main"), doors.url
     late = "select case when range = 1_500_000 then error('broken') else range end as a from range(2_000_000)"
     schema = pa.schema([("a", pa.int64())])

@@ -34,7 +34,7 @@ def test_cat_of_several_files(fs: Any, top: str, filled: lakebed.Branch, request
     assert fs.cat(f"{top}/large/*") == {f"{top}/{path}": data for path, data in LARGE.items()}
 
 
-def test_one_file_is_one_plain_read(fs: Any, top: str, filled: lakebed.Branch, requests: Requests) -> None:
+def test_single_file_is_read_by_a_plain_request(fs: Any, top: str, filled: lakebed.Branch, requests: Requests) -> None:
     requests.clear()
     assert fs.cat(f"{top}/d/001") == SMALL["d/001"]
     assert requests.names == ["getObject"]
@@ -48,7 +48,7 @@ def test_cat_ranges_of_whole_files_and_of_parts(fs: Any, top: str, filled: lakeb
     assert sorted(requests.names) == ["getObject", "getObject", "getObjects"]
 
 
-def test_errors_are_those_of_single_reads(fs: Any, top: str, filled: lakebed.Branch) -> None:
+def test_batched_reads_raise_the_errors_of_single_reads(fs: Any, top: str, filled: lakebed.Branch) -> None:
     paths = [f"{top}/{path}" for path in ("d/001", "d/none", "large")]
     found = fs.cat(paths, on_error="return")
     assert found[paths[0]] == SMALL["d/001"]

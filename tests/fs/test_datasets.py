@@ -34,7 +34,7 @@ def replace(repo: Repository, name: str = "t/a.parquet") -> None:
     repo.branch("main").write_parquet(name, NEW)
 
 
-def test_it_keeps_to_the_files_that_it_found(fs: Any, folder: str, repo: Repository) -> None:
+def test_dataset_reads_the_files_of_its_discovery(fs: Any, folder: str, repo: Repository) -> None:
     dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     replace(repo)
     repo.branch("main").delete("t/b.parquet")
@@ -44,7 +44,7 @@ def test_it_keeps_to_the_files_that_it_found(fs: Any, folder: str, repo: Reposit
     assert dataset.count_rows() == 6
 
 
-def test_it_opens_them_without_asking(fs: Any, folder: str, requests: Requests) -> None:
+def test_dataset_opens_known_files_without_requests(fs: Any, folder: str, requests: Requests) -> None:
     dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     dataset.to_table()  # where the files are is asked for once
     requests.clear()

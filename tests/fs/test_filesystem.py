@@ -47,7 +47,7 @@ def test_ranges_are_slices(way: str, fs: Any, top: str, start: int | None, end: 
     assert fs.cat_file(f"{top}/x", start, end) == CONTENT[start:end]
 
 
-def test_what_is_known_of_a_file(fs: Any, top: str) -> None:
+def test_info_of_a_file_has_all_fields(fs: Any, top: str) -> None:
     path = f"lakebed://{top}/a/x.csv"
     before = datetime.now(UTC) - timedelta(seconds=2)
     with fs.open(path, "wb", content_type="text/csv", metadata={"origin": "here"}) as file:
@@ -116,7 +116,7 @@ def test_every_ref_can_be_read(fs: Any, repo: lakebed.Repository, top: str) -> N
 
 
 @pytest.mark.parametrize("ref", ["v1", "main~1", "main@", "main^1", "COMMIT"])
-def test_what_never_changes_cannot_be_written(fs: Any, repo: lakebed.Repository, top: str, ref: str) -> None:
+def test_writes_to_immutable_refs_are_refused(fs: Any, repo: lakebed.Repository, top: str, ref: str) -> None:
     fs.pipe(f"{top}/x", b"1")
     commit = repo.branch("main").commit("one")
     repo.tag("v1").create("main")
@@ -137,7 +137,7 @@ def test_what_never_changes_cannot_be_written(fs: Any, repo: lakebed.Repository,
         fs.pipe(f"{repo.id}/nope/y", b"2")
 
 
-def test_what_is_not_there_is_a_file_not_found_and_an_outage_is_not(fs: Any, top: str, server: Any) -> None:
+def test_missing_files_and_outages_raise_different_errors(fs: Any, top: str, server: Any) -> None:
     repository = top.partition("/")[0]
     for path in (f"{top}/none", f"{repository}/none/x", "no-such-repository/main/x"):
         for verb in (fs.info, fs.cat, fs.open, fs.ls, fs.rm):

@@ -19,7 +19,9 @@ def paths(repo: lakebed.Repository, ref: str = "main") -> list[str]:
     return [one.path for one in repo.ref(ref).list()]
 
 
-def test_one_commit_that_sees_itself(way: str, fs: Any, repo: lakebed.Repository, top: str) -> None:
+def test_transaction_is_a_single_commit_and_reads_its_own_changes(
+    way: str, fs: Any, repo: lakebed.Repository, top: str
+) -> None:
     fs.pipe({f"{top}/old": b"old", f"{top}/gone": b"x"})
     head = repo.branch("main").commit("before")
     with fs.transaction as transaction:
@@ -87,7 +89,9 @@ def test_a_conflict_says_how_to_go_on(fs: Any, repo: lakebed.Repository, top: st
     assert fs.cat(f"{top}/x") == b"theirs"
 
 
-def test_nothing_written_is_no_commit_and_an_open_file_is_an_error(fs: Any, repo: lakebed.Repository, top: str) -> None:
+def test_empty_transaction_makes_no_commit_and_an_open_file_is_an_error(
+    fs: Any, repo: lakebed.Repository, top: str
+) -> None:
     head = repo.branch("main").commit_info()
     with fs.transaction as transaction:
         assert fs.ls(top) == []
@@ -174,7 +178,7 @@ def test_files_are_registered_together_and_before_they_are_read(
     assert (meta.content_type, meta.metadata) == ("text/css", {"a": "b"})
 
 
-def test_what_cannot_be_made_durable_is_not_registered(
+def test_files_that_fail_to_sync_are_not_registered(
     fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = registrations(monkeypatch)

@@ -149,9 +149,7 @@ def test_generated_histories_against_all_permutations(steps: list[Step], start: 
 
 
 @given(st.lists(STEPS, max_size=6), VALUES, st.integers(0, 5))
-def test_what_is_dropped_from_a_history_with_an_order_leaves_one(
-    steps: list[Step], start: str | None, which: int
-) -> None:
+def test_weaker_history_still_has_an_order(steps: list[Step], start: str | None, which: int) -> None:
     """What `smallest` builds on: no weaker history is harder to explain."""
     if order_of(steps, start) is not None and which < len(steps):
         steps[which] = replace(steps[which], must=False)

@@ -51,7 +51,7 @@ def test_a_mutant_is_caught(started: tuple[Postgres, S3Server], mutant: str) -> 
     assert caught.runs, f"{mutant}: its histories were linearizable"
 
 
-def test_nothing_runs_on_after_ctrl_c(tmp_path: Path) -> None:
+def test_ctrl_c_ends_all_processes(tmp_path: Path) -> None:
     """Also no server that is paused, and none that is being started."""
     log = tmp_path / "log"
     command = [sys.executable, "-m", "tests.histories.run", "--seconds", "200"]

@@ -80,7 +80,7 @@ def test_a_history_that_is_wrong(more: list[Event], said: str) -> None:
     assert any(said in one for one in verdict.wrong), verdict.wrong
 
 
-def test_what_is_shown_of_a_long_history_is_short() -> None:
+def test_report_of_a_long_history_is_short() -> None:
     calm = [
         one
         for at in range(20, 220)

@@ -131,7 +131,7 @@ def modules_of(package: ModuleType) -> Iterator[ModuleType]:
         (r"^([^:\s]+):[ \t]*([^\r\n]*?)[ \t]*\r?$", "findall", "polynomial"),
     ],
 )
-def test_what_grows_is_seen(pattern: str, method: str, expected: str) -> None:
+def test_growth_class_of_each_pattern_is_detected(pattern: str, method: str, expected: str) -> None:
     flags = re.MULTILINE if method == "findall" else 0
     assert growth(pattern, flags, method) == expected
     assert growth(pattern.encode().replace(rb"\u212a", b"K"), flags, method) == expected
@@ -139,7 +139,7 @@ def test_what_grows_is_seen(pattern: str, method: str, expected: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", [OLD_RANGE, PATHSPEC + "b", r"(a*)*b", r"\d+\.?\d*x"])
-def test_what_takes_long_is_measured(pattern: str) -> None:
+def test_slow_patterns_are_measured(pattern: str) -> None:
     known = Found("good", r"[0-9a-f]+", 0, "fullmatch")
     assert slow([known, Found("bad", pattern, 0, "fullmatch")], limit=0.5, timeout=5) == ["bad"]
 

@@ -30,7 +30,7 @@ def names(*events: Event, of: int = ROOT) -> set[tuple[tuple[str, int], ...]]:
     return {tuple(sorted(one.names[of].items())) for one in disks(events)}
 
 
-def test_what_is_synced_is_there() -> None:
+def test_synced_data_survives_power_loss() -> None:
     events: list[Event] = [A_FILE, Written(FILE, 0, OLD), Synced(FILE, 2), Synced(ROOT, 2)]
     found = disks(events)
     assert {one.contents[FILE] for one in found} == {OLD}
@@ -125,6 +125,6 @@ def test_the_sync_of_the_directory_that_a_file_leaves_covers_its_new_name() -> N
     assert names(*events, of=FOLDER) == {(), (("b", FILE),)}
 
 
-def test_one_seed_is_one_disk() -> None:
+def test_equal_seeds_make_equal_disks() -> None:
     events: list[Event] = [A_FILE, *(Written(FILE, number * SECTOR, NEW) for number in range(20))]
     assert Machine(events).after_loss(random.Random(7)) == Machine(events).after_loss(random.Random(7))

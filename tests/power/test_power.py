@@ -84,7 +84,7 @@ def test_a_mutant_is_caught(patch: Path, record_property: Callable[[str, object]
 
 
 @pytest.mark.slow
-def test_nothing_is_wrong_without_a_mutant() -> None:
+def test_unchanged_code_loses_nothing() -> None:
     """From the same start as the mutants; in `make soak` as many disks as the slowest of them took, and more."""
     assert hunt(ROOT / "server_stub", START, sized(50, soak=100)).needed is None
 
@@ -97,7 +97,7 @@ def kinds(recorder: Recorder) -> list[type[Event]]:
     return [type(event) for event in recorder.events]
 
 
-def test_each_call_is_recorded_however_it_names_a_file(tmp_path: Path) -> None:
+def test_recorder_resolves_all_ways_to_name_a_file(tmp_path: Path) -> None:
     recorder = recorded(tmp_path)
     calls = SystemCalls()
     with recording(recorder):
@@ -159,7 +159,7 @@ def promised(answered: int, *, done: bool = True, value: bytes | None = b"new") 
         (promised(3), {CELL: b"new", ("tag", "t"): b"x", ("tag", "u"): b""}, ["there, and never acknowledged"]),
     ],
 )
-def test_what_was_promised_is_compared(record: Record, seen: dict[tuple[str, ...], bytes], wrong: list[str]) -> None:
+def test_violated_promises_are_found(record: Record, seen: dict[tuple[str, ...], bytes], wrong: list[str]) -> None:
     found = list(Expected(record, 5).violations(seen))
     assert len(found) == len(wrong)
     assert all(one.startswith(said) for one, said in zip(found, wrong, strict=True))

@@ -15,7 +15,7 @@ RACERS = 8
 LOST = {"PreconditionFailed", "ConditionalRequestConflict"}
 
 
-def test_one_after_the_other(target: Target) -> None:
+def test_sequential_conditional_requests(target: Target) -> None:
     s3 = target.boto()
     where = {"Bucket": target.bucket, "Key": target.key("guarded")}
     first = s3.put_object(**where, Body=b"1", IfNoneMatch="*")["ETag"]

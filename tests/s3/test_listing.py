@@ -63,7 +63,7 @@ def test_small_pages_cut_anywhere(target: Target) -> None:
             assert sorted(rows) == sorted(target.key(f"cut/{name}") for name in ["a", "b/", "b!", "b0", "c/", "d"])
 
 
-def test_where_a_listing_starts_and_what_it_shows(target: Target) -> None:
+def test_listing_start_and_fields(target: Target) -> None:
     s3 = target.boto()
     for name in ("1", "2", "3"):
         s3.put_object(Bucket=target.bucket, Key=target.key(f"s/{name}"), Body=b"12345")

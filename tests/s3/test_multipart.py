@@ -83,7 +83,7 @@ def test_the_transfer_manager(target: Target, tmp_path: Path) -> None:
     assert s3.head_object(Bucket=target.bucket, Key=target.key("large2"))["ContentLength"] == len(body)
 
 
-def test_what_is_refused(target: Target) -> None:
+def test_invalid_completions_are_refused(target: Target) -> None:
     s3 = target.boto()
     where = {"Bucket": target.bucket, "Key": target.key("bad")}
     begun, parts = upload(s3, where, SECOND, SECOND)

@@ -94,7 +94,7 @@ def test_parts_without_a_checksum_are_summed_here(branch: Target) -> None:
     assert done["ChecksumCRC64NVME"] == text("CRC64NVME", b"".join(BODIES))
 
 
-def test_what_comes_damaged_is_no_part(branch: Target) -> None:
+def test_damaged_part_is_refused_and_not_stored(branch: Target) -> None:
     s3 = branch.boto(request_checksum_calculation="when_required")
     this = begin(s3, where_of(branch, "d"), "CRC32", "COMPOSITE")
     for told in (

@@ -160,7 +160,7 @@ def test_deletes(target: Target) -> None:
     assert [one["Key"] for one in left] == keys[11:]
 
 
-def test_what_is_not_there(target: Target) -> None:
+def test_missing_buckets_and_keys_are_not_found(target: Target) -> None:
     s3 = target.boto()
     nowhere = {"Bucket": target.bucket, "Key": target.key("nowhere")}
     assert refused(s3.get_object, **nowhere) == ("NoSuchKey", 404)

@@ -39,7 +39,7 @@ def test_on_another_file_system_it_is_not(tmp_path: Path, monkeypatch: pytest.Mo
     folder.close()
 
 
-def test_what_cannot_be_read_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_file_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise OSError(5, "Input/output error")
 

@@ -134,7 +134,7 @@ def test_merge_conflicts(door: Door, wire: respx.MockRouter) -> None:
     door.run(scenario)
 
 
-def test_what_a_merge_sends(door: Door, wire: respx.MockRouter) -> None:
+def test_merge_sends_the_expected_request(door: Door, wire: respx.MockRouter) -> None:
     async def scenario(lake: Any) -> None:
         route = wire.post(MERGE).mock(httpx.Response(200, json={"reference": "c1"}))
         dev = lake.repository("repo").branch("dev")

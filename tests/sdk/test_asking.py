@@ -186,7 +186,7 @@ def test_requests_that_leave_the_api_or_cannot_be_sent(
     assert not wire.calls
 
 
-def test_what_a_restore_is_begun_with_is_not_sent_twice(door: Door, wire: respx.MockRouter) -> None:
+def test_restore_request_is_not_retried(door: Door, wire: respx.MockRouter) -> None:
     sent = wire.post(REPO + "/restore").mock(side_effect=[httpx.ReadError("reset"), httpx.Response(202)])
 
     async def body(lake: Any) -> None:

@@ -138,7 +138,7 @@ def test_a_broken_upload_goes_on_where_it_stopped(
     assert shown(repo.branch("main"), "t/") == files
 
 
-def test_what_was_reverted_after_a_crash_is_uploaded_again(
+def test_files_reverted_after_a_crash_are_uploaded_again(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lakebed._bulk.batches.BATCH_FILES", 20)
@@ -272,7 +272,7 @@ def test_odd_paths_go_direct_too(repo: lakebed.Repository) -> None:
     assert shown(repo.branch("main")) == {**odd, "dir": b"again"}
 
 
-def test_nothing_in_the_store_is_replaced(repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_upload_replaces_no_file_of_the_store(repo: lakebed.Repository, tmp_path: Path) -> None:
     workspace = repo.branch("main").workspace("twice", data_path="direct").create()
     info, at, kept = workspace.info(), [], []
     for content in (b"first", b"second"):

@@ -137,7 +137,7 @@ def test_an_interrupted_download_leaves_no_part(
 
 
 @pytest.mark.parametrize("way", [copy._cloned, copy._copied_by_kernel])
-def test_each_way_of_the_kernel_copies_or_declines(way: Callable[..., bool], tmp_path: Path) -> None:
+def test_kernel_copy_is_complete_or_declined(way: Callable[..., bool], tmp_path: Path) -> None:
     content = os.urandom(3 * MIB)
     (tmp_path / "a").write_bytes(content)
     with (tmp_path / "a").open("rb") as source, (tmp_path / "b").open("wb") as target:

@@ -87,7 +87,7 @@ def test_the_tree_in_the_docs_is_the_tree_of_classes() -> None:
     assert _documented() == {cls.__name__: tuple(base.__name__ for base in cls.__bases__) for cls in CLASSES}
 
 
-def test_each_error_has_its_row_in_the_docs() -> None:
+def test_every_error_has_its_row_in_the_docs() -> None:
     page = (ROOT / "docs" / "errors.md").read_text()
     rows = re.findall(r"^\| `(\w+Error)` \|", page, re.MULTILINE)
     assert sorted(rows) == sorted(cls.__name__ for cls in CLASSES)

@@ -156,9 +156,7 @@ def test_an_idle_connection_is_not_reused(
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "POST"])
-def test_a_request_whose_connection_breaks_is_not_sent_again(
-    asker: Asker, serve: Callable[[Handler], BareServer], method: str
-) -> None:
+def test_broken_request_is_not_sent_again(asker: Asker, serve: Callable[[Handler], BareServer], method: str) -> None:
     """The connection was used before: there, HTTP libraries repeat some methods by themselves."""
 
     def once(connection: socket.socket, head: bytes) -> bool:

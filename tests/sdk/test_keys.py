@@ -93,7 +93,7 @@ def test_a_merge_outlasts_a_proxy(repo: lakebed.Repository, proxy: Proxy, server
     assert messages(repo) == ["merged", "on dev", "Repository created"]
 
 
-def test_errors_are_those_of_a_plain_commit(repo: lakebed.Repository) -> None:
+def test_commits_with_a_key_raise_the_errors_of_plain_commits(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     with pytest.raises(NothingToCommitError) as caught:
         main.commit("nothing", key="k")

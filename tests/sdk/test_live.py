@@ -335,7 +335,7 @@ def test_many_committers_of_one_branch_all_succeed_or_had_nothing_to_do(main: la
     assert len(main.list().all()) == 32
 
 
-def test_a_commit_whose_answer_is_lost_is_made_once(door: Door, endpoint: str, main: lakebed.Branch) -> None:
+def test_commit_with_a_lost_answer_is_made_once(door: Door, endpoint: str, main: lakebed.Branch) -> None:
     """The answer is dropped between server and client, after the server did its work."""
     proxy = Proxy(endpoint)
 
@@ -399,7 +399,7 @@ def test_connections_of_closed_event_loops_are_let_go(endpoint: str, main: lakeb
     assert seen[-1]() is None
 
 
-def test_one_lake_in_several_event_loops(endpoint: str, main: lakebed.Branch) -> None:
+def test_lake_works_in_several_event_loops(endpoint: str, main: lakebed.Branch) -> None:
     main.put("a", b"there")
     lake = lakebed.aio.connect(endpoint, KEY, SECRET)
     branch = lake.repository(main.repository.id).branch("main")

@@ -51,7 +51,7 @@ def test_objects_that_are_there(repo: lakebed.Repository) -> None:
     assert main.get("x") == b"1"
 
 
-def test_what_is_not_there(lake: lakebed.Lake, repo: lakebed.Repository) -> None:
+def test_errors_of_missing_things_name_the_next_step(lake: lakebed.Lake, repo: lakebed.Repository) -> None:
     repo.tag("v1").create("main")
     absent: list[tuple[Callable[[], Any], str]] = [
         (lake.repository("no-such-one").info, r"lake\.repositories\(\)"),

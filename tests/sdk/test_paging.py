@@ -99,7 +99,7 @@ def test_a_row_that_is_no_object_ends_a_listing_with_an_error(
     door.run(scenario)
 
 
-def test_what_each_listing_asks(door: Door, wire: respx.MockRouter) -> None:
+def test_listings_send_the_expected_requests(door: Door, wire: respx.MockRouter) -> None:
     async def scenario(lake: Any) -> None:
         route = wire.get(url__startswith=API).mock(httpx.Response(200, json=page([])))
         repo = lake.repository("repo")

@@ -84,7 +84,7 @@ def test_all_kinds_of_data_in_one_commit(door: Door, proxy: Proxy, main: lakebed
 
 
 @pytest.mark.slow
-def test_what_is_refused(door: Door, proxy: Proxy, main: lakebed.Branch) -> None:
+def test_refused_publishes_raise_the_expected_errors(door: Door, proxy: Proxy, main: lakebed.Branch) -> None:
     main.put("p", b"staged")
 
     async def body(branch: Any) -> None:
@@ -184,7 +184,7 @@ def test_a_request_that_is_still_at_work_is_waited_for(door: Door, wire: respx.M
     assert (len(keys), len(looks)) == (1, 2)
 
 
-def test_each_call_has_a_key_of_its_own_and_repeats_the_same_request(door: Door, wire: respx.MockRouter) -> None:
+def test_retries_of_a_publish_repeat_its_idempotency_key(door: Door, wire: respx.MockRouter) -> None:
     sent: list[Any] = []
     answers = [httpx.Response(503), httpx.Response(429), httpx.Response(502), None, None]
 

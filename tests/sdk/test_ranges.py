@@ -49,7 +49,7 @@ def test_patches_follow_the_ranges_with_their_level(repo: lakebed.Repository) ->
     assert ranges[-1].physical_address.endswith(f"/_lakebed/metaranges/{ranges[-1].carrier}.parquet")
 
 
-def test_what_is_not_there(repo: lakebed.Repository) -> None:
+def test_missing_refs_and_ranges_are_not_found(repo: lakebed.Repository) -> None:
     with pytest.raises(NotFoundError):
         repo.ref("nope").ranges()
     with pytest.raises(NotFoundError, match="there is no range"):

@@ -303,6 +303,6 @@ def test_frames_in_pieces_of_any_size(step: int) -> None:
         b"<html>\n<body>",
     ],
 )
-def test_what_is_no_stream_of_frames_is_an_error(sent: bytes) -> None:
+def test_invalid_frames_raise_protocol_error(sent: bytes) -> None:
     with pytest.raises(errors.ProtocolError):
         list(ObjectFrames(CALL).feed(sent))

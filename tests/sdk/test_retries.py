@@ -277,7 +277,7 @@ def test_a_lost_commit_goes_on_as_a_task_with_its_key(door: Door, wire: respx.Mo
     door.run(scenario)
 
 
-def test_what_the_task_failed_with_is_the_answer(door: Door, wire: respx.MockRouter) -> None:
+def test_error_of_the_task_is_raised(door: Door, wire: respx.MockRouter) -> None:
     error = {"kind": "no_changes", "message": "nothing to commit"}
     wire.post(COMMITS).mock(side_effect=httpx.ReadError("reset"))
     route = wire.post(url__startswith=COMMITS + "/async")

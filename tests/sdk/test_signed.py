@@ -112,7 +112,7 @@ def test_an_address_that_has_ended_is_signed_again(live: Any, store: FaultyS3, s
     live(body)
 
 
-def test_what_fails_is_given_up(live: Any, bucket: S3Server, small_parts: None) -> None:
+def test_failed_signed_upload_is_aborted(live: Any, bucket: S3Server, small_parts: None) -> None:
     def breaking() -> Iterator[bytes]:
         for _ in range(11):
             yield bytes(MIB)
@@ -203,7 +203,7 @@ def test_a_download_that_breaks_off_goes_on_at_the_store(live: Any, store: Fault
         pytest.param(lambda url: url.replace("/data/", "/data/gone-"), id="gone"),
     ],
 )
-def test_where_the_store_does_not_answer_the_server_does(
+def test_server_sends_the_content_when_the_store_fails(
     live: Any, store: FaultyS3, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[str], str]
 ) -> None:
     """Every address is spoiled on its way here."""

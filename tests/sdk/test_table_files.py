@@ -342,7 +342,9 @@ def test_empty_tables_keep_their_columns(tmp_path: Path) -> None:
      (["k", "k"], None, "twice")],
     ids=["unknown", "all", "bytes", "0", "twice"],
 )  # fmt: skip
-def test_what_cannot_be_written(tmp_path: Path, partition_by: list[str], rows: int | None, problem: str) -> None:
+def test_invalid_partitioning_is_refused(
+    tmp_path: Path, partition_by: list[str], rows: int | None, problem: str
+) -> None:
     table = pa.table({"x": [1]} if partition_by == ["x"] else {"x": [1], "b": [b"\xff"], "k": ["a"]})
     with pytest.raises(errors.InvalidRequestError, match=problem):
         written(tmp_path, table, partition_by, max_rows_per_file=rows)
@@ -353,7 +355,7 @@ def test_what_cannot_be_written(tmp_path: Path, partition_by: list[str], rows: i
     [{"x": [1]}, "text", [1, 2], [], pd.DataFrame({"x": [1, "a"]}), pd.DataFrame([[1, 2]], columns=["a", "a"]), None],
     ids=["dict", "text", "numbers", "nothing", "mixed", "twins", "none"],
 )
-def test_what_is_no_table(tmp_path: Path, data: object) -> None:
+def test_values_that_are_no_table_are_refused(tmp_path: Path, data: object) -> None:
     with pytest.raises(errors.InvalidRequestError):
         written(tmp_path, data)
 
@@ -423,7 +425,7 @@ def test_files_are_encoded_in_parallel_and_returned_in_order(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("rows", [10, 1000])
-def test_what_fails_while_a_file_is_made_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+def test_writer_raises_errors_of_its_encoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     def full(*given: Any) -> None:
         raise OSError(28, "No space left on device")
 

@@ -154,7 +154,7 @@ def test_a_message_makes_a_commit_of_its_own(live: Any) -> None:
 
 
 @pytest.mark.parametrize("on", ["branch", "message", "workspace"])
-def test_nothing_shows_before_all_of_it_does(
+def test_table_files_become_visible_together(
     live: Any, endpoint: str, monkeypatch: pytest.MonkeyPatch, on: str
 ) -> None:
     large(monkeypatch)
@@ -366,7 +366,7 @@ def test_of_many_files_the_newest_and_some_from_everywhere_are_compared() -> Non
 # what is refused
 
 
-def test_where_nothing_can_be_written(live: Any) -> None:
+def test_table_writes_to_invalid_targets_are_refused(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
         await main.write_parquet("dir/of.parquet", FRAME, message="first")
@@ -425,7 +425,7 @@ def test_where_nothing_can_be_written(live: Any) -> None:
     live(body)
 
 
-def test_what_cannot_be_read(live: Any) -> None:
+def test_unreadable_tables_raise_errors_with_the_path(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
         (info,) = await main.write_parquet("t", FRAME)

@@ -213,7 +213,7 @@ class Pipe(io.RawIOBase):
         return self._rest.readinto(buffer)
 
 
-def test_what_can_be_uploaded(door: Door, wire: respx.MockRouter, tmp_path: Path) -> None:
+def test_uploads_accept_bytes_files_and_iterables(door: Door, wire: respx.MockRouter, tmp_path: Path) -> None:
     data = DATA * 500  # 2.5 MB: several chunks
     file = tmp_path / "file"
     file.write_bytes(data)

@@ -339,7 +339,7 @@ def test_put_many_takes_any_number_and_reads_as_it_goes(live: Any) -> None:
     live(body)
 
 
-def test_nothing_is_shown_when_one_of_many_cannot_be_read(live: Any, tmp_path: Path) -> None:
+def test_unreadable_file_makes_put_many_store_nothing(live: Any, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.write_bytes(b"x")
 

@@ -132,7 +132,7 @@ FINAL = [
 
 
 @pytest.mark.parametrize(("answer", "error"), FINAL, ids=[error.__name__ for _, error in FINAL])
-def test_what_cannot_change_is_not_tried_again(door: Door, wire: respx.MockRouter, answer: Any, error: Any) -> None:
+def test_lasting_errors_are_not_retried(door: Door, wire: respx.MockRouter, answer: Any, error: Any) -> None:
     server = Server(wire, answer)
 
     async def scenario(lake: Any) -> None:
@@ -254,7 +254,7 @@ def history(branch: lakebed.Branch) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("partial", [False, True], ids=["all", "part"])
-def test_commits_whose_answers_are_dropped_happen_once(door: Door, endpoint: str, proxy: Proxy, partial: bool) -> None:
+def test_commits_with_dropped_answers_happen_once(door: Door, endpoint: str, proxy: Proxy, partial: bool) -> None:
     name = f"r{uuid.uuid4().hex[:12]}"
     with lakebed.connect(endpoint, KEY, SECRET) as direct:
         main = direct.repository(name).create(f"local://{name}").branch("main")

@@ -151,7 +151,7 @@ def test_other_tools_write_to_the_bucket(live: Any, bucket: S3Server) -> None:
     live(body)
 
 
-def test_nothing_that_a_commit_names_is_replaced(live: Any, bucket: S3Server) -> None:
+def test_committed_files_are_never_replaced(live: Any, bucket: S3Server) -> None:
     """Two handles on one workspace: one still knows the prefix that the other has committed from."""
 
     async def body(main: Any) -> None:

@@ -130,7 +130,7 @@ def test_a_client_that_leaves_the_queue_or_the_room_gives_up_its_place() -> None
                 pytest.fail("the places are never free again")
 
 
-async def test_a_room_counts_right_when_who_waits_is_cancelled() -> None:
+async def test_cancelled_waiters_leave_the_counts_right() -> None:
     async def main() -> None:
         room = Room(1, 1, 5)
         async with room.place():

@@ -114,7 +114,7 @@ def test_objects(lake: Lake) -> None:
     assert lake("GET", REPO + "/refs/main/objects/stat?path=" + "x" * 1025, expect=400)["kind"] == "invalid_path"
 
 
-def test_what_is_refused_has_not_landed(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_requests_change_nothing(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that an answer needs is looked up before anything changes: "nothing was changed" is true then."""
     lake.put("a", b"one")
 

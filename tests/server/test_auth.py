@@ -237,14 +237,14 @@ async def test_known_keys_cost_no_read_for_a_while_and_new_ones_are_seen_soon() 
     assert (await door.check_pair("AKIAJNEW", "new secret")).user == "admin"
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_ttl_cache_keeps_a_bounded_number_of_rows() -> None:
     rows: TtlCache[int] = TtlCache(lambda: 0.0, 5, 3)
     for number in range(10):
         rows.put(str(number), number)
     assert [rows.get(str(n)) for n in range(6, 10)] == [None, 7, 8, 9]
 
 
-def test_what_is_remembered_is_dropped_by_time() -> None:
+def test_ttl_cache_drops_expired_rows() -> None:
     now = [0.0]
     rows: TtlCache[int] = TtlCache(lambda: now[0], 5, 1000)
     for number in range(100):

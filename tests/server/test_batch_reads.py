@@ -64,7 +64,7 @@ def test_objects_come_in_the_order_of_the_request(api: Api) -> None:
     assert found.end == {"results": 4, "has_more": False}
 
 
-def test_staged_committed_and_deleted_objects_are_those_of_the_ref(api: Api) -> None:
+def test_batch_reads_see_staged_and_deleted_objects(api: Api) -> None:
     for path in ("changed", "deleted", "kept"):
         api.put("main", path, b"old")
     api("POST", "/branches/main/commits", {"message": "first"})

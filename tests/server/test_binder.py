@@ -114,7 +114,7 @@ def test_object_paths_may_hold_anything_that_is_utf8() -> None:
     assert params("statObject", "path=..%2F%2F%0A%F0%9F%98%80").path == "..//\n😀"
 
 
-def test_what_is_required() -> None:
+def test_missing_required_parameter_is_refused() -> None:
     assert refused(params, "statObject").message == "parameter: Object missing required field `path`"
     assert refused(params, "statObject", "path=").message.startswith("parameter path: ")
 

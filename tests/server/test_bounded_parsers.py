@@ -105,7 +105,7 @@ async def test_chunks_of_one_byte_are_refused_soon() -> None:
 
 
 @pytest.mark.parametrize("sizes", [[1] * 900, [1024] * 5_000, [65_536] * 90, [1] * 500 + [3000] * 3_000])
-async def test_what_clients_send_is_within_the_bound(sizes: list[int]) -> None:
+async def test_chunk_sizes_of_real_clients_are_accepted(sizes: list[int]) -> None:
     assert await decoded(chunks(sizes), sum(sizes)) == sum(sizes)
 
 
@@ -131,7 +131,7 @@ PART = b'Content-Disposition: form-data; name="content"'
         b"--b\r\n" + b"a" * (8 << 20),
     ],
 )
-async def test_a_part_whose_headers_are_too_many(data: bytes) -> None:
+async def test_part_with_too_many_headers_is_refused(data: bytes) -> None:
     async def job() -> None:
         assert [name async for name in parts(data)] == []
 

@@ -130,7 +130,7 @@ def test_a_presigned_url_makes_no_page_of_an_object(pages: Lake) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8", "IMAGE/PNG", "application/json"])
-def test_what_runs_no_code_may_be_shown(pages: Lake, content_type: str) -> None:
+def test_browsers_may_show_types_without_code(pages: Lake, content_type: str) -> None:
     pages.put("x.txt", content_type)
     for answer in (pages.get("x.txt"), pages.s3("GET", "main/x.txt")):
         assert told(answer) == {**SAFE_HEADERS, "content-disposition": None}

@@ -138,7 +138,7 @@ def lines_of(stream: io.StringIO) -> list[dict[str, object]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_the_log_says_who_tried(stream: io.StringIO) -> None:
+def test_log_names_the_client_of_a_failed_login(stream: io.StringIO) -> None:
     app = make_app(proxies="192.0.2.1")
     body = {"access_key_id": KEY_ID, "secret_access_key": SECRET}
     token = ask(app, LOGIN, "POST", msgspec.json.encode(body), auth=False, x_forwarded_for="203.0.113.9").json["token"]
@@ -163,7 +163,7 @@ def test_the_log_says_who_tried(stream: io.StringIO) -> None:
     assert token not in stream.getvalue()
 
 
-def test_the_log_says_who_signed(stream: io.StringIO) -> None:
+def test_log_names_the_user_of_a_signed_request(stream: io.StringIO) -> None:
     bucket = Bucket()
     try:
         bucket("GET", "/lake")

@@ -55,7 +55,7 @@ def test_a_store_chooses_what_a_client_reads_of_it(caplog: pytest.LogCaptureFixt
     assert "/srv/lake/kv.db" in caplog.text
 
 
-def test_what_waiting_does_not_mend_has_no_retry_after() -> None:
+def test_lasting_errors_have_no_retry_after() -> None:
     assert "retry-after" not in failing(engine_errors.StoreUnavailableError("denied", lasting=True)).headers
     assert "retry-after" not in failing(engine_errors.NoStoreError("no such bucket")).headers
 

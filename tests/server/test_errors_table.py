@@ -279,6 +279,6 @@ def test_a_documented_error(scene: Scene, name: str, status: int) -> None:
         assert told["kind"] == raised.kind, "another error came first"
 
 
-def test_what_is_stood_in_for_is_documented() -> None:
+def test_every_simulated_error_is_documented() -> None:
     assert STOOD_IN.keys() <= DOCUMENTED
     assert len(STOOD_IN) == sum(map(len, REASONS.values()))

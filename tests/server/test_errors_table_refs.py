@@ -278,7 +278,7 @@ def test_a_refusal_has_its_status_and_kind_and_changes_nothing(scene: Lake, case
     assert state(scene) == before
 
 
-def test_each_is_documented() -> None:
+def test_every_error_of_the_table_is_documented() -> None:
     assert {(case.operation, case.status) for case in TABLE} <= DOCUMENTED
 
 

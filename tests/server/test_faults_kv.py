@@ -66,7 +66,7 @@ async def tell(postgres: Postgres, *statements: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
-def test_it_stops_and_starts_again(lake: Lake, how: str) -> None:
+def test_requests_fail_while_postgres_is_down_and_succeed_after(lake: Lake, how: str) -> None:
     with lake.scene() as scene:
         (lake.postgres.stop if how == "stop" else lake.postgres.kill)()
         try:
@@ -96,7 +96,7 @@ def test_a_short_absence_is_not_seen(lake: Lake) -> None:
         assert scene.uncommitted() == ["b", "x"]
 
 
-def test_it_dies_under_writers(lake: Lake) -> None:
+def test_acknowledged_writes_survive_a_crash_of_postgres(lake: Lake) -> None:
     """Acknowledged writes are stored; refused ones are not; the rest may be either."""
     with lake.scene() as scene:
         outcomes: dict[str, httpx.Response] = {}
@@ -133,7 +133,7 @@ def test_it_dies_under_writers(lake: Lake) -> None:
         scene.passes_fsck()
 
 
-async def test_it_turns_read_only(lake: Lake) -> None:
+async def test_read_only_postgres_serves_reads_and_refuses_writes(lake: Lake) -> None:
     """As after a failover to a standby, or when its disk is nearly full."""
     with lake.scene() as scene:
         read_only = "ALTER SYSTEM SET default_transaction_read_only = "
@@ -152,7 +152,7 @@ async def test_it_turns_read_only(lake: Lake) -> None:
         scene.goes_on()
 
 
-async def test_its_table_is_locked_for_long(lake: Lake) -> None:
+async def test_long_table_lock_serves_reads_and_refuses_writes(lake: Lake) -> None:
     @asynccontextmanager
     async def locked():  # type: ignore[no-untyped-def]
         connection = await asyncpg.connect(lake.postgres.dsn)

@@ -102,7 +102,7 @@ def test_rows_that_name_objects_elsewhere_are_read_from_there(api: Api, feeding:
         ([row("x", physical_address="local://feed/inner/x")], 400, "invalid_request"),
     ],
 )
-def test_what_is_refused_registers_nothing(
+def test_refused_layers_register_nothing(
     api: Api, feeding: RunningServer, rows: list[dict[str, Any]], status: int, kind: str
 ) -> None:
     with lakebed.connect(feeding.endpoint, feeding.access_key_id, feeding.secret_access_key) as lake:

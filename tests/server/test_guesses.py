@@ -67,7 +67,7 @@ def by_old_signature(server: RunningServer) -> Asked:
     ("way", "wrong", "slowed"),
     [(by_basic, 401, 429), (by_login, 401, 429), (by_signature, 403, 503), (by_old_signature, 403, 503)],
 )
-def test_who_guesses_waits_and_the_owner_elsewhere_does_not(
+def test_guessing_client_is_slowed_down_and_the_owner_is_not(
     server: RunningServer, way: Callable[[RunningServer], Asked], wrong: int, slowed: int
 ) -> None:
     ask, right = way(server), server.secret_access_key

@@ -33,7 +33,7 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_one_line_for_each_request() -> None:
+def test_each_request_is_logged_in_a_single_line() -> None:
     engine = FakeEngine()
     engine.put("secret/path", b"12345")
     with log_to_stream("DEBUG", "json") as stream:

@@ -48,7 +48,7 @@ def test_location_header_has_the_address(lake: Lake) -> None:
 
 @pytest.mark.parametrize("path", ["meta_range/{}", "range/{}", "object/meta_range/{}", "object/range/{}"])
 @pytest.mark.parametrize("unknown", ["0" * 64, "nonsense", "..%2Frepository", "%20"])
-def test_what_is_not_there_is_not_found(lake: Lake, path: str, unknown: str) -> None:
+def test_unknown_metadata_files_are_not_found(lake: Lake, path: str, unknown: str) -> None:
     assert lake("GET", f"{AT}/{path.format(unknown)}", expect=404)["kind"] == "object_not_found"
 
 
@@ -58,7 +58,7 @@ def test_a_metarange_is_no_range(lake: Lake) -> None:
     lake("GET", f"{AT}/object/range/{metarange}", expect=404)
 
 
-def test_what_is_refused(lake: Lake) -> None:
+def test_invalid_requests_for_metadata_files_are_refused(lake: Lake) -> None:
     some = "0" * 64
     assert lake("GET", f"{AT}/object/other/{some}", expect=400)["kind"] == "invalid_request"
     assert lake("GET", f"{AT}/object/range/{some}?presign=true", expect=400)["kind"] == "invalid_request"

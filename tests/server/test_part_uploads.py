@@ -84,7 +84,7 @@ def test_an_object_in_parts_is_registered_and_read(api: Api, bucket: S3Server, s
     assert "Signature" not in server.log
 
 
-def test_what_is_refused(api: Api, bucket: S3Server) -> None:
+def test_invalid_part_uploads_are_refused(api: Api, bucket: S3Server) -> None:
     made, other = api.workspace(), api.workspace()
     at = f"/workspaces/{made['id']}/part_uploads"
     whole = begun(api, made)
@@ -108,7 +108,7 @@ def test_what_is_refused(api: Api, bucket: S3Server) -> None:
     assert api.paths(made["name"]) == []
 
 
-def test_what_is_given_up_is_gone(api: Api, bucket: S3Server) -> None:
+def test_aborted_part_upload_is_deleted(api: Api, bucket: S3Server) -> None:
     made = api.workspace()
     at = f"/workspaces/{made['id']}/part_uploads"
     whole, late = begun(api, made), begun(api, made)

@@ -126,7 +126,7 @@ def test_a_server_warns_of_a_directory_that_others_can_open(place: Path, tmp_pat
         (0o755, "true", "chmod 750"), (0o701, "false", "chmod 700"), (0o770, "false", "chmod 700"),
     ],
 )  # fmt: skip
-def test_what_is_open(tmp_path: Path, mode: int, group_read: str, command: str) -> None:
+def test_data_directory_open_to_others_is_reported(tmp_path: Path, mode: int, group_read: str, command: str) -> None:
     data = tmp_path / "data"
     (data / "objects").mkdir(parents=True)
     data.chmod(mode)

@@ -57,7 +57,7 @@ def lakes(servers: tuple[RunningServer, ...]) -> Iterator[list[lakebed.Lake]]:
         one.close()
 
 
-def test_what_one_server_wrote_the_other_reads(lakes: list[lakebed.Lake]) -> None:
+def test_each_server_reads_the_writes_of_the_other(lakes: list[lakebed.Lake]) -> None:
     here = lakes[0].repository("shared").create("local://shared").branch("main")
     there = lakes[1].repository("shared").branch("main")
     for number in range(10):

@@ -101,7 +101,7 @@ def test_an_address_that_is_used_again_replaces_nothing(api: Api, bucket: S3Serv
     assert api.text(made["name"], "d/x.csv") == "second"
 
 
-def test_what_was_signed_for_and_not_registered_is_not_shown(api: Api, bucket: S3Server) -> None:
+def test_signed_upload_is_hidden_until_it_is_registered(api: Api, bucket: S3Server) -> None:
     made = api.workspace()
     at = f"/workspaces/{made['id']}"
     signed = api("POST", f"{at}/upload_urls", {"paths": ["a", "b"]})["results"]
@@ -177,7 +177,7 @@ def test_an_object_written_in_parts_keeps_its_etag(api: Api, bucket: S3Server) -
     assert api.send("GET", "/refs/" + made["name"].replace("+", "%2B") + "/objects?path=large").content == data
 
 
-def test_what_cannot_be_signed(api: Api, s3_server: RunningServer) -> None:
+def test_invalid_requests_for_upload_urls_are_refused(api: Api, s3_server: RunningServer) -> None:
     made = api.workspace()
     target = f"/workspaces/{made['id']}/upload_urls"
     error = api.fails("POST", target, {"paths": ["a"], "size_bytes": (5 << 30) + 1}, 501, "not_implemented")
@@ -241,7 +241,7 @@ def test_client_without_proof_of_locality_gets_no_local_path(s3_server: RunningS
             assert behind["data_paths"] == ["proxied"]
 
 
-def test_what_another_tool_wrote_in_parts_is_scanned_and_read(
+def test_multipart_object_of_another_tool_is_scanned_and_read(
     api: Api, bucket: S3Server, s3_server: RunningServer
 ) -> None:
     """Its ETag is no MD5: a client that checked it against the bytes would take them for damaged."""

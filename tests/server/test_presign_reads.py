@@ -73,7 +73,7 @@ def test_a_read_is_sent_to_the_store(api: Api, bucket: S3Server, server: Running
     assert f"{READS} operation=getObject status=302" in server.log
 
 
-def test_what_needs_no_bytes_is_answered_here(api: Api) -> None:
+def test_server_answers_reads_without_content_itself(api: Api) -> None:
     tag = api.put("main", "a", b"0123456789")["checksum"]
     api.put("main", "empty", b"")
     assert api.send("GET", f"{READS}?path=a&presign=true", None, **{"If-None-Match": f'"{tag}"'}).status_code == 304

@@ -139,7 +139,7 @@ def test_a_malformed_part_is_refused(lake: Lake, name: str) -> None:
 
 
 @pytest.mark.parametrize("parts", [2, 0])
-def test_one_such_part_before_all_others(lake: Lake, parts: int) -> None:
+def test_commit_part_comes_once_and_before_all_others(lake: Lake, parts: int) -> None:
     asked = part("commit", b'{"message": "m"}')
     body = b"".join([asked] * (parts - 1)) + part("content", b"1", "a") + asked + b"--B--\r\n"
     refused = lake("POST", BATCH, body, 400, content_type=FORM)
@@ -155,7 +155,7 @@ def test_a_form_that_ends_early_leaves_nothing(lake: Lake) -> None:
     assert (head(lake), stored(lake), listing(lake)) == (before, [], [])
 
 
-def test_where_nothing_can_be_committed(lake: Lake) -> None:
+def test_publish_to_missing_or_read_only_targets_is_refused(lake: Lake) -> None:
     asked = {"message": "m"}
     branches = f"{REPO}/branches"
     assert send(lake, asked, {"a": b"1"}, 404, f"{branches}/none/objects/batch")["kind"] == "branch_not_found"

@@ -56,7 +56,7 @@ def test_first_start_makes_an_admin_and_shows_it_once(start: type[Process], tmp_
     assert PAIR["LAKEBED_ADMIN_SECRET_ACCESS_KEY"] not in "".join(again.said)
 
 
-def test_what_was_acknowledged_is_there_after_a_restart(start: type[Process]) -> None:
+def test_acknowledged_writes_survive_a_restart(start: type[Process]) -> None:
     server = start("--port", "0", **PAIR)
     port = server.ready()
     assert request(port, "POST", "/repositories", b'{"name":"lake","storage_namespace":"local://lake"}')[0] == 201

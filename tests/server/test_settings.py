@@ -53,7 +53,7 @@ def test_flags_win_over_environment_over_file(tmp_path: Path) -> None:
     assert loaded.settings.cache.memory == 64 << 20
 
 
-def test_which_file(tmp_path: Path) -> None:
+def test_config_file_precedence(tmp_path: Path) -> None:
     given = file(tmp_path, "listen: {port: 1}", "given.yaml")
     named = file(tmp_path, "listen: {port: 2}", "named.yaml")
     (tmp_path / "home").mkdir()
@@ -166,7 +166,7 @@ def test_values_are_shown_as_they_are_written(kind: Any, value: Any, text: str) 
 
 
 @given(st.one_of(st.floats(0, 1e12), st.integers(0, 10**12)))
-def test_what_is_written_is_read_back(value: float) -> None:
+def test_durations_and_sizes_are_read_as_written(value: float) -> None:
     assert DURATION.read(DURATION.written(value)) == value
     assert SIZE.read(SIZE.written(int(value))) == int(value)
 

@@ -56,7 +56,7 @@ def test_an_import(lake: Working) -> None:
     assert lake("GET", f"{REPO}/refs/main/objects?path=dest/2.csv", expect=410)["kind"] == "object_gone"
 
 
-def test_what_cannot_be_imported(lake: Working) -> None:
+def test_invalid_import_sources_are_refused(lake: Working) -> None:
     for paths, status, kind in (
         ([("common_prefix", "mem://forbidden/", "d/")], 403, "permission_denied"),
         ([("common_prefix", "mem://lake/data/", "d/")], 403, "permission_denied"),

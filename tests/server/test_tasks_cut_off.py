@@ -109,7 +109,7 @@ def test_import_without_changes_is_done_when_another_server_ends_it(
     assert (workspaces(lake, "open"), workspaces(lake, "reverted")) == ([], [task])
 
 
-def test_what_a_failed_import_has_left_goes_though_its_server_died(
+def test_workspace_of_a_failed_import_is_dropped_after_the_server_dies(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
     held = hold(import_task, "drop")
@@ -124,7 +124,7 @@ def test_what_a_failed_import_has_left_goes_though_its_server_died(
     assert lake("GET", f"{IMPORT}?id={task}") == status
 
 
-def test_what_a_cancelled_import_has_left_goes_though_its_server_died(
+def test_workspace_of_a_cancelled_import_is_dropped_after_the_server_dies(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
     held = hold(import_task, "advance")
@@ -140,7 +140,7 @@ def test_what_a_cancelled_import_has_left_goes_though_its_server_died(
     assert lake.log() == ["Repository created"]
 
 
-def test_what_an_import_has_left_goes_after_a_fault_of_the_server(
+def test_workspace_of_an_import_is_dropped_after_an_internal_error(
     lake: Working, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: Any) -> None:

@@ -131,7 +131,7 @@ def test_renewal(api: Api) -> None:
     api.fails("POST", f"/workspaces/{made['id']}/renew", {}, 400, "invalid_request")
 
 
-def test_what_is_not_there_is_not_found(api: Api) -> None:
+def test_missing_workspaces_and_branches_are_not_found(api: Api) -> None:
     for method, tail, body in calls_on(NOBODY):
         answer = api.send(method, tail, body)
         assert (answer.status_code, answer.json()["kind"]) == (404, "workspace_not_found"), f"{method} {tail}"
@@ -223,7 +223,7 @@ def test_a_closed_workspace_refuses_everything(api: Api, end: Callable[[Api, Jso
 # changes
 
 
-def test_its_name_is_a_branch_and_a_ref_everywhere(api: Api) -> None:
+def test_workspace_name_works_as_branch_and_ref(api: Api) -> None:
     made = api.workspace()
     name = quote(made["name"], safe="")
     api.put(made["name"], "b/1", b"one")
@@ -262,7 +262,7 @@ def test_objects_written_past_the_server_are_registered_as_one(api: Api) -> None
     assert api.text("main", "t/39") == "x" * 39
 
 
-def test_what_is_not_so_is_not_registered(api: Api) -> None:
+def test_server_refuses_to_register_wrong_objects(api: Api) -> None:
     made, other = api.workspace(), api.workspace()
     target = f"/workspaces/{made['id']}/objects"
     good = write_below(made, "good", b"good")

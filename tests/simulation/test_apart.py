@@ -16,7 +16,7 @@ from tests.support.sizes import sized
 MUTANTS = sorted(PATCHES.glob("*.patch"))
 
 
-def test_each_kind_has_mutants() -> None:
+def test_every_kind_has_mutants() -> None:
     assert {kind_of(patch) for patch in MUTANTS} == set(KINDS)
 
 
@@ -30,7 +30,7 @@ def test_a_mutant_is_caught(patch: Path, tmp_path: Path, record_property: Callab
     record_property("mutants_caught", 1)
 
 
-def test_some_pauses() -> None:
+def test_random_pauses_cause_no_violation() -> None:
     assert violations("pauses", range(sized(100))) == []
 
 

@@ -108,7 +108,7 @@ def test_a_hint_that_catches_no_more_is_made_up_for(
     assert [one.start for one in found] == [start for start, _ in expected if start % 2 == 0]
 
 
-def test_what_caught_a_mutant_is_written_down(
+def test_seeds_that_catch_a_mutant_are_stored(
     asked: list[tuple[int, int]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, first, *_ = tmp_path / "seeds.json", *patches()

@@ -28,7 +28,7 @@ def violations(start: int, count: int) -> list[str]:
     return [f"seed {one.seed} ({one.mix}): {one.violation}" for one in found if one.violation]
 
 
-def test_some_schedules() -> None:
+def test_random_schedules_cause_no_violation() -> None:
     assert violations(0, sized(200, soak=400)) == []
 
 
@@ -80,7 +80,7 @@ def test_run_stops_after_the_given_number_of_failures(monkeypatch: pytest.Monkey
     assert done.schedules == 200
 
 
-def test_one_seed_is_one_schedule_whatever_ran_before() -> None:
+def test_equal_seeds_make_equal_schedules_in_any_order() -> None:
     forget()
     first, again = [
         {seed: traced(seed) for seed in seeds} for seeds in ([*range(30), 900, 901, 902], [902, 901, 900, *range(30)])

@@ -13,7 +13,7 @@ def run(start: int, count: int) -> tuple[list[str], int]:
     return [f"seed {seed}: {violation}" for seed, violation, _ in found if violation], sum(one[2] for one in found)
 
 
-def test_some_sweeps() -> None:
+def test_random_sweeps_cause_no_violation() -> None:
     violations, deleted = run(0, 40)
     assert violations == []
     assert deleted > 50

@@ -49,7 +49,7 @@ def test_a_part_of_the_log(spark: SparkSession, written: lakebed.Repository) -> 
         load(spark, "lakebed.commits", written, "main", firstParent="yes").count()
 
 
-def test_each_try_of_the_task_reads_the_same_log(written: lakebed.Repository, lake: lakebed.Lake) -> None:
+def test_retried_task_reads_the_same_log(written: lakebed.Repository, lake: lakebed.Lake) -> None:
     from lakebed_spark.history import Binding, bind
 
     made = bind(CommitsSource, Binding(lakebed_spark.Access.of(lake)))({"path": f"lakebed://{written.id}/main"})

@@ -224,7 +224,7 @@ def test_a_damaged_file_leaves_everything_as_it_was(table: lakebed.Repository) -
     assert list(table.workspaces()) == []
 
 
-def test_what_cannot_be_meant_is_refused(table: lakebed.Repository) -> None:
+def test_invalid_compact_arguments_are_refused(table: lakebed.Repository) -> None:
     with pytest.raises(lakebed.InvalidRequestError, match="target_bytes must be"):
         pipelines.compact(table.ref("main"), target_bytes=0)
     with pytest.raises(lakebed.InvalidRequestError, match="memory_bytes must be"):

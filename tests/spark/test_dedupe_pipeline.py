@@ -187,7 +187,7 @@ def judged(found: Iterable[lakebed.ObjectInfo], own: str) -> dict[str, Any]:
     }
 
 
-def test_what_is_kept_is_what_the_plain_way_keeps() -> None:
+def test_dedupe_on_disk_finds_what_the_reference_finds() -> None:
     """Data in the repository's own namespace and elsewhere; next to nothing is held in memory."""
     rows = scattered(OWN, "s3://elsewhere", 7)
     columns = {
@@ -277,7 +277,7 @@ def test_full_disk_is_reported() -> None:
     assert "full" in str(caught.value)
 
 
-def test_what_cannot_be_meant_is_refused(doubled: lakebed.Repository) -> None:
+def test_invalid_dedupe_arguments_are_refused(doubled: lakebed.Repository) -> None:
     doubled.tag("v1").create("main")
     with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch"):
         pipelines.dedupe(doubled.ref("v1"))

@@ -45,7 +45,7 @@ def told(repo: lakebed.Repository, left: str, right: str, two_dot: bool, prefix:
     return sorted((change.path, change.type) for change in found)
 
 
-def test_it_is_the_diff_of_the_sdk(spark: SparkSession, grown: lakebed.Repository) -> None:
+def test_spark_diff_equals_the_diff_of_the_sdk(spark: SparkSession, grown: lakebed.Repository) -> None:
     first = grown.ref("main").log().all()[-1].id
     cases = [
         ("main~1", "main", False, ""),
@@ -118,7 +118,7 @@ def test_nothing_differs(spark: SparkSession, grown: lakebed.Repository) -> None
     assert tasks(frame) == 1  # Spark makes one of none
 
 
-def test_changes_are_those_of_each_commit(spark: SparkSession, grown: lakebed.Repository) -> None:
+def test_changes_list_the_rows_of_each_commit(spark: SparkSession, grown: lakebed.Repository) -> None:
     expected = [
         (commit.id, change.path, change.type)
         for commit in grown.ref("both").log()

@@ -167,7 +167,7 @@ def test_bad_options(spark: SparkSession, repo: lakebed.Repository, options: dic
         load(spark, "lakebed.entries", repo, "main", **options).count()
 
 
-def test_what_is_not_there(spark: SparkSession, repo: lakebed.Repository) -> None:
+def test_missing_refs_and_bad_uris_are_refused(spark: SparkSession, repo: lakebed.Repository) -> None:
     with pytest.raises(Exception, match="nowhere"):
         load(spark, "lakebed.entries", repo, "nowhere").count()
     with pytest.raises(Exception, match=r'\.load\("lakebed://repository/ref"\)'):

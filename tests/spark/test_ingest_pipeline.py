@@ -161,7 +161,7 @@ def test_a_task_that_fails_once_doubles_nothing(feed: Feed, spark: SparkSession,
     assert [row[0] for row in feed.entries()] == sorted(f"{number % 5}/{number}" for number in range(30))
 
 
-def test_what_fails_for_good_leaves_the_branch_and_no_workspace(feed: Feed) -> None:
+def test_failed_ingest_leaves_the_branch_unchanged_and_no_workspace(feed: Feed) -> None:
     feed.write("a/one", "1")
     feed.write("b/two", "2")
     before = feed.main.commit_info()
@@ -189,7 +189,7 @@ def test_concurrent_commit_below_the_folder_is_a_conflict(feed: Feed, monkeypatc
     assert list(feed.repo.workspaces()) == []
 
 
-def test_what_cannot_be_meant_is_refused(feed: Feed) -> None:
+def test_invalid_ingest_arguments_are_refused(feed: Feed) -> None:
     feed.main.put("events/a", b"1")
     feed.main.commit("before")
     refused = [

@@ -24,7 +24,7 @@ def main(repo: lakebed.Repository) -> lakebed.Branch:
     return repo.branch("main")
 
 
-def test_nothing_is_there(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_missing_table_is_not_found(spark: SparkSession, main: lakebed.Branch) -> None:
     with pytest.raises(lakebed.ObjectNotFoundError, match="nothing below it; `lakebed fs ls lakebed:") as caught:
         lakebed_spark.read(spark, main, "no/such")
     assert (caught.value.ref, caught.value.path) == ("main", "no/such")
@@ -99,7 +99,7 @@ def test_refs_that_cannot_be_written_to(spark: SparkSession, repo: lakebed.Repos
         lakebed_spark.write(spark.range(3), main.workspace("w").create(), "t")
 
 
-def test_what_is_no_session_frame_or_target(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_wrong_argument_types_are_refused(spark: SparkSession, main: lakebed.Branch) -> None:
     with pytest.raises(lakebed.ConfigurationError, match="the first argument is a SparkSession, not str"):
         lakebed_spark.read("lakebed://a/b/c", "t")  # type: ignore[arg-type]
     with pytest.raises(lakebed.ConfigurationError, match="is a Spark DataFrame, not list"):
@@ -146,7 +146,7 @@ def test_java_is_found_or_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         _java.use_java()
 
 
-def test_what_crosses_shows_no_secret(lake: lakebed.Lake, main: lakebed.Branch) -> None:
+def test_serialized_access_shows_no_secret(lake: lakebed.Lake, main: lakebed.Branch) -> None:
     access = lakebed_spark.Access.of(main)
     assert access == lakebed_spark.Access.of(lake) == pickle.loads(pickle.dumps(access))
     secret = lake.settings.secret_access_key

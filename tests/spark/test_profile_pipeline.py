@@ -30,7 +30,7 @@ def listed(ref: lakebed.Ref, prefix: str) -> list[lakebed.ObjectInfo]:
     return [row for row in ref.list(prefix) if isinstance(row, lakebed.ObjectInfo)]
 
 
-def test_sums_are_those_of_the_listing(grown: lakebed.Repository, spark: SparkSession) -> None:
+def test_sums_equal_the_listing(grown: lakebed.Repository, spark: SparkSession) -> None:
     main = grown.branch("main")
     rows = listed(main, "t/")
     where, lake = f"lakebed://{grown.id}/main/t", lake_of(grown)

@@ -217,7 +217,7 @@ VALUES = [
 ]
 
 
-def test_inferred_types_are_those_of_spark(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_inferred_types_equal_the_types_of_spark(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
     top = tmp_path_factory.mktemp("inference")
     content = parquet(id=[1])
     pairs = [

@@ -19,7 +19,7 @@ def ids(spark: SparkSession, ref: lakebed.Ref, path: str = "t") -> list[int]:
     return sorted(row.id for row in lakebed_spark.read(spark, ref, path).collect())
 
 
-def test_it_is_one_commit_and_reads_its_own_changes(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_transaction_is_a_single_commit_and_reads_its_own_changes(spark: SparkSession, main: lakebed.Branch) -> None:
     main.put_many({"old/a.txt": b"1", "old/b.txt": b"2", "one.txt": b"3"})
     before = main.commit("files")
     with lakebed_spark.transaction(spark, main, message="tidy up", metadata={"step": "3"}) as tx:

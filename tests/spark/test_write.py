@@ -117,7 +117,7 @@ def test_a_key_is_written_once(spark: SparkSession, main: lakebed.Branch) -> Non
     assert lakebed_spark.write(frame(spark, 90), dev, "t", key="day-1").id == dev.commit_info().id
 
 
-def test_a_key_whose_write_failed_can_be_used_again(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_key_of_a_failed_write_can_be_used_again(spark: SparkSession, main: lakebed.Branch) -> None:
     bad = frame(spark).selectExpr("id", "raise_error('broken') as day")
     with pytest.raises(Exception, match="broken"):
         lakebed_spark.write(bad, main, "t", key="k")

@@ -117,7 +117,7 @@ def test_every_model_can_be_decoded(struct: type) -> None:
         decoder.decode(b"7.5")
 
 
-def test_path_parameters_are_those_of_the_path() -> None:
+def test_path_parameters_match_the_path() -> None:
     for row in operations.OPERATIONS:
         in_path = {part[1:-1] for part in row.path.split("/") if part.startswith("{")}
         assert {parameter.name for parameter in row.parameters if parameter.place == "path"} == in_path
@@ -165,7 +165,7 @@ def test_the_client_builds_requests_and_reads_answers() -> None:
     assert error.conflicts[0].path == "p"
 
 
-def test_there_is_one_list_of_error_kinds() -> None:
+def test_all_lists_of_error_kinds_are_equal() -> None:
     kinds = DOCUMENT["x-error-kinds"]
     field = DOCUMENT["components"]["schemas"]["Error"]["properties"]["kind"]
     assert list(kinds) == field["x-known-values"]

@@ -23,14 +23,14 @@ def test_the_locks_fit_pyproject_and_the_requirements_of_the_tests() -> None:
     assert lock.stale() == []
 
 
-def test_each_extra_has_a_lock() -> None:
+def test_every_extra_has_a_lock() -> None:
     project = tomllib.loads((lock.ROOT / "pyproject.toml").read_text())["project"]
     locked = {file.stem for file in lock.LOCKS.glob("*.txt")}
     assert {"base", *project["optional-dependencies"]} <= locked
 
 
 @pytest.mark.parametrize("file", sorted(lock.LOCKS.glob("*.txt")), ids=lambda file: file.stem)
-def test_each_package_has_one_version_and_hashes(file: Path) -> None:
+def test_locked_packages_have_a_single_version_and_hashes(file: Path) -> None:
     found = entries(file.read_text())
     assert found, file
     for one in found:

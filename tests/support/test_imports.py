@@ -32,7 +32,7 @@ def test_no_module_imports_a_test_module() -> None:
     assert {file: names for file, names in found.items() if names} == {}
 
 
-def test_each_form_of_import_is_found() -> None:
+def test_all_forms_of_imports_are_found() -> None:
     name = "tests.support.test_imports"
     for source in (
         f"from {name} import TESTS",

@@ -26,7 +26,7 @@ def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
     assert "Missing argument 'REPO'" in wrong.stderr
 
 
-def test_it_has_the_environment_that_it_is_given(tmp_path: Path) -> None:
+def test_nursery_process_has_the_given_environment(tmp_path: Path) -> None:
     for level in ("WARN", "ERROR"):
         told = ended(["config", "show"], {"HOME": str(tmp_path), "LAKEBED_LOGGING_LEVEL": level}, PATIENCE)
         assert level in told.stdout, told.stderr
@@ -35,7 +35,7 @@ def test_it_has_the_environment_that_it_is_given(tmp_path: Path) -> None:
         assert "INFO" not in server.log
 
 
-def test_it_holds_no_file_of_the_nursery(tmp_path: Path) -> None:
+def test_nursery_process_holds_no_file_of_the_nursery(tmp_path: Path) -> None:
     with running_server(tmp_path / "one") as one, running_server(tmp_path / "two") as two:
         open_ones = [os.readlink(file) for file in Path(f"/proc/{two.process.pid}/fd").iterdir() if file.exists()]
         assert str(tmp_path / "two.log") in open_ones

@@ -37,7 +37,7 @@ def test_a_directory_of_ones_own(tmp_path: Path, meminfo: Path) -> None:
     assert scratch.scratch(tmp_path, meminfo) == made
 
 
-def test_nothing_without_room(tmp_path: Path, meminfo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scratch_is_empty_without_room(tmp_path: Path, meminfo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert scratch.scratch(tmp_path / "missing", meminfo) is None
     assert scratch.scratch(tmp_path, tmp_path / "missing") is None
     monkeypatch.setattr(scratch, "FREE_THERE", 1 << 60)
@@ -48,7 +48,9 @@ def test_nothing_without_room(tmp_path: Path, meminfo: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == [meminfo]
 
 
-def test_nothing_of_another_user(tmp_path: Path, meminfo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scratch_ignores_directories_of_other_users(
+    tmp_path: Path, meminfo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "lakebed-4711").mkdir()
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     assert scratch.scratch(tmp_path, meminfo) is None

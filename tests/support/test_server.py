@@ -13,7 +13,7 @@ from tests.support.server import RunningServer, running_server
 pytestmark = pytest.mark.slow
 
 
-def test_it_is_healthy_and_knows_the_admin(server: RunningServer, lake: lakebed.Lake) -> None:
+def test_started_server_is_healthy_and_knows_the_admin(server: RunningServer, lake: lakebed.Lake) -> None:
     assert httpx.get(f"{server.endpoint}/_health").is_success
     assert lake.user().id == "admin"
     assert server.data_dir.is_dir()

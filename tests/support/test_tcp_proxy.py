@@ -71,7 +71,7 @@ def asked(one: socket.socket, data: bytes) -> bytes:
     return one.recv(1024)
 
 
-def test_what_is_sent_passes_both_ways(proxy: TcpProxy) -> None:
+def test_proxy_forwards_both_ways(proxy: TcpProxy) -> None:
     with connected(proxy) as one, connected(proxy) as two:
         assert asked(one, b"a") == b"A"
         assert asked(two, b"b") == b"B"

@@ -14,7 +14,7 @@ from tests.support import waiting
 from tests.support.steady import Pulse, steady
 
 
-async def test_what_does_not_happen_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_timeout_names_the_missing_event(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter([False, False, True])
     waiting.wait_until(lambda: next(looks))
     looks = iter([False, True])

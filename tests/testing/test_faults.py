@@ -186,7 +186,7 @@ def test_unused_faults_are_reported(started: LakebedServer, main: lakebed.Branch
         assert list(lake.repositories()) == []  # reset all the same
 
 
-def test_what_cannot_be_armed(started: LakebedServer) -> None:
+def test_invalid_faults_are_refused(started: LakebedServer) -> None:
     with pytest.raises(ValueError, match=r"no operation 'comit' .* did you mean 'commit'"):
         started.faults.drop_answer("comit")
     with pytest.raises(ValueError, match="needs an operation"):

@@ -22,7 +22,7 @@ def run_here(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
     return pytester.runpytest_inprocess("-p", "lakebed_testing.plugin", "-p", "no:cacheprovider")
 
 
-def test_each_test_has_a_clean_lake(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_start_with_a_clean_lake(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(
         """
         import pytest
@@ -165,7 +165,7 @@ def test_with_pytest_asyncio_and_anyio(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.slow
-def test_who_does_not_ask_pays_nothing(pytester: pytest.Pytester) -> None:
+def test_plugin_imports_nothing_without_its_fixtures(pytester: pytest.Pytester) -> None:
     """A suite without the fixtures: not even the SDK is imported, and no thread is started."""
     pytester.makepyfile(
         """

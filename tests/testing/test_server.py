@@ -193,7 +193,7 @@ def _in_a_child(server: LakebedServer, main: lakebed.Branch, pipe: multiprocessi
 
 
 @pytest.mark.slow
-def test_nothing_is_left_behind() -> None:
+def test_closed_server_leaves_no_files() -> None:
     """In a process of its own, where every warning is an error and unclosed sockets and files are reported."""
     code = """
     import gc, os, threading

@@ -77,7 +77,7 @@ def expected(all_keys: list[str], prefix: str, delimiter: str) -> tuple[list[str
 
 
 @pytest.mark.parametrize("ask", [v1, v2, versions])
-def test_listings_are_those_of_a_dictionary(bucket: Bucket, ask: Callable[..., Page]) -> None:
+def test_listings_match_the_dictionary_model(bucket: Bucket, ask: Callable[..., Page]) -> None:
     dice = random.Random(3)
     branches = ["a", "a-b", "a-b-c", "a0", "ab", "main", "main-2"]
     for branch in branches:
@@ -136,7 +136,7 @@ def test_starting_behind_a_key(bucket: Bucket) -> None:
     assert texts(root, "Contents/Owner/ID") == ["lakebed"]
 
 
-def test_what_a_row_says(bucket: Bucket) -> None:
+def test_listing_row_has_all_fields(bucket: Bucket) -> None:
     etag = bucket.put("main/a&b", b"12345").headers["etag"]
     root = xml(bucket("GET", "/lake?list-type=2&prefix=main%2F"))
     assert (text(root, "Contents/Key"), text(root, "Contents/Size")) == ("main/a&b", "5")
@@ -221,7 +221,7 @@ def test_buckets_are_not_made_elsewhere(bucket: Bucket) -> None:
     assert code(bucket("PUT", "/lake")) == "BucketAlreadyOwnedByYou"
 
 
-def test_what_is_kept_nowhere_has_fixed_answers(bucket: Bucket) -> None:
+def test_unsupported_subresources_have_fixed_answers(bucket: Bucket) -> None:
     bucket.put("main/x")
     for name in canned.DOCUMENTS:
         assert bucket("GET", f"/lake?{name}").status == 200

@@ -40,7 +40,7 @@ def test_bodies_of_any_size_are_held_to_every_promise(bucket: Bucket, size: int)
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size])
 @pytest.mark.parametrize("where", [0.0, 0.5, 1.0])
-def test_one_wrong_byte_anywhere_is_found_by_each_of_them(bucket: Bucket, size: int, where: float) -> None:
+def test_each_digest_detects_a_single_wrong_byte(bucket: Bucket, size: int, where: float) -> None:
     data = random.Random(size).randbytes(size)
     at = int(where * (size - 1))
     wrong = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]

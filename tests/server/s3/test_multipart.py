@@ -98,7 +98,7 @@ def test_numbers_of_parts_that_are_none(bucket: Bucket, begun: str, number: str)
     assert stored(bucket) == []
 
 
-def test_a_part_whose_body_is_another_one_is_not_stored(bucket: Bucket, begun: str) -> None:
+def test_part_with_a_wrong_digest_is_not_stored(bucket: Bucket, begun: str) -> None:
     crc = {"x_amz_checksum_crc32": "AAAAAA=="}
     assert code(send(bucket, begun, 1, b"body", **crc)) == "BadDigest"
     assert code(send(bucket, begun, 1, b"body", content_md5="1B2M2Y8AsgTpgAmY7PhCfg==")) == "BadDigest"

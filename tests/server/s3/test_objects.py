@@ -23,7 +23,7 @@ def delete_xml(*keys: str, quiet: bool = False, rest: str = "") -> bytes:
     return f'<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{quietly}{rows}</Delete>'.encode()
 
 
-def test_what_is_written_is_read_with_its_headers(bucket: Bucket) -> None:
+def test_stored_object_is_read_with_its_headers(bucket: Bucket) -> None:
     headers = {
         "content_type": "text/csv; charset=utf-8",
         "cache_control": "no-store",
@@ -423,7 +423,7 @@ def test_protected_and_read_only(bucket: Bucket) -> None:
     assert texts(xml(bucket("POST", "/lake?delete", delete_xml("main/x"))), "Error/Code") == ["AccessDenied"]
 
 
-def test_what_is_not_kept_is_not_passed_over(bucket: Bucket) -> None:
+def test_unsupported_headers_are_refused(bucket: Bucket) -> None:
     for headers, expected in (
         ({"x_amz_server_side_encryption": "AES256"}, "NotImplemented"),
         ({"x_amz_server_side_encryption_customer_algorithm": "AES256"}, "NotImplemented"),

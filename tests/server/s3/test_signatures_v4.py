@@ -213,7 +213,7 @@ def test_a_hash_that_a_presigned_url_states_binds_the_body(bucket: Bucket) -> No
     assert bucket.send("PUT", open_url, {"host": HOST, "x-amz-content-sha256": good}, b"good").status == 200
 
 
-def test_what_a_stranger_says_of_himself_is_not_kept(bucket: Bucket) -> None:
+def test_caches_keep_nothing_from_unauthenticated_requests(bucket: Bucket) -> None:
     headers = bucket.sign("GET", "/lake", {"host": HOST})
     kept = dates._seconds_of.cache_info().currsize
     signing_keys = signing_key.cache_info().currsize
@@ -279,7 +279,7 @@ def test_authorizations_that_say_nothing(bucket: Bucket, authorization: str, exp
     assert 400 <= answer.status < 404
 
 
-def test_other_ways_to_say_who_one_is_are_refused(bucket: Bucket) -> None:
+def test_other_authentication_schemes_are_refused(bucket: Bucket) -> None:
     headers = bucket.sign("GET", "/lake", {"host": HOST})
     assert code(bucket.send("GET", "/lake", {"host": HOST})) == "AccessDenied"
     both = bucket.send("GET", presigned(bucket, "GET", "/lake"), headers)
