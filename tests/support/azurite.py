@@ -32,6 +32,7 @@ import httpx
 import pytest
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 
+from tests.support.owned import owned_directory, owned_process
 from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
@@ -100,23 +101,18 @@ def running_azurite() -> Iterator[Azurite]:
     """Over memory, on a free port, without telemetry."""
     program = _installed()
     with (
-        tempfile.TemporaryDirectory(prefix="azurite-", ignore_cleanup_errors=True) as directory,
+        owned_directory("azurite-") as directory,
         reserved_ports(1) as (port,),
     ):
-        log = Path(directory) / "log"
+        log = directory / "log"
         flags = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
         # by itself it hangs up after five seconds: just when a client that stood still for so long goes on
         patient = ["--blobKeepAliveTimeout", "600"]
         command = ["node", str(program), *flags, *patient, "--blobHost", "127.0.0.1", "--blobPort", str(port)]
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
         server = Azurite(f"http://127.0.0.1:{port}")
-        try:
+        with owned_process(command, directory, log) as process:
             _prepare(server, process, log)
             yield server
-        finally:
-            process.kill()
-            process.wait()
 
 
 def _prepare(server: Azurite, process: subprocess.Popen[bytes], log: Path) -> None:

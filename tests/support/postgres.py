@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
 import signal
 import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.support.owned import owned_directory
 from tests.support.waiting import PATIENCE
 
 USER = "lakebed"
@@ -122,12 +121,12 @@ class Postgres:
 @contextmanager
 def running_postgres(*options: str, durable: bool = False) -> Iterator[Postgres]:
     """A server over an empty directory, gone with its data at the end. `options` are more flags of `postgres`."""
-    directory = Path(tempfile.mkdtemp(prefix="lakebed-pg-"))  # short: a socket's path holds about a hundred bytes
-    server = Postgres(directory, durable=durable, options=options)
-    try:
-        server.make()
-        server.start()
-        yield server
-    finally:
-        server.kill()
-        shutil.rmtree(directory, ignore_errors=True)
+    with owned_directory("lakebed-pg-") as directory:  # short: a socket's path holds about a hundred bytes
+        server, owner = Postgres(directory, durable=durable, options=options), os.getpid()
+        try:
+            server.make()
+            server.start()
+            yield server
+        finally:
+            if os.getpid() == owner:
+                server.kill()

@@ -14,7 +14,6 @@ import json
 import logging
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ from botocore.client import Config  # type: ignore[import-untyped]
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 
+from tests.support.owned import owned_directory, owned_process
 from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
@@ -109,30 +109,25 @@ def running_seaweedfs(*, synced: bool = False) -> Iterator[S3Server]:
     `synced`: what is written into a volume is on disk before it is answered; by itself SeaweedFS syncs nothing.
     """
     with (
-        tempfile.TemporaryDirectory(prefix="seaweedfs-", ignore_cleanup_errors=True) as directory,
+        owned_directory("seaweedfs-") as directory,
         reserved_ports(8) as ports,
     ):
-        config = Path(directory) / "s3.json"
+        config = directory / "s3.json"
         keys = [{"accessKey": ACCESS_KEY_ID, "secretKey": SECRET_ACCESS_KEY}]
         rights = ["Admin", "Read", "Write", "List", "Tagging"]
         config.write_text(json.dumps({"identities": [{"name": "t", "credentials": keys, "actions": rights}]}))
-        data = Path(directory) / "data"
+        data = directory / "data"
         data.mkdir()
-        flags = _flags(Path(directory), config, data, ports)
+        flags = _flags(directory, config, data, ports)
         weed = Path(sys.executable).parent / "weed"
         command = [str(weed), "-logtostderr=true", "server", *(f"-{key}={value}" for key, value in flags.items())]
-        log = Path(directory) / "log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
+        log = directory / "log"
         server = S3Server("seaweedfs", f"http://127.0.0.1:{flags['s3.port']}")
-        try:
+        with owned_process(command, directory, log) as process:
             _prepare(server, process, log)
             if synced:
                 _sync_writes(weed, flags)
             yield server
-        finally:
-            process.kill()
-            process.wait()
 
 
 @contextmanager
