@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ class BareServer:
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with connection:
+        with connection, suppress(ConnectionError):  # the client may break the connection
             received = b""
             while True:
                 while b"\r\n\r\n" not in received:

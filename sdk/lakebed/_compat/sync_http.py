@@ -30,7 +30,8 @@ from lakebed._http.exchange import (
     header_text,
 )
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
+"""Bytes of one read. When the connection breaks, the part of a chunk that has arrived is lost."""
 
 
 class Response(Protocol):

@@ -87,7 +87,7 @@ class RefObjects(Shown):
 
         Raises ObjectNotFoundError, InvalidRequestError (a range behind the end) and CorruptTransferError.
         """
-        return b"".join(await collect(aiter(self._download(path, start, length))))
+        return await self._download(path, start, length).read()
 
     async def chunks(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """Return the content as chunks, in the sizes in which they arrive.
@@ -221,7 +221,7 @@ class RefObjects(Shown):
 
     async def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
         """Return exactly this range of the object that has this checksum."""
-        return b"".join(await collect(aiter(self._download(path, start, length, checksum))))
+        return await self._download(path, start, length, checksum).read()
 
     def _open_to_read(self, path: str, mode: str, encoding: str, newline: str | None) -> OpenFile:
         _checks.check_path(path)

@@ -21,6 +21,7 @@ from lakebed._compat.aio import run_in_thread, sleep
 from lakebed._files import appearing
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
+from lakebed._values.received import Received
 from lakebed._values.upload_source import CHUNK, Meter
 from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
@@ -66,9 +67,33 @@ class Download:
         self._position = start
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        meter = Meter(hashed=self._is_whole)
+        async for chunk in self._pieces():
+            meter(chunk)
+            yield chunk
+        self._verify(meter)
+
+    async def read(self) -> bytes:
+        """All the bytes, in one block of memory."""
+        received: Received | None = None
+        try:
+            async for chunk in self._pieces():
+                if received is None:  # the size is known with the first chunk
+                    received = Received(self._end() - self._start, hashed=self._is_whole)
+                received.add(chunk)
+            received = received or Received(0, hashed=self._is_whole)
+            if received.is_hashing:
+                await run_in_thread(received.wait)
+            self._verify(received)
+            return received.content()
+        finally:
+            if received is not None:
+                received.close()
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        """The bytes as they arrive, not compared with the checksum."""
         if self._length == 0:
             return
-        meter = Meter(hashed=self._is_whole)
         failures = 0
         while True:
             reached = self._position
@@ -77,7 +102,6 @@ class Download:
                     self._same_object(head)
                     async for chunk in chunks:
                         self._position += len(chunk)
-                        meter(chunk)
                         yield chunk
                 break
             except Expired as refused:  # the store refused the address: try a new one, then the server
@@ -93,7 +117,6 @@ class Download:
                 if self._position > self._start and self._position == self._end():
                     break  # everything has arrived; only the end of the answer is missing
                 await sleep(min(self._transport.policy.base * failures, self._transport.policy.cap))
-        self._verify(meter)
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[tuple[ObjectInfo, AsyncIterator[bytes]]]:
@@ -150,7 +173,7 @@ class Download:
         """Whether this is the whole object. Only then does its checksum apply to the bytes."""
         return self._start == 0 and self._length is None
 
-    def _verify(self, meter: Meter) -> None:
+    def _verify(self, meter: Meter | Received) -> None:
         info = self.info
         if info is None:
             return

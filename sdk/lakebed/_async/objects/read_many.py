@@ -12,7 +12,7 @@ from lakebed._async.objects.interfaces import ObjectReader
 from lakebed._bulk.batches import SMALL
 from lakebed._bulk.failures import failure, of_one_file, partial_failure
 from lakebed._bulk.progress import JOBS
-from lakebed._compat.aio import collect, gather, sleep
+from lakebed._compat.aio import gather, sleep
 from lakebed._gateway.operations import objects
 from lakebed._http.object_frames import ObjectFrames, ObjectRead
 from lakebed._http.retry import Failed, unreachable
@@ -133,7 +133,7 @@ async def _alone(ref: ObjectReader, path: str) -> ObjectRead:
     """One object by a request of its own. Raises errors that are not about this object."""
     source = ref._download(path, 0, None)
     try:
-        data = b"".join(await collect(aiter(source)))
+        data = await source.read()
     except LakebedError as error:
         if not of_one_file(error):
             raise

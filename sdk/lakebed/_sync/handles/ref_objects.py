@@ -89,7 +89,7 @@ class RefObjects(Shown):
 
         Raises ObjectNotFoundError, InvalidRequestError (a range behind the end) and CorruptTransferError.
         """
-        return b"".join(collect(iter(self._download(path, start, length))))
+        return self._download(path, start, length).read()
 
     def chunks(self, path: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
         """Return the content as chunks, in the sizes in which they arrive.
@@ -223,7 +223,7 @@ class RefObjects(Shown):
 
     def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
         """Return exactly this range of the object that has this checksum."""
-        return b"".join(collect(iter(self._download(path, start, length, checksum))))
+        return self._download(path, start, length, checksum).read()
 
     def _open_to_read(self, path: str, mode: str, encoding: str, newline: str | None) -> OpenFile:
         _checks.check_path(path)

@@ -23,6 +23,7 @@ from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
 from lakebed._sync.http.object_store import Expired, Unreachable
 from lakebed._sync.http.target import Target
+from lakebed._values.received import Received
 from lakebed._values.upload_source import CHUNK, Meter
 from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
@@ -68,9 +69,33 @@ class Download:
         self._position = start
 
     def __iter__(self) -> Iterator[bytes]:
+        meter = Meter(hashed=self._is_whole)
+        for chunk in self._pieces():
+            meter(chunk)
+            yield chunk
+        self._verify(meter)
+
+    def read(self) -> bytes:
+        """All the bytes, in one block of memory."""
+        received: Received | None = None
+        try:
+            for chunk in self._pieces():
+                if received is None:  # the size is known with the first chunk
+                    received = Received(self._end() - self._start, hashed=self._is_whole)
+                received.add(chunk)
+            received = received or Received(0, hashed=self._is_whole)
+            if received.is_hashing:
+                run_in_thread(received.wait)
+            self._verify(received)
+            return received.content()
+        finally:
+            if received is not None:
+                received.close()
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The bytes as they arrive, not compared with the checksum."""
         if self._length == 0:
             return
-        meter = Meter(hashed=self._is_whole)
         failures = 0
         while True:
             reached = self._position
@@ -79,7 +104,6 @@ class Download:
                     self._same_object(head)
                     for chunk in chunks:
                         self._position += len(chunk)
-                        meter(chunk)
                         yield chunk
                 break
             except Expired as refused:  # the store refused the address: try a new one, then the server
@@ -95,7 +119,6 @@ class Download:
                 if self._position > self._start and self._position == self._end():
                     break  # everything has arrived; only the end of the answer is missing
                 sleep(min(self._transport.policy.base * failures, self._transport.policy.cap))
-        self._verify(meter)
 
     @contextmanager
     def _open(self) -> Iterator[tuple[ObjectInfo, Iterator[bytes]]]:
@@ -152,7 +175,7 @@ class Download:
         """Whether this is the whole object. Only then does its checksum apply to the bytes."""
         return self._start == 0 and self._length is None
 
-    def _verify(self, meter: Meter) -> None:
+    def _verify(self, meter: Meter | Received) -> None:
         info = self.info
         if info is None:
             return
