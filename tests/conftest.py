@@ -16,6 +16,7 @@ from lakebed._process.exit import awaited_of_obstore
 from tests.support import unit_tests
 from tests.support.seeds import seed_of_the_engine
 from tests.support.server import RunningServer, running_server
+from tests.support.time_limits import add_limit
 from tests.support.waiting import PATIENCE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -84,11 +85,12 @@ _REAL_FIXTURES = frozenset({"server", "postgres"})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of real parts `slow`, by their fixtures and parameters. Other slow tests have the mark."""
+    """Mark the tests of real parts `slow`, by their fixtures and parameters, and give long tests their time limit."""
     for item in items:
         real = not _REAL_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         if real or _REAL.search(item.nodeid) or item.nodeid.startswith(_APART):
             item.add_marker(pytest.mark.slow)
+        add_limit(item)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -24,7 +24,6 @@ import pytest
 from tests.fs import workers
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 CONTENT = bytes(range(256)) * 2000
 METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
 

@@ -19,8 +19,6 @@ from lakebed._process.forks import ForkLock
 from tests.sdk.forks import FORK, in_a_fork
 from tests.support.waiting import PATIENCE
 
-# from Python 3.12 on, a fork with other threads warns: these tests need such forks
-pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
 
 

@@ -189,7 +189,6 @@ def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> 
     assert asked == [("a", 0, 100), ("b", 0, 100), ("c", 90, 5), ("c", 90, 5)]
 
 
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_connects_by_itself(repo: lakebed.Repository, seen: Seen) -> None:
     put_table(repo, LARGE, 1)
     main = repo.branch("main")

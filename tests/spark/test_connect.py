@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import lakebed
+import pytest
 
 from tests.spark import workers
 from tests.spark.pipelining import stocked
 from tests.support.server import RunningServer, clean_environment
 
 
+@pytest.mark.timeout(3100)
 def test_everything_over_connect(
     server: RunningServer, lake: lakebed.Lake, repo: lakebed.Repository, tmp_path: Path
 ) -> None:

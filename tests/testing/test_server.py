@@ -157,7 +157,6 @@ def test_unittest() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # Python 3.12 and later
 def test_a_forked_child_is_a_client_and_no_more() -> None:
     with lakebed_testing.server() as server, server.connect(timeout=PATIENCE, retries=0) as lake:
         main = write(lake, b"1")
