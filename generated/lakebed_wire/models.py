@@ -140,6 +140,15 @@ class LoginInformation(Struct, kw_only=True):
     secret_access_key: str
 
 
+class SignInCode(Struct, kw_only=True):
+    """
+    The code of a sign-in in a browser.
+    """
+
+    code: Annotated[str, Meta(max_length=4096, min_length=1)]
+    verifier: Annotated[str, Meta(max_length=128, min_length=43)]
+
+
 class AuthenticationToken(Struct, kw_only=True):
     """
     A token for the `Authorization` header.

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "6e6f5fb16b54ecfad0ba37be841716d3c94f05ff9fac911890ddfc1de1a3e431"
+SPEC_DIGEST: Final = "2639e08555a3e71a01876bc68cb7403a471dc169d3c499dbddc9e8d8a1f83559"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -155,6 +155,10 @@ class SetupParams(Struct, kw_only=True):
 
 class LoginParams(Struct, kw_only=True):
     """Parameters of login."""
+
+
+class ExchangeSignInCodeParams(Struct, kw_only=True):
+    """Parameters of exchangeSignInCode."""
 
 
 class LogoutParams(Struct, kw_only=True):
@@ -1069,6 +1073,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="auth",
         summary="Exchange an access key for a token.",
+    ),
+    Operation(
+        operation_id="exchangeSignInCode",
+        method="POST",
+        path="/auth/login/code",
+        params=ExchangeSignInCodeParams,
+        parameters=(),
+        body=models.SignInCode,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=False,
+        success=200,
+        tag="auth",
+        summary="Exchange the code of a sign-in in a browser for a token.",
     ),
     Operation(
         operation_id="logout",

@@ -119,7 +119,8 @@ def test_everything_needs_credentials_but_health_login_and_setup() -> None:
 
     open_operations = {op.operation_id for op in OPERATIONS if not op.security}
     assert open_operations == {
-        *("healthCheck", "login", "getSetupState", "setup", "setupCommPrefs", "getAuthCapabilities")
+        *("healthCheck", "login", "exchangeSignInCode", "getSetupState", "setup", "setupCommPrefs"),
+        "getAuthCapabilities",
     }
     app = make_app()
     for op in OPERATIONS:

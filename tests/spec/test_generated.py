@@ -128,7 +128,15 @@ def test_a_row_says_what_the_document_says() -> None:
     assert (row.success, row.tag, row.security, row.binary, row.body_required) == (201, "commits", True, False, True)
     assert (row.body, row.media_types) == (models.CommitCreation, ("application/json",))
     assert {name for name, row in TABLE.items() if not row.security} == {
-        *("healthCheck", "getSetupState", "login", "setup", "setupCommPrefs", "getAuthCapabilities")
+        *(
+            "healthCheck",
+            "getSetupState",
+            "login",
+            "exchangeSignInCode",
+            "setup",
+            "setupCommPrefs",
+            "getAuthCapabilities",
+        )
     }
     assert {name for name, row in TABLE.items() if row.media_types and not row.body_required} == {
         *("login", "mergeIntoBranch", "uploadObject", "revertWorkspace", "popWorkspace", "stashBranch"),

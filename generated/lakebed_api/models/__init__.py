@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from .sent_upload_part import SentUploadPart
     from .setup import Setup
     from .setup_state import SetupState
+    from .sign_in_code import SignInCode
     from .staging_location import StagingLocation
     from .staging_metadata import StagingMetadata
     from .stash_creation import StashCreation
@@ -238,6 +239,7 @@ _MODULES = {
     "SentUploadPart": "sent_upload_part",
     "Setup": "setup",
     "SetupState": "setup_state",
+    "SignInCode": "sign_in_code",
     "StagingLocation": "staging_location",
     "StagingMetadata": "staging_metadata",
     "StashCreation": "stash_creation",
@@ -386,6 +388,7 @@ __all__ = (
     "SentUploadPart",
     "Setup",
     "SetupState",
+    "SignInCode",
     "StagingLocation",
     "StagingMetadata",
     "StashCreation",

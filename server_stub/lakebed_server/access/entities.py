@@ -47,7 +47,7 @@ KINDS: Final[dict[type, Kind]] = {
 
 
 async def found(tx: Transaction, kind: type[Entity], id: str) -> Entity:
-    """The entity of this id. Raises RequestError (404), also for one that is being deleted."""
+    """The entity of this id. Raises RequestError (404), also while it is being deleted."""
     row = await _row(tx, kind, id)
     if row is None or row.deleting:
         raise RequestError(f"{KINDS[kind].word}_not_found", f"there is no {KINDS[kind].word} {id[:256]!r}")
@@ -145,6 +145,7 @@ def _relations(kind: type[Entity], id: str) -> list[Relation]:
             Relation(f"groups-of/{id}/", lambda group: f"members/{group}/{id}"),
             Relation(f"attached/user/{id}/", lambda policy: f"used-by/{policy}/user/{id}"),
             Relation(f"keys-of/{id}/", lambda key: f"credentials/{key}"),
+            Relation(f"external-of/{id}/", lambda identity: f"external/{identity}"),
         ]
     if kind is Group:
         return [

@@ -7,6 +7,7 @@ Rows are JSON, keys are text. Ids contain no slash (`check_id`), so a slash sepa
     attached/user/U/P, used-by/P/user/U, and the same with group/G
                                        an attachment, from both sides
     keys-of/U/ACCESS_KEY_ID            an access key of a user (`auth.records`)
+    external/HASH, external-of/U/HASH  the identity of a user at a provider (`signin.identity`), from both sides
     epoch                              the number of changes. Each change checks and increments it
 """
 

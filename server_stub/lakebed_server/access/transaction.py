@@ -62,7 +62,9 @@ class Transaction:
             yield key.removeprefix(prefix)
 
     async def apply(self) -> None:
-        """Apply the change. Raises PredicateFailed when another change was first."""
+        """Apply the change, if there is one. Raises PredicateFailed when another change was first."""
+        if not self._changes:
+            return
         epoch = int(await self.get(EPOCH) or b"0")
         self.put(EPOCH, epoch + 1)
         await self._kv.apply(

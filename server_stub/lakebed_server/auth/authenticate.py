@@ -11,13 +11,14 @@ import binascii
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from typing import Final, Generic, Literal, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from lakebed_server.auth import tokens
 from lakebed_server.auth.credentials import CredentialStore, Opened
 from lakebed_server.auth.guesses import Guesses
 from lakebed_server.auth.records import LONGEST_ID, Credential, User
-from lakebed_server.auth.tokens import Session, Token
+from lakebed_server.auth.secret_key import SecretKey
+from lakebed_server.auth.tokens import Session, Source, Token
 from lakebed_server.vocabulary import RequestError, bad_request
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Caller(NamedTuple):
 
     user: str
     access_key_id: str
-    source: Literal["key", "token"]
+    source: Source
 
 
 class TtlCache(Generic[T]):
@@ -82,6 +83,7 @@ class Authenticator:
         self._unknown: TtlCache[bool] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._users: TtlCache[User] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._open: TtlCache[bool] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._ring_read = float("-inf")
         self.guesses = Guesses(clock)
 
     async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
@@ -148,6 +150,11 @@ class Authenticator:
             raise _refused("the access key was deleted during the request")
         return tokens.issue(opened, user, now, self._login_duration)
 
+    async def sign_in(self, user: User, source: Source, now: int) -> tuple[Token, str]:
+        """A token for a user whom a provider has identified, and the id of its session."""
+        key, _ = await self._store.current()
+        return tokens.issue_signed_in(key, user, source, now, self._login_duration)
+
     async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> None:
         """End the session of a request's token. Raises RequestError, also when the request came with an access key."""
         text = _token(headers, https=https)
@@ -187,14 +194,32 @@ class Authenticator:
 
     async def _by_token(self, text: str) -> Caller:
         session = await self._session(text)
-        return Caller(session.user, session.access_key_id, "token")
+        return Caller(session.user, session.access_key_id, session.source)
 
     async def _session(self, text: str) -> Session:
-        opened = await self._find(tokens.key_id_of(text))
-        session = None if opened is None else tokens.read(text, opened)
+        session = await self._read(text)
         if session is None or await self._is_ended(session):
             raise _refused("the token is not valid, or not any more; log in again")
         return session
+
+    async def _read(self, text: str) -> Session | None:
+        key_id = tokens.key_id_of(text)
+        if key_id.startswith(tokens.SIGNED_IN):
+            key = self._secret_key(key_id.removeprefix(tokens.SIGNED_IN))
+            return None if key is None else tokens.read_signed_in(text, key)
+        opened = await self._find(key_id)
+        return None if opened is None else tokens.read(text, opened)
+
+    def _secret_key(self, id: str) -> SecretKey | None:
+        """The secret key of this id. Reads the key file again at most once a second, because anybody can send ids."""
+        ring, now = self._store.ring, self._clock()
+        for key in ring.keys:
+            if key.id == id:
+                return key
+        if now < self._ring_read + REMEMBER_SECONDS:
+            return None
+        self._ring_read = now
+        return ring.find(id)
 
     async def _is_ended(self, session: Session) -> bool:
         user = await self.user(session.user)

@@ -57,6 +57,11 @@ class CredentialStore:
         self._ring = ring
         self._dummy = records.seal(Credential("", secrets.token_hex(20), "", 0), ring.newest)
 
+    @property
+    def ring(self) -> KeyRing:
+        """The secret keys."""
+        return self._ring
+
     async def find(self, access_key_id: str) -> Opened | None:
         """The access key with this id. An unknown id costs the same decryption as a known one."""
         found = await self._kv.get(PARTITION, records.credential_key(access_key_id))

@@ -1,16 +1,28 @@
-"""Login tokens: JSON Web Tokens, HS256. Each is signed with a key that is derived from the access key of the login.
+"""Login tokens: JSON Web Tokens, HS256.
+
+The token of a login with an access key is signed with a key that is derived from the access key.
 
 So a token ends with its access key: when that is deleted, gets another secret, or is encrypted with another secret key.
 It also ends when its user ends all sessions: `gen` is the user's generation (`authenticate` compares it).
+
+The token of a person who signed in with a provider has no access key. A key that is derived from the server's secret
+key signs it, and `kid` names that.
 """
 
 from __future__ import annotations
 
 import uuid
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lakebed_server.auth.credentials import Opened
 from lakebed_server.auth.records import User
+from lakebed_server.auth.secret_key import SecretKey
+
+Source = Literal["key", "token", "oidc", "ldap", "saml"]
+"""How a user signed in."""
+
+SIGNED_IN = "signed-in."
+"""The beginning of `kid` in a token without an access key. The id of the secret key follows."""
 
 ISSUER = "auth"
 AUDIENCE = "login"
@@ -26,13 +38,17 @@ class Token(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The content of a token. `generation` is that of its user. `expires` is in Unix seconds."""
+    """The content of a token. `generation` is that of its user. `expires` is in Unix seconds.
+
+    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`.
+    """
 
     id: str
     user: str
     access_key_id: str
     expires: int
     generation: int
+    source: Source = "token"
 
 
 def cookie_name(*, https: bool) -> str:
@@ -42,20 +58,30 @@ def cookie_name(*, https: bool) -> str:
 
 def issue(opened: Opened, user: User, now: int, duration: int) -> Token:
     """A token for an access key of a user, for `duration` seconds from now on."""
+    key = opened.credential.token_key(opened.key)
+    return _issue(key, opened.credential.access_key_id, user, now, duration, {})[0]
+
+
+def issue_signed_in(key: SecretKey, user: User, source: Source, now: int, duration: int) -> tuple[Token, str]:
+    """A token for a user who signed in with a provider, and the id of its session."""
+    return _issue(key.derive("sign-in tokens"), SIGNED_IN + key.id, user, now, duration, {"src": source})
+
+
+def _issue(key: bytes, key_id: str, user: User, now: int, duration: int, more: dict[str, str]) -> tuple[Token, str]:
     import jwt  # on first use: most requests carry access keys
 
-    expires = now + duration
+    expires, session = now + duration, str(uuid.uuid4())
     claims = {
-        "jti": str(uuid.uuid4()),
+        "jti": session,
         "iss": ISSUER,
         "aud": AUDIENCE,
         "sub": user.id,
         "iat": now,
         "exp": expires,
         "gen": user.generation,
+        **more,
     }
-    key = opened.credential.token_key(opened.key)
-    return Token(jwt.encode(claims, key, "HS256", {"kid": opened.credential.access_key_id}), expires, user.id)
+    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, user.id), session
 
 
 def key_id_of(text: str) -> str:
@@ -72,12 +98,27 @@ def key_id_of(text: str) -> str:
 
 def read(text: str, opened: Opened) -> Session | None:
     """The session of a token of this access key. None when the token is forged, damaged or expired."""
+    claims = _claims(text, opened.credential.token_key(opened.key))
+    if claims is None:
+        return None
+    return Session(claims["jti"], opened.credential.user, opened.credential.access_key_id, claims["exp"], claims["gen"])
+
+
+def read_signed_in(text: str, key: SecretKey) -> Session | None:
+    """The session of a token without an access key. None when the token is forged, damaged or expired."""
+    claims = _claims(text, key.derive("sign-in tokens"))
+    if claims is None or claims.get("src") not in ("oidc", "ldap", "saml"):
+        return None
+    return Session(claims["jti"], claims["sub"], "", claims["exp"], claims["gen"], claims["src"])
+
+
+def _claims(text: str, key: bytes) -> dict[str, Any] | None:
     import jwt
 
     try:
-        claims = jwt.decode(
+        return jwt.decode(
             text,
-            opened.credential.token_key(opened.key),
+            key,
             algorithms=["HS256"],
             audience=AUDIENCE,
             issuer=ISSUER,
@@ -85,4 +126,3 @@ def read(text: str, opened: Opened) -> Session | None:
         )
     except jwt.InvalidTokenError:
         return None
-    return Session(claims["jti"], opened.credential.user, opened.credential.access_key_id, claims["exp"], claims["gen"])

@@ -6,7 +6,7 @@ import itertools
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from lakebed_engine.engine import Engine
@@ -14,6 +14,7 @@ from lakebed_engine.engine import Engine
 from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID
+from lakebed_server.auth.tokens import Token
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.spool import Spool
@@ -25,6 +26,9 @@ _LONGEST_AGENT = 200
 """The largest number of characters of `User-Agent` in the log."""
 _process = secrets.token_hex(6)
 _count = itertools.count(1)
+
+
+ExchangeCode = Callable[[str, str], Awaitable[Token]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,10 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services for handlers. `permissions` is None with `auth.mode: single`: every user is the administrator."""
+    """The services for handlers. `permissions` is None with `auth.mode: single`: every user is the administrator.
+
+    `exchange_code`: returns the token for the code and verifier of a sign-in; None without a sign-in provider.
+    """
 
     engine: Engine
     authenticator: Authenticator
@@ -57,6 +64,7 @@ class Services:
     read_ahead: Memory = field(default_factory=Memory)
     proxies: Proxies = NO_PROXIES
     permissions: Permissions | None = None
+    exchange_code: ExchangeCode | None = None
 
 
 class Call:

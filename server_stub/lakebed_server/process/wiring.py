@@ -33,6 +33,7 @@ from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.process import data_directory
 from lakebed_server.settings.schema import PostgresSettings, Settings
+from lakebed_server.signin.sign_in import SignIn
 from lakebed_server.vocabulary import SettingError, StartError
 
 
@@ -45,6 +46,7 @@ class Components:
     engine: Engine
     services: Services
     first_admin: Credential | None
+    sign_in: SignIn | None = None
 
     async def close(self) -> None:
         """Stop the engine, then close the stores."""
@@ -91,8 +93,12 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     read_ahead = Memory(settings.limits.read_ahead)
     proxies = read_proxies(settings.listen.trusted_proxies)
     permissions = Permissions(directory) if settings.auth.mode == "rbac" else None
-    services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions)
-    return Components(kv, stores, engine, services, first_admin)
+    sign_in = None
+    if permissions is not None and settings.auth.oidc.issuer:
+        sign_in = SignIn(settings.auth.oidc, kv, authenticator, permissions)
+    exchange = None if sign_in is None else sign_in.exchange
+    services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange)
+    return Components(kv, stores, engine, services, first_admin, sign_in)
 
 
 @contextlib.asynccontextmanager

@@ -48,6 +48,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "getCredentials": auth.get_credentials,
     "deleteCredentials": auth.delete_credentials,
     "login": auth.login,
+    "exchangeSignInCode": auth.exchange_sign_in_code,
     "logout": auth.logout,
     "getCurrentUser": auth.get_current_user,
     "listRepositories": repositories.list_repositories,

@@ -141,6 +141,37 @@ class IngestSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OidcSettings:
+    """Sign-in with an OpenID Connect provider."""
+
+    issuer: str = _setting("", TEXT, "the provider's issuer URL; empty: no sign-in with OpenID Connect")
+    client_id: str = _setting("", TEXT, "the id of this server at the provider")
+    client_secret: str = _setting("", TEXT, "its secret; empty for a public client", secret=True)
+    scopes: str = _setting("openid email profile", TEXT, "scopes to ask for, separated by spaces")
+    redirect_uri: str = _setting(
+        "",
+        TEXT,
+        "where the provider sends browsers back, as it is registered there: https://lake.example.com/oidc/callback; "
+        "empty: the address that the browser used",
+    )
+    id_claim: str = _setting(
+        "", TEXT, "the claim that becomes the id of a new user; empty: email if it is verified, otherwise sub"
+    )
+    name_claim: str = _setting("name", TEXT, "the claim with the name to show")
+    groups_claim: str = _setting("", TEXT, "the claim with the groups: a list, or text with commas; empty: none")
+    groups_map: str = _setting(
+        "", TEXT, "groups of Lakebed for values of that claim: value=Group, separated by commas; empty: the same names"
+    )
+    groups_sync: str = _setting(
+        "first",
+        choice("first", "always"),
+        "when the claim sets the groups: at the first sign-in, or at each one, which also removes groups",
+    )
+    default_groups: str = _setting("", TEXT, "groups of a new user, separated by commas")
+    required_claims: str = _setting("", TEXT, "claims that must have exact values: claim=value, separated by commas")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings:
     """Authentication."""
 
@@ -160,6 +191,7 @@ class AuthSettings:
         "", TEXT, "the key that `auth.secret_key` replaces, until `lakebed keys rotate-secret` has run", secret=True
     )
     login_duration: float = _setting(12 * 3600.0, DURATION, "how long a token of login is valid")
+    oidc: OidcSettings = field(default_factory=OidcSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

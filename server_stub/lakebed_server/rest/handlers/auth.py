@@ -12,7 +12,7 @@ from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
-from lakebed_server.vocabulary import Header, RequestError, bad_request
+from lakebed_server.vocabulary import Header, RequestError, bad_request, not_implemented
 
 
 async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | None) -> Reply:
@@ -27,6 +27,16 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
     call.user = token.user
     given = models.AuthenticationToken(token=token.text, token_expiration=token.expires)
     return json(200, given, (_cookie(call, token.text, token.expires - now),))
+
+
+async def exchange_sign_in_code(call: Call, p: ops.ExchangeSignInCodeParams, body: models.SignInCode) -> Reply:
+    """exchangeSignInCode."""
+    exchange = call.services.exchange_code
+    if exchange is None:
+        raise not_implemented("this server has no sign-in provider (auth.oidc.issuer): use an access key")
+    token = await exchange(body.code, body.verifier)
+    call.user = token.user
+    return json(200, models.AuthenticationToken(token=token.text, token_expiration=token.expires))
 
 
 async def logout(call: Call, p: ops.LogoutParams) -> Reply:

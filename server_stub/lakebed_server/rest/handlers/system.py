@@ -55,12 +55,13 @@ async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: mode
 
 async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
     """getSetupState. The first start sets everything up, so the answer does not change."""
+    signs_in = call.services.exchange_code is not None
     login = models.LoginConfig(
         RBAC="none" if call.services.permissions is None else "internal",
-        login_url="",
-        login_url_method="none",
+        login_url="/oidc/login" if signs_in else "",
+        login_url_method="select" if signs_in else "none",
         login_cookie_names=[cookie_name(https=call.https)],
-        logout_url="",
+        logout_url="/logout" if signs_in else "",
         username_ui_placeholder="Access Key ID",
         password_ui_placeholder="Secret Access Key",  # noqa: S106
         login_failed_message="The access key id or the secret access key is wrong.",

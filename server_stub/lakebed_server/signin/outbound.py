@@ -1,0 +1,77 @@
+"""HTTP requests of the server to providers. No redirects, and bounds for time and size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+
+SECONDS: Final = 10.0
+LARGEST: Final = 1 << 20
+
+
+class OutboundError(Exception):
+    """A provider did not answer as it should. The message is for the log and for administrators."""
+
+
+def check_url(url: str) -> str:
+    """The URL, if it uses https, or http on this machine. Raises OutboundError."""
+    parts = urlsplit(url)
+    if parts.scheme == "https" and parts.hostname:
+        return url
+    if parts.scheme == "http" and parts.hostname and _is_loopback(parts.hostname):
+        return url
+    raise OutboundError(f"{url[:200]!r} is not an https URL")
+
+
+async def get_json(url: str) -> Any:
+    """The JSON document at a URL. Raises OutboundError."""
+    return await _json("GET", url)
+
+
+async def post_form(url: str, fields: Mapping[str, str], basic: tuple[str, str] | None = None) -> Any:
+    """The JSON answer to a form, with HTTP Basic credentials if given. Raises OutboundError."""
+    return await _json("POST", url, data=dict(fields), auth=None if basic is None else aiohttp.BasicAuth(*basic))
+
+
+async def _json(method: str, url: str, **more: Any) -> Any:
+    check_url(url)
+    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+            session.request(method, url, allow_redirects=False, headers={"accept": "application/json"}, **more) as got,
+        ):
+            body = await got.content.read(LARGEST + 1)
+            while len(body) <= LARGEST and (piece := await got.content.read(LARGEST + 1 - len(body))):
+                body += piece
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise OutboundError(f"{method} {url}: {type(error).__name__}: {error}") from None
+    if len(body) > LARGEST:
+        raise OutboundError(f"{method} {url}: the answer has more than {LARGEST} bytes")
+    if got.status != 200:
+        raise OutboundError(f"{method} {url}: status {got.status}: {_error_of(body)}")
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise OutboundError(f"{method} {url}: the answer is not JSON") from None
+
+
+def _error_of(body: bytes) -> str:
+    """The OAuth error code in an answer. Nothing else of it: answers may contain tokens."""
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return "no JSON"
+    return str(found.get("error", ""))[:100] if isinstance(found, dict) else ""
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
