@@ -323,7 +323,7 @@ async def test_complete_in_progress_cannot_be_replaced_by_other_parts() -> None:
 
     async def others() -> None:  # a process that puts other parts together, and is killed then
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("lakebed_engine.operations.multipart.complete._land", killed)
+            patch.setattr("lakebed_engine.operations.multipart.complete._stage_object", killed)
             await fails(complete(engine, target, parts[:1]), errors.InvalidPartError, asyncio.CancelledError)
 
     at_landing(kv, others)
@@ -446,7 +446,7 @@ async def test_neither_a_sweep_nor_fsck_mistakes_an_open_upload_for_orphans() ->
         async def killed(*_: object) -> None:
             raise asyncio.CancelledError
 
-        patch.setattr("lakebed_engine.operations.multipart.complete._land", killed)
+        patch.setattr("lakebed_engine.operations.multipart.complete._stage_object", killed)
         with pytest.raises(asyncio.CancelledError):
             await complete(engine, planned, chosen)
     assert len([blob async for blob in store_of(engine).list("data/")]) == 1

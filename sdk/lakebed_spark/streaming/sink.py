@@ -79,7 +79,7 @@ class Sink:
         except _Nothing as reason:
             log.info("batch %d of %s: %s, nothing is written", mark.batch, self.place, reason)
         except (ConcurrentCommitError, OutcomeUnknownError):
-            if not mark.stands(self._branch().repository.ref(f"{self.place.ref}@")):
+            if not mark.is_in(self._branch().repository.ref(f"{self.place.ref}@")):
                 raise
             log.info("batch %d of %s is in %s", mark.batch, self.place, self.place.ref)
 
@@ -92,7 +92,7 @@ class Sink:
             lake=self.access,
         ) as tx:
             workspace = tx._workspace
-            if mark.stands(workspace):
+            if mark.is_in(workspace):
                 raise _Nothing("it was committed before")
             place, kind = tx._place.to(self.place.path), self.format.lower()
             order = Order(place, self.mode, self.partition_by, kind, self.options)
@@ -120,7 +120,7 @@ class Mark:
     batch: int
     attempt: str
 
-    def stands(self, ref: lakebed.Ref) -> bool:
+    def is_in(self, ref: lakebed.Ref) -> bool:
         """Whether a ref has this batch, or a later one of the query. Raises InvalidRequestError for an object that is
         no mark.
         """

@@ -194,7 +194,7 @@ class StagedCursor:
             self._at = bisect_left(self._rows, key, key=lambda row: row.key)
         else:
             await self._read(key)
-        self._stand()
+        self._set_path()
 
     async def _read(self, key: bytes) -> None:
         self._rows = await self._kv.scan(self._partition, key, None, self._page)
@@ -202,7 +202,7 @@ class StagedCursor:
         self._full = len(self._rows) == self._page
         self._at = 0
 
-    def _stand(self) -> None:
+    def _set_path(self) -> None:
         self.path = self._rows[self._at].key.decode() if self._at < len(self._rows) else None
 
     async def next(self) -> None:
@@ -214,7 +214,7 @@ class StagedCursor:
         self._at += count
         if self._at == len(self._rows) and self._full:
             await self._read(self._rows[-1].key + b"\0")
-        self._stand()
+        self._set_path()
 
     def entry(self) -> Entry | None:
         """The row's entry; None for a tombstone."""
@@ -243,9 +243,9 @@ class MergedCursor:
         """Go to the first row at or after `path`."""
         for cursor in self._cursors:
             await cursor.seek(path)
-        self._stand()
+        self._set_path()
 
-    def _stand(self) -> None:
+    def _set_path(self) -> None:
         self.path, self._top = None, None
         for cursor in self._cursors:
             if cursor.path is not None and (self.path is None or cursor.path < self.path):
@@ -256,7 +256,7 @@ class MergedCursor:
         for cursor in self._cursors:
             if cursor.path == self.path:
                 await cursor.next()
-        self._stand()
+        self._set_path()
 
     def entry(self) -> Entry | None:
         """The newest row's entry; None for a tombstone."""
@@ -277,7 +277,7 @@ class MergedCursor:
             await self.next()
         else:
             await self._top.skip(count)
-            self._stand()
+            self._set_path()
 
 
 class _PatchedCursor:
@@ -297,7 +297,7 @@ class _PatchedCursor:
         for cursor in (*self._patches, self._ranges):
             await cursor.seek(path)
         self._find_edge()
-        await self._stand()
+        await self._set_path()
 
     async def next(self) -> None:
         """Go to the next entry."""
@@ -320,9 +320,9 @@ class _PatchedCursor:
             await self._ranges.skip(count)
         else:
             await self._pass_edge()
-        await self._stand()
+        await self._set_path()
 
-    async def _stand(self) -> None:
+    async def _set_path(self) -> None:
         below = self._ranges.path
         while self._edge is not None and (below is None or self._edge <= below):
             self._top = next(cursor for cursor in self._patches if cursor.path == self._edge)

@@ -12,7 +12,7 @@ from lakebed_engine.operations.branch.compare_and_swap import (
     swap,
 )
 from lakebed_engine.operations.branch.resolve import decode_tag, resolve_commit
-from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
+from lakebed_engine.operations.branch.view import View, is_unchanged, sources_of, tree_of
 from lakebed_engine.operations.context import (
     Context,
     Repo,
@@ -143,7 +143,7 @@ async def reset_object(ctx: Context, repo_name: str, name: str, path: str, *, fo
         try:
             return await _reset_path(ctx, repo, seen, path) or None
         except MissingFileError:
-            if await stands(ctx, repo, seen):
+            if await is_unchanged(ctx, repo, seen):
                 raise
             return None
 
@@ -158,7 +158,7 @@ async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
     here = await ctx.kv.get(live, key)
     below, _ = await View(ctx, repo, older, EMPTY_TREE).lookup(path)
     if here is None and not below:
-        return await stands(ctx, repo, seen)
+        return await is_unchanged(ctx, repo, seen)
     if not below:
         # the row is only in the live token, which no commit has sealed: the check ensures that none seals it
         try:

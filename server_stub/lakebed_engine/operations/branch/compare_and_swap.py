@@ -56,10 +56,10 @@ async def swap(
         puts=rows,
         deletes=[Delete(repo.partition, key)] if new is None else [],
     )
-    landed = await apply(ctx, repo, batch, operation)
-    if landed and new is not None and len(new.layers) >= ctx.tuning.compact_from:
+    applied = await apply(ctx, repo, batch, operation)
+    if applied and new is not None and len(new.layers) >= ctx.tuning.compact_from:
         ctx.crowded[repo.name, new.name] = None
-    return landed
+    return applied
 
 
 async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
@@ -78,12 +78,12 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
         except PredicateFailed:
             if lost is None:
                 return False
-            if not await _landed(ctx, repo, operation, lost) and batch.checks[0].version == ABSENT:
+            if not await _was_applied(ctx, repo, operation, lost) and batch.checks[0].version == ABSENT:
                 raise lost from None
-            return await _landed(ctx, repo, operation, lost)
+            return await _was_applied(ctx, repo, operation, lost)
         except OutcomeUnknownError as error:
             lost = error
-            if await _landed(ctx, repo, operation, lost):
+            if await _was_applied(ctx, repo, operation, lost):
                 return True
             if attempt == RESENDS:
                 raise
@@ -97,7 +97,7 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
     raise AssertionError("unreachable")
 
 
-async def _landed(ctx: Context, repo: Repo, operation: bytes, lost: OutcomeUnknownError) -> bool:
+async def _was_applied(ctx: Context, repo: Repo, operation: bytes, lost: OutcomeUnknownError) -> bool:
     try:
         return await ctx.kv.get(repo.partition, operation) is not None
     except StoreError as error:

@@ -165,16 +165,16 @@ async def read_once(
     try:
         result = await read(view)
     except MissingFileError:
-        if found.branch is None or await stands(ctx, repo, found.branch):
+        if found.branch is None or await is_unchanged(ctx, repo, found.branch):
             raise
         raise PredicateFailed("layers were cleaned away while they were read") from None
     in_time = ctx.clock.monotonic() - started < ctx.patience
-    if in_time or not view.sources or found.branch is None or await stands(ctx, repo, found.branch):
+    if in_time or not view.sources or found.branch is None or await is_unchanged(ctx, repo, found.branch):
         return result
     raise PredicateFailed("the record changed during a read so slow that its layers may be cleaned away")
 
 
-async def stands(ctx: Context, repo: Repo, seen: Seen) -> bool:
+async def is_unchanged(ctx: Context, repo: Repo, seen: Seen) -> bool:
     """Whether a branch record is unchanged. If it is, all layers that it names existed until now."""
     try:
         now = await read_record(ctx, repo, seen.record.name)

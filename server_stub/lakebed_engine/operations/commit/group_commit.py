@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from lakebed_engine.operations.branch.compare_and_swap import Change, swap
-from lakebed_engine.operations.branch.view import stands, tree_of
+from lakebed_engine.operations.branch.view import is_unchanged, tree_of
 from lakebed_engine.operations.commit.commit_file import NewCommit, commit_file, commit_row
 from lakebed_engine.operations.commit.queue import W
 from lakebed_engine.operations.context import Context, Repo, Seen, load_commit
@@ -106,7 +106,7 @@ class GroupCommit(ABC, Generic[W]):
 
     async def unchanged(self, seen: Seen) -> bool:
         """Whether all records that the fold was made from are as they were: a missing file is then damage."""
-        return await stands(self.ctx, self.repo, seen)
+        return await is_unchanged(self.ctx, self.repo, seen)
 
     async def run(self) -> None:
         """Answer the waiters. Raises only when nothing was committed."""

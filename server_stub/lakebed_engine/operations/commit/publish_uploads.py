@@ -43,7 +43,7 @@ async def publish_uploads(
     except EngineError:
         if again:
             raise
-        return _published(repo, made, written)  # it has landed, whatever keeps it from being read now
+        return _published(repo, made, written)  # it is committed, even if it cannot be read now
 
 
 def _published(repo: Repo, made: Commit, objects: Sequence[tuple[str, Entry]]) -> Published:

@@ -135,8 +135,8 @@ def _optional(table: pa.Table, name: str, kind: pa.DataType, default: object) ->
 
 def _delta(table: pa.Table, paths: Any, live: Any, checksums: Any, sizes: Any, times: Any, types: Any) -> pa.Table:
     """The rows of DELTA_SCHEMA. The other columns of a tombstone are empty or zero."""
-    stands = live.to_numpy(zero_copy_only=False)
-    rows = zip(stands, sizes.to_pylist(), checksums.to_pylist(), types.to_pylist(), strict=True)
+    is_live = live.to_numpy(zero_copy_only=False)
+    rows = zip(is_live, sizes.to_pylist(), checksums.to_pylist(), types.to_pylist(), strict=True)
     nothing = bytes(32)
     identities = [identity(size, checksum, kind, {}) if here else nothing for here, size, checksum, kind in rows]
     empty = pa.array([], pa.string())

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from lakebed_format.globs import MOST as MOST_GLOBS
 
 from lakebed_engine.operations.branch.resolve import resolve_commit
-from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
+from lakebed_engine.operations.branch.view import View, is_unchanged, sources_of, tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.layers.compaction import compact
 from lakebed_engine.operations.layers.push import put_on_top
@@ -118,12 +118,12 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
         try:
             page, layer = await _run(ctx, repo, view, base.id, request, write=True)
         except MissingFileError:
-            if await stands(ctx, repo, seen):
+            if await is_unchanged(ctx, repo, seen):
                 raise
             return None
         # even if the page found nothing: during a slow page, a swap may have replaced the layers that it read
         if layer is None or not layer.parts:
-            return page if await stands(ctx, repo, seen) else None
+            return page if await is_unchanged(ctx, repo, seen) else None
         return page if await put_on_top(ctx, repo, seen, layer) else None
 
     return await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)

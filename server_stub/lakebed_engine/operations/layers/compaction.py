@@ -7,7 +7,7 @@ from contextlib import suppress
 import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import swap
-from lakebed_engine.operations.branch.view import layers_delta, stands
+from lakebed_engine.operations.branch.view import is_unchanged, layers_delta
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.tree.layers import layer_tree, write_layer
@@ -34,7 +34,7 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int | None = 
         rows = layers_delta(ctx, repo, run)
         out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)
     except MissingFileError:
-        if await stands(ctx, repo, seen):
+        if await is_unchanged(ctx, repo, seen):
             raise
         return 0
     replacement = (out,) if out.parts else ()

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.compare_and_swap import after_reset, nothing_staged, seal, swap
-from lakebed_engine.operations.branch.view import View, source_of, stands, tree_of
+from lakebed_engine.operations.branch.view import View, is_unchanged, source_of, tree_of
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_record
 from lakebed_engine.operations.keys import STAGED_MARKER, staging
 from lakebed_engine.operations.layers.push import refuse_full
@@ -40,7 +40,7 @@ async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, *
         try:
             return await _reset_sealed(ctx, repo, seen, prefix) or None
         except MissingFileError:
-            if await stands(ctx, repo, seen):
+            if await is_unchanged(ctx, repo, seen):
                 raise
             return None
 
@@ -54,7 +54,7 @@ async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bo
     staged = view.staged_cursor()
     await staged.seek(prefix)
     if staged.path is None or not staged.path.startswith(prefix):
-        return await stands(ctx, repo, seen)
+        return await is_unchanged(ctx, repo, seen)
     refuse_full(ctx, repo, record.name, record.layers)
     rows = _committed(ctx, staged, view.tree_cursor(), prefix)
     layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)

@@ -99,7 +99,7 @@ async def complete(
             return None
         if not (again and await _is_there(repo, planned.upload, chosen)):
             await _assemble(ctx, repo, planned, chosen)
-        return await _land(ctx, repo, target, chosen, test)
+        return await _stage_object(ctx, repo, target, chosen, test)
 
     return await retry_on_conflict(f"upload {target.id}", attempt)
 
@@ -165,7 +165,7 @@ async def _assemble(ctx: Context, repo: Repo, planned: Found, chosen: Chosen) ->
     raise StoreUnavailableError(text, public_message=text)
 
 
-async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: Test | None) -> Completed:
+async def _stage_object(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: Test | None) -> Completed:
     """Stage the entry and end the upload, in one batch. Of several attempts by any process, one succeeds."""
     lost: OutcomeUnknownError | None = None
 

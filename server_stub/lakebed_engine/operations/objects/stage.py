@@ -65,7 +65,7 @@ async def stage(
 
     `known` is a record that was read before; it is tried first: if it is not the newest, the batch does nothing.
 
-    Repeated when the record has changed, and when the answer was lost and the rows have not landed. Raises
+    Repeated when the record has changed, and when the answer was lost and the rows were not written. Raises
     OutcomeUnknownError when that cannot be found out. With `checks` of one's own it is for the caller to repeat: raises
     PredicateFailed.
     """
@@ -82,9 +82,9 @@ async def stage(
                 if not await _fenced(ctx, repo, seen, tried):
                     return None
                 assert tried is not None
-                if await _landed(ctx, tried, started, puts, lost):
+                if await _was_applied(ctx, tried, started, puts, lost):
                     return True
-                lost = None  # it has not landed, and never will
+                lost = None  # it was not applied, and never will be
             tried, started = seen, ctx.clock.monotonic()
             await put_rows(ctx, repo, seen, puts, checks, further)
         except PredicateFailed:
@@ -108,13 +108,14 @@ async def stage(
         raise
 
 
-async def _landed(
+async def _was_applied(
     ctx: Context, tried: Seen, started: float, puts: Sequence[tuple[bytes, bytes]], lost: OutcomeUnknownError
 ) -> bool:
-    """Whether rows whose answer was lost are there, now that they can land no more. They were sent at `started`.
+    """Whether rows whose answer was lost are there, after no late batch can be applied any more.
 
-    To write them again would undo what was written over them. Where other rows are in their place, they landed and were
-    overwritten, or those were there before: raises `lost`. Also when it took so long that they may be cleaned away.
+    `started` is the moment of sending. To write the rows again would undo later writes. If others are in their place,
+    it is unknown whether these rows were written and overwritten: raises `lost`. Also if it took so long that the rows
+    may be cleaned away.
     """
     if not puts:
         return False
@@ -122,12 +123,12 @@ async def _landed(
     if all(row is not None and row.value == value for row, (_, value) in zip(found, puts, strict=True)):
         return True
     if ctx.clock.monotonic() - started < ctx.patience and None in found:
-        return False  # a batch lands as a whole
+        return False  # a batch is applied as a whole
     raise lost
 
 
 async def _fenced(ctx: Context, repo: Repo, seen: Seen, tried: Seen | None) -> bool:
-    """Whether a lost batch that checked the record as `tried` can land no more. False: read the record again.
+    """Whether a lost batch that checked the record `tried` cannot be applied any more. False: read the record again.
 
     A batch may be applied long after its answer was lost. If it came after the next one, and after what others wrote
     then, it would undo them; a record of another version stops it.
@@ -181,7 +182,7 @@ async def stage_if(
                     return None
                 if await ctx.kv.get(repo.partition, operation) is not None:
                     return True
-                lost = None  # it has not landed, and never will
+                lost = None  # it was not applied, and never will be
             tried = seen
             live, now = await held(ctx, repo, seen, started, path)
             test(now)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lakebed_format.keys import WORKSPACES
 
 from lakebed_engine.operations.branch.compare_and_swap import Change, everything_of, nothing_staged, rotated
-from lakebed_engine.operations.branch.view import stands
+from lakebed_engine.operations.branch.view import is_unchanged
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
@@ -149,7 +149,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         try:
             await self._add(fold, first, delta, fold.writes)
         except (PathsConflictError, NoChangesError):  # perhaps of this workspace itself, committed or popped
-            if await stands(self.ctx, self.repo, self._workspace):
+            if await is_unchanged(self.ctx, self.repo, self._workspace):
                 raise
             return False
         if self._paths is None or first.request.replace_prefix:
@@ -168,7 +168,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
 
     async def unchanged(self, seen: Seen) -> bool:
         """Whether the first workspace and the branch are as they were."""
-        return await stands(self.ctx, self.repo, self._workspace) and await super().unchanged(seen)
+        return await is_unchanged(self.ctx, self.repo, self._workspace) and await super().unchanged(seen)
 
     def _delta(self, workspace: Seen, request: AdvanceRequest) -> _Delta:
         return _Delta(request, workspace, Chosen(self.ctx, self.repo, workspace.record.layers, Globs(request.globs)))

@@ -25,7 +25,7 @@ from lakebed_engine.operations.branch.compare_and_swap import (
     swap,
 )
 from lakebed_engine.operations.branch.resolve import resolve
-from lakebed_engine.operations.branch.view import stands
+from lakebed_engine.operations.branch.view import is_unchanged
 from lakebed_engine.operations.context import (
     Context,
     Repo,
@@ -360,7 +360,7 @@ async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bo
         chosen.refuse_idle()
         rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), chosen.rest(), ctx.tuning.layer_bytes)
     except MissingFileError:
-        if await stands(ctx, repo, seen):
+        if await is_unchanged(ctx, repo, seen):
             raise
         return False
     turned = await rotated(ctx, seen.record, seen.record.commit_id)

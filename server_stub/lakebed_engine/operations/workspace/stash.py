@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import emptied, everything_of, nothing_staged, swap
-from lakebed_engine.operations.branch.view import layers_delta, stands
+from lakebed_engine.operations.branch.view import is_unchanged, layers_delta
 from lakebed_engine.operations.context import (
     Context,
     Repo,
@@ -92,7 +92,7 @@ async def _pop(ctx: Context, repo: Repo, workspace: Seen, seen: Seen) -> Layer |
         rows = layers_delta(ctx, repo, record.layers)
         layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), rows, ctx.tuning.layer_bytes)
     except MissingFileError:
-        if await stands(ctx, repo, workspace):
+        if await is_unchanged(ctx, repo, workspace):
             raise
         return None
     done = await put_on_top(

@@ -202,7 +202,7 @@ class Writer:
         try:
             self._execute("COMMIT")
         except (apsw.FullError, apsw.ReadOnlyError, apsw.BusyError) as error:
-            self._roll_back()  # the commit frame was not written: nothing landed
+            self._roll_back()  # the commit frame was not written: nothing was applied
             return self._one_by_one(jobs, error)
         except Exception as error:
             self._roll_back()
@@ -261,7 +261,7 @@ class Writer:
         return 1
 
     def _one_by_one(self, jobs: Sequence[_Job], error: Exception) -> _Answers:
-        """A group failed and nothing landed: find the batches that can be applied without the others."""
+        """A group failed and nothing was applied: find the batches that can be applied without the others."""
         if len(jobs) == 1:
             return [store_error(error, self._path) if isinstance(error, apsw.Error) else error]
         answers: _Answers = []
