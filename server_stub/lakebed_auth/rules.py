@@ -140,11 +140,14 @@ class RuleSet:
         )
 
     def allows_all(self, action: str, prefix: str, context: Context) -> bool:
-        """Return whether one statement allows the action on every resource that begins with the prefix."""
-        return any(
-            any(pattern.matches_all_below(prefix) for pattern in rule.resources)
-            and rule.decide(context) is rule.decision
-            for rule in self._of(action).allows.rules
+        """Return whether one statement allows the action on every resource that begins with the prefix.
+
+        False if a condition about the address cannot be evaluated: it may refuse some of them.
+        """
+        decided = [(rule, rule.decide(context)) for rule in self._of(action).allows.rules]
+        return not any(decision is rule.undecided for rule, decision in decided) and any(
+            decision is not None and any(pattern.matches_all_below(prefix) for pattern in rule.resources)
+            for rule, decision in decided
         )
 
     def asks(self, field: str) -> bool:

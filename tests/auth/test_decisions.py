@@ -226,6 +226,42 @@ def test_denials_below_a_prefix_are_detected(statement: dict[str, Any], denies: 
     assert compiled(deny(READ, PATH, IpAddress=TEN)).denies_any(READ, prefix, unknown)
 
 
+@pytest.mark.parametrize(
+    ("statements", "covers"),
+    [
+        ([allow("fs:*")], True),
+        ([allow(READ, f"{SALES}/*")], True),
+        ([allow(READ, arn.object_("sales", "*"))], True),
+        ([allow(READ, arn.object_("s*s", "*"))], True),
+        ([allow(READ, arn.object_("sales", "raw/*"))], True),
+        ([allow(READ, arn.object_("sales", "raw/2024/*"))], False),
+        ([allow(READ, arn.object_("sales", "*.csv"))], False),
+        ([allow(READ, arn.object_("sales", "raw/"))], False),
+        ([allow(READ), deny(READ, arn.object_("sales", "raw/x"))], False),
+        ([allow(READ), deny(READ, arn.object_("sales", "other/*"))], True),
+        ([allow(READ, StringLike={"fs:Branch": ["main"]})], True),
+        ([allow(READ, StringLike={"fs:Branch": ["dev"]})], False),
+        ([allow(READ, StringLike={"fs:Ref": ["main"]})], False),  # the ref of the context is not known
+        ([allow(READ, IpAddress=TEN)], False),
+        ([allow(READ), allow(READ, PATH, IpAddress=TEN)], False),
+        ([], False),
+    ],
+    ids=str,
+)
+def test_covers_means_that_all_below_a_prefix_is_allowed(statements: list[dict[str, Any]], covers: bool) -> None:
+    context = Context(branch="main")
+    prefix = arn.object_("sales", "raw/")
+    assert compiled(*statements).covers(READ, prefix, context) is covers
+    assert compiled(allow("fs:*")).narrowed(compiled(*statements)).covers(READ, prefix, context) is covers
+
+
+def test_asks_names_the_fields_of_all_conditions() -> None:
+    permissions = compiled(allow("fs:*"), deny(READ, StringLike={"fs:Branch": ["x"]})).narrowed(
+        compiled(allow("fs:*", NotIpAddress=TEN))
+    )
+    assert [permissions.asks(field) for field in ("fs:Branch", "SourceIp", "fs:Ref")] == [True, True, False]
+
+
 def test_allows_some_detects_allowances_for_any_resource() -> None:
     permissions = compiled(allow("fs:List*", SALES), deny("fs:ReadConfig"))
     assert permissions.allows_some("fs:ListRepositories")

@@ -91,9 +91,9 @@ def test_decides_as_the_oracle(
         assert bool(decision.reason) is (effect == "unknown")
         assert effect == "unknown" or decision.statement == statement
         assert permissions.allowed_many(action, [resource], context) == [effect == "allowed"]
-        if effect == "denied":
-            for end in range(len(resource)):
-                assert permissions.denies_any(action, resource[:end], context)
+        for end in range(len(resource) + 1):
+            assert effect != "denied" or permissions.denies_any(action, resource[:end], context)
+            assert effect == "allowed" or not permissions.covers(action, resource[:end], context)
         if effect == "allowed":
             assert permissions.allows_some(action)
 

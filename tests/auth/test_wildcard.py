@@ -62,12 +62,14 @@ def test_the_user_is_literal(pieces: list[str], user: str, text: str) -> None:
 
 @examples(500, soak=5000)
 @given(TEXTS, TEXTS, TEXTS)
-def test_a_match_below_a_prefix_is_never_missed(pattern: str, prefix: str, rest: str) -> None:
+def test_matches_below_a_prefix(pattern: str, prefix: str, rest: str) -> None:
     compiled = Wildcard(pattern)
     if compiled.matches(prefix + rest):
         assert compiled.may_match_below(prefix)
         assert (prefix + rest).startswith(compiled.prefix)
         assert not compiled.is_literal or compiled.prefix == prefix + rest
+    else:
+        assert not compiled.matches_all_below(prefix)
 
 
 @pytest.mark.parametrize(
