@@ -63,7 +63,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest schemathesis lock locks audit release test-lowest spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -136,13 +136,13 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
 		spark-shared pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server s3 schemathesis \
-		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
+		pytest-stores pytest-simulation interpreters types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
 		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
-		test-delta schemathesis test-lowest pytest-histories types generated lint layers locks; \
+		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
 envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready
@@ -205,6 +205,9 @@ test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 g
 test-lowest: $(LOWEST)/.ready $(AZURITE) ## the tests with the lowest version of each dependency
 	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not soak" $(LOWEST_TESTS)
 
+interpreters: $(UV) ## the quick tests of SDK, fsspec and engine on each other Python of the machine
+	@$(IN_MEMORY) $(PYTHON) tools/interpreters.py $(UV)
+
 locks: $(VENV)/.dev
 	$(BIN)/python tools/lock.py --check
 
@@ -253,4 +256,4 @@ docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) .venv-python3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
