@@ -38,11 +38,11 @@ SELECT DISTINCT refs.name FROM refs JOIN need ON refs.commit_id = need.id
 """
 
 _SEEDS = {
-    "commit": "SELECT ?1",
-    "metarange": "SELECT id FROM commits WHERE metarange = ?1",
-    "range": "SELECT c.id FROM commits c JOIN range_uses u ON u.metarange = c.metarange WHERE u.range = ?1",
+    "commit": "SELECT ?",
+    "metarange": "SELECT id FROM commits WHERE metarange = ?",
+    "range": "SELECT c.id FROM commits c JOIN range_uses u ON u.metarange = c.metarange WHERE u.range = ?",
     "object": """SELECT c.id FROM commits c JOIN range_uses u ON u.metarange = c.metarange
-                 JOIN object_uses o ON o.range = u.range WHERE o.address = ?1""",
+                 JOIN object_uses o ON o.range = u.range WHERE o.address = ?""",
 }
 
 
@@ -83,7 +83,7 @@ class Ledger:
         self._db.close()
 
     def _pages(self, query: str, size: int) -> Iterator[list[Any]]:
-        """Rows of a query in pages. Its first column is its order and must be greater than `?1`."""
+        """Rows of a query in pages. Its first column is its order and must be greater than `?`."""
         after = ""
         while rows := self._db.execute(f"{query} LIMIT {size}", (after,)).fetchall():
             yield rows
@@ -141,7 +141,7 @@ class Ledger:
 
     def metaranges(self, size: int = 64) -> Iterator[list[str]]:
         """Every metarange that a commit names, in pages."""
-        query = "SELECT DISTINCT metarange FROM commits WHERE metarange > ?1 ORDER BY metarange"
+        query = "SELECT DISTINCT metarange FROM commits WHERE metarange > ? ORDER BY metarange"
         for rows in self._pages(query, size):
             yield [metarange for (metarange,) in rows]
 
@@ -157,7 +157,7 @@ class Ledger:
 
     def ranges(self, size: int = 64) -> Iterator[list[str]]:
         """Every range that a metarange names, in pages."""
-        for rows in self._pages("SELECT DISTINCT id FROM ranges WHERE id > ?1 ORDER BY id", size):
+        for rows in self._pages("SELECT DISTINCT id FROM ranges WHERE id > ? ORDER BY id", size):
             yield [range_id for (range_id,) in rows]
 
     def said_of(self, range_id: str) -> list[tuple[str, str, int, int]]:
