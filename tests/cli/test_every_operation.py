@@ -57,7 +57,6 @@ LEFT_OUT = {
         "already_set_up",
         body={"featureUpdates": False, "securityUpdates": False},
     ),
-    "getArchive": Plain("for curl and browsers", "Ref.download_tree", "object_not_found"),
     "postStatsEvents": Plain(
         "does nothing: the server keeps no statistics", "Lake.info", 204, body={"events": [{"name": "x", "count": 1}]}
     ),
@@ -168,6 +167,7 @@ REACHED = {
     "diffRefs": Reached("Ref.diff", "diff"),
     "getObject": Reached("Ref.get", "fs cat"),
     "getObjects": Reached("Ref.get_many", "download"),
+    "getArchive": Reached("Ref.archive", "archive"),
     "statObject": Reached("Ref.stat", "fs stat"),
     "listObjects": Reached("Ref.list", "fs ls"),
     "uploadObject": Reached("Branch.put", "fs upload"),

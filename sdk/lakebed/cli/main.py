@@ -40,6 +40,7 @@ _VERBS = {
     "workspace": "workspaces.workspace",
     "upload": "objects.bulk_transfers",
     "download": "objects.bulk_transfers",
+    "archive": "objects.archive",
     "local": "workspaces.checkout",
     "ingest": "objects.ingest",
     "import": "admin.tasks",

@@ -135,6 +135,14 @@ def read_many(repository: str, ref: str, body: Mapping[str, Any]) -> Call[None]:
     return call("getObjects", kwargs, calls.nothing, Subject(repository, ref), repeat="safe")
 
 
+def archive(repository: str, ref: str, prefix: str, format: str) -> Call[None]:
+    """Read a folder as one archive."""
+    headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
+    url = f"/repositories/{segment(repository)}/refs/{segment(ref)}/archive"
+    kwargs = {"method": "get", "url": url, "params": clean(prefix=prefix, format=format), "headers": headers}
+    return call("getArchive", kwargs, calls.nothing, Subject(repository, ref))
+
+
 def read_elsewhere(
     repository: str, ref: str, path: str, start: int, length: int | None
 ) -> Call[ObjectInfo | Elsewhere]:

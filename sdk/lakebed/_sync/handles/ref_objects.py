@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks, _files
 from lakebed._compat.sync import Shown, blocking, collect
@@ -145,6 +145,27 @@ class RefObjects(Shown):
         missing, it raises before the transfer begins.
         """
         return transfers.download.save(self._download(path, 0, None), target, progress)
+
+    def archive(
+        self,
+        prefix: str,
+        target: str | os.PathLike[str] | IO[bytes],
+        *,
+        format: Literal["tar", "tar.gz", "zip"] = "tar",
+    ) -> int:
+        """Write the objects with a prefix as one archive to a local path or into an open binary file. Returns its size.
+
+        A path appears only when the archive is complete. The archive has the objects of one commit: of a branch, those
+        of its last commit. Names are relative to the folder of the prefix, and none leaves the directory in which the
+        archive is unpacked.
+
+            repo.ref("v1").archive("orders/", "orders.zip", format="zip")
+
+        Raises ObjectNotFoundError when there is nothing to write, and ServerUnavailableError when the answer breaks
+        off, for example because the server cannot read an object.
+        """
+        _checks.check_text(prefix, "prefix")
+        return transfers.archive.save_archive(self._target, prefix, format, target)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
