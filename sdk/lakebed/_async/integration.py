@@ -18,6 +18,7 @@ from lakebed._compat.aio import blocking
 from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import ingest, objects
+from lakebed._http.object_frames import ObjectRead
 from lakebed._settings.config import Settings
 from lakebed._values.ingest import Source
 from lakebed.model import ObjectInfo, WorkspaceInfo
@@ -70,14 +71,14 @@ async def read_tail(ref: Ref, path: str, length: int) -> tuple[ObjectInfo, bytes
     return await ref._transport.call(objects.tail(ref.repository.id, ref.id, path, length))
 
 
-async def read_small(ref: Ref, paths: Sequence[str]) -> AsyncIterator[tuple[str, bytes]]:
-    """The contents of those objects that are small and can be read, in few requests. The others are left out.
+async def read_small(ref: Ref, paths: Sequence[str]) -> AsyncIterator[ObjectRead]:
+    """Those objects that are small and can be read, in few requests. The others are left out.
 
     Raises UnsupportedOperationError when the server has no batches.
     """
     async for read in read_batches(ref._target, Wanted(paths)):
         if not read.alone and read.error is None:
-            yield read.path, read.data
+            yield read
 
 
 async def signed_address(ref: Ref, path: str) -> str:

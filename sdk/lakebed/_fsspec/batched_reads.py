@@ -1,19 +1,23 @@
-"""Reads small objects in batches while fsspec reads many files of one call, each by a task of its own."""
+"""Reads small objects in batches: the files of one call of fsspec, and files that pyarrow opens one after another."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from glob import has_magic
+from threading import Lock
+from time import monotonic
 from typing import Any
 
 from lakebed import aio
 from lakebed._fsspec.base import AT_ONCE, Base
+from lakebed._fsspec.paths import Place
 from lakebed._integration.aio import read_small
-from lakebed._integration.values import PROXIED
+from lakebed._integration.values import PROXIED, ObjectRead
 from lakebed.errors import LakebedError, UnsupportedOperationError
+from lakebed.model import ObjectInfo
 
 FILES = 200
 """Files of one call that are asked for at the same time, and so the largest batch."""
@@ -52,8 +56,8 @@ class BatchedReads:
 async def _batch(ref: aio.Ref, asked: Asked) -> None:
     error: LakebedError | None = None
     try:
-        async for path, data in read_small(ref, list(asked)):
-            _answer(asked.pop(path), data)
+        async for read in read_small(ref, list(asked)):
+            _answer(asked.pop(read.path), read.data)
     except UnsupportedOperationError:
         pass
     except LakebedError as raised:
@@ -96,8 +100,68 @@ def _batched(is_wanted: bool, options: dict[str, Any]) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+SMALL_LISTED = 128 << 10
+"""Bytes of a file that is fetched whole when it is opened. Of a larger file, a reader may want a few columns only."""
+
+_MOST_AHEAD = 64
+"""Files of one batch. A `ReadAhead` holds two batches at most."""
+
+_FRESH = 1.0
+"""Seconds after which a content that was not used is fetched again."""
+
+
+class ReadAhead:
+    """Fetches small files of one listing in batches, while they are opened in the order of the listing.
+
+    pyarrow asks for each file of a data set whether it is there, then opens it, and waits for both answers. Here the
+    question fetches the file and the next ones. Their number grows while they are opened in order, so a data set that
+    opens one file fetches one. Nothing is cached: a content is used once, and is at most `_FRESH` seconds old.
+    """
+
+    def __init__(self, top: Place, paths: Sequence[str]) -> None:
+        """`paths`: the small files below `top`, in order."""
+        self._ref = (top.repository, top.ref)
+        self._paths = paths
+        self._numbers = {path: number for number, path in enumerate(paths)}
+        self._lock = Lock()
+        self._here: dict[str, tuple[float, ObjectRead]] = {}
+        self._size = 1
+        self._next = -1
+
+    def covers(self, place: Place) -> bool:
+        """Whether a file is a small one of the listing."""
+        return place.path in self._numbers and (place.repository, place.ref) == self._ref
+
+    def fetch(self, path: str, read: Callable[[Sequence[str]], Iterable[ObjectRead]]) -> bool:
+        """Fetch a file and the next ones, unless it is here. Returns whether it is here. Raises what `read` raises."""
+        with self._lock:
+            if not self._is_fresh(path):
+                number = self._numbers[path]
+                self._size = min(self._size * 4, _MOST_AHEAD) if number == self._next else 1
+                self._next = number + self._size
+                self._here = {one: self._here[one] for one in list(self._here)[-_MOST_AHEAD:] if self._is_fresh(one)}
+                found = list(read(self._paths[number : self._next]))
+                self._here |= {one.path: (monotonic(), one) for one in found}
+            return self._is_fresh(path)
+
+    def take(self, place: Place) -> tuple[ObjectInfo, bytes] | None:
+        """Return a file that was fetched, once."""
+        with self._lock:
+            if not self.covers(place) or not self._is_fresh(place.path):
+                return None
+            read = self._here.pop(place.path)[1]
+            return None if read.info is None else (read.info, read.data)
+
+    def _is_fresh(self, path: str) -> bool:
+        return path in self._here and monotonic() - self._here[path][0] < _FRESH
+
+
 class ReadingMany(Base):
     """The methods that read several files."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._ahead: ReadAhead | None = None
 
     async def _cat(self, path: Any, recursive: bool = False, **kwargs: Any) -> Any:
         with _batched(self._gives_many(path, recursive), kwargs):

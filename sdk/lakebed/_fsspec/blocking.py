@@ -6,15 +6,16 @@ When a file cannot be opened, the coroutine opens it again, and its error explai
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import lakebed
 from lakebed._fsspec.paths import Place, Row, file_row, folder_row, missing, object_place, replaced, writable_place
 from lakebed._fsspec.reading import FOOTED, TAIL, Opened
 from lakebed._fsspec.writing import Writing
-from lakebed._integration.sync import ProxiedRef, read_buffer, read_range, read_tail, shared_directory
+from lakebed._integration.sync import ProxiedRef, read_buffer, read_range, read_small, read_tail, shared_directory
 from lakebed._integration.values import PROXIED
-from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError
+from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Blocking(Writing):
         place = Place.of(self._strip_protocol(path))
         if not place.path:
             return False
+        if self._fetched_ahead(place):
+            return True
         try:
             self._stat_now(place)
         except NotFoundError:
@@ -77,6 +80,22 @@ class Blocking(Writing):
 
     def _stat_now(self, place: Place) -> ObjectInfo:
         return self._frozen.get(place) or self._handle(place).stat(place.path)
+
+    def _fetched_ahead(self, place: Place) -> bool:
+        """Whether a small file of the last listing of pyarrow was fetched: see `ReadAhead`."""
+        ahead = self._ahead
+        if ahead is None or not ahead.covers(place) or self._intrans:
+            return False
+        ref = self._handle_now(place)
+        if self.connection.data_path not in (None, PROXIED) or shared_directory(ref, self.connection.data_path):
+            return False
+        try:
+            return ahead.fetch(place.path, partial(read_small, ref))
+        except UnsupportedOperationError:  # an older server
+            self._ahead = None
+        except (NotFoundError, InvalidRequestError):  # the request for this file alone raises an error that names it
+            pass
+        return False
 
     def _handle(self, place: Place) -> lakebed.Ref:
         """Return the ref to read a path from, if it shows everything that was written."""
@@ -99,7 +118,8 @@ class Blocking(Writing):
             ref = self._handle(place)
             shared = shared_directory(ref, self.connection.data_path)
             if not shared and path.lower().endswith(FOOTED):
-                info, tail = read_tail(ref, place.path, TAIL)
+                ahead = None if self._ahead is None or self._intrans else self._ahead.take(place)
+                info, tail = read_tail(ref, place.path, TAIL) if ahead is None else ahead
                 return file_row(place.name, info), None, tail
             info = self._stat_now(place)
             return file_row(place.name, info), shared.path_of(info.physical_address), b""
@@ -113,6 +133,7 @@ class Blocking(Writing):
         local = shared.find(row["physical_address"], row["size"])
         if local is not None:  # files in a shared directory are never replaced
             return row, local, b""
+        self._fetched_ahead(place)
         opened = self._open_now(path)
         if opened[0]["checksum"] != row["checksum"]:
             raise replaced(place)
@@ -131,6 +152,7 @@ class Blocking(Writing):
     def _store_now(self, path: str, mode: str, options: dict[str, Any], content: bytes) -> ObjectInfo | None:
         """Write a whole object to a branch. Returns None for a workspace, or when there is no such branch."""
         place = writable_place(path)
+        self._ahead = None  # what was read ahead is older than this object
         if self._intrans or mode != "wb" or "+" in place.ref:
             return None
         with suppress(NotFoundError):

@@ -16,7 +16,7 @@ from typing import Any
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
 
-from lakebed._fsspec.batched_reads import ReadingMany, current
+from lakebed._fsspec.batched_reads import SMALL_LISTED, ReadAhead, ReadingMany, current
 from lakebed._fsspec.paths import Place, Row, directory, file_row, folder_row, missing, object_place
 from lakebed._integration.aio import read_range, read_tail, shared_directory
 from lakebed._integration.values import appearing, read_file
@@ -136,6 +136,8 @@ class Reading(ReadingMany):
             found = await super()._find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
         else:
             found = await self._all_below(place, maxdepth, withdirs, prefix)
+            if withdirs and detail:  # as pyarrow lists a data set
+                self._ahead = ReadAhead(place, [Place.of(name).path for name, row in found.items() if _is_small(row)])
         return found if detail else list(found)
 
     async def _all_below(self, place: Place, maxdepth: int | None, withdirs: bool, prefix: str) -> dict[str, Row]:
@@ -301,6 +303,10 @@ class Reading(ReadingMany):
     def _lake_here(self) -> Any:
         self._here()
         return self._lake
+
+
+def _is_small(row: Row) -> bool:
+    return bool(row["type"] == "file" and row["size"] <= SMALL_LISTED and row["name"].lower().endswith(FOOTED))
 
 
 def _save(target: Any, data: bytes) -> None:

@@ -46,6 +46,7 @@ class Writing(Reading):
 
     async def _target(self, place: Place) -> aio.Branch | aio.Workspace:
         """Return the handle to write with."""
+        self._ahead = None  # what was read ahead is older than the change
         if self._intrans and self._transaction is not None:
             workspace: aio.Workspace = await self._transaction.workspace(place)
             await self._transaction.flush()  # keep the order of changes
@@ -93,6 +94,7 @@ class Writing(Reading):
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         if transaction is None or mode != "wb":  # the server decides whether `xb` replaces something
             return None
+        self._ahead = None
         place = writable_place(path)
         spool = transaction.spool_now(place) or self._wait(self._spool, place)
         return None if spool is None else SpooledFile(spool, outgoing(place.path, b"", **options))

@@ -4,6 +4,7 @@ from lakebed._direct.directory import Directory, Writing, Written, is_plain
 from lakebed._direct.shared_directory import SharedDirectory, directory_of, open_file, read_file, read_into
 from lakebed._direct.shared_directory import read_range as read_file_range
 from lakebed._files import RangeRaw, TextObjectWriter, appearing
+from lakebed._http.object_frames import ObjectRead
 from lakebed._process.exit import held_by_arrow
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
@@ -20,6 +21,7 @@ __all__ = [
     "SCHEMES",
     "Directory",
     "IngestSource",
+    "ObjectRead",
     "RangeRaw",
     "Settings",
     "SharedDirectory",

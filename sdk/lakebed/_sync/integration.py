@@ -12,6 +12,7 @@ from lakebed._compat.sync import blocking
 from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import ingest, objects
+from lakebed._http.object_frames import ObjectRead
 from lakebed._settings.config import Settings
 from lakebed._sync.handles.ref import Ref
 from lakebed._sync.handles.repository import Repository
@@ -72,14 +73,14 @@ def read_tail(ref: Ref, path: str, length: int) -> tuple[ObjectInfo, bytes]:
     return ref._transport.call(objects.tail(ref.repository.id, ref.id, path, length))
 
 
-def read_small(ref: Ref, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The contents of those objects that are small and can be read, in few requests. The others are left out.
+def read_small(ref: Ref, paths: Sequence[str]) -> Iterator[ObjectRead]:
+    """Those objects that are small and can be read, in few requests. The others are left out.
 
     Raises UnsupportedOperationError when the server has no batches.
     """
     for read in read_batches(ref._target, Wanted(paths)):
         if not read.alone and read.error is None:
-            yield read.path, read.data
+            yield read
 
 
 def signed_address(ref: Ref, path: str) -> str:
