@@ -159,7 +159,7 @@ def test_two_drivers_of_one_query(
             both.wait()  # neither has committed when the other reads
         return found
 
-    monkeypatch.setattr(Mark, "stands", looked)
+    monkeypatch.setattr(Mark, "is_in", looked)
     failures: list[BaseException] = []
 
     def drive() -> None:
