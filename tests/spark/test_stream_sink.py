@@ -151,7 +151,7 @@ def test_two_drivers_of_one_query(
 ) -> None:
     sink = lakebed_spark.foreach_batch(repo.branch("main"), "t", query_id="q")
     both = threading.Barrier(2, timeout=PATIENCE)
-    stands = Mark.stands
+    stands = Mark.is_in
 
     def looked(self: Mark, ref: lakebed.Ref) -> bool:
         found = stands(self, ref)
