@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -167,6 +167,110 @@ class User(Struct, kw_only=True):
     creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
     friendly_name: str | UnsetType = UNSET
     email: str | UnsetType = UNSET
+    disabled: bool | UnsetType = UNSET
+    service: bool | UnsetType = UNSET
+
+
+class UserList(Struct, kw_only=True):
+    """
+    A page of users.
+    """
+
+    pagination: Pagination
+    results: list[User]
+
+
+class UserCreation(Struct, kw_only=True):
+    """
+    A user to create.
+    """
+
+    id: str
+    invite_user: bool | UnsetType = UNSET
+    friendly_name: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    email: Annotated[str, Meta(max_length=320)] | UnsetType = UNSET
+    service: bool | UnsetType = UNSET
+
+
+class UserUpdate(Struct, kw_only=True):
+    """
+    New values of some fields of a user. The empty text removes a name or an address.
+    """
+
+    friendly_name: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    email: Annotated[str, Meta(max_length=320)] | UnsetType = UNSET
+    disabled: bool | UnsetType = UNSET
+
+
+class Group(Struct, kw_only=True):
+    """
+    A group. Its members have the rights of its policies.
+    """
+
+    id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    name: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+
+
+class GroupList(Struct, kw_only=True):
+    """
+    A page of groups.
+    """
+
+    pagination: Pagination
+    results: list[Group]
+
+
+class GroupCreation(Struct, kw_only=True):
+    """
+    A group to create.
+    """
+
+    id: str
+    description: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+
+
+class ACL(Struct, kw_only=True):
+    """
+    An access control list. Groups of this server have none.
+    """
+
+    permission: str
+
+
+ConditionFields: TypeAlias = dict[str, list[str]]
+"""
+The values of each field. One of them must match.
+"""
+
+
+class Grant(Struct, kw_only=True):
+    """
+    Rights on one repository.
+    """
+
+    level: str
+
+
+class SimulationContext(Struct, kw_only=True):
+    """
+    What conditions ask about a request.
+    """
+
+    source_ip: str | UnsetType = UNSET
+    source: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    ref: str | UnsetType = UNSET
+
+
+class StatementReference(Struct, kw_only=True):
+    """
+    The statement that decided.
+    """
+
+    policy: str
+    number: Annotated[int, Meta(ge=1, le=2147483647)]
 
 
 class CurrentUser(Struct, kw_only=True):
@@ -1175,7 +1279,69 @@ class Error(Struct, kw_only=True):
     reference: str | UnsetType = UNSET
     conflicts: list[Conflict] | UnsetType = UNSET
     conflicts_has_more: bool | UnsetType = UNSET
+    no_acl: bool | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
+
+
+class Statement(Struct, kw_only=True):
+    """
+    A rule of a policy. A denial has priority over every statement that allows.
+    """
+
+    effect: str
+    resource: Any
+    action: list[str]
+    condition: dict[str, ConditionFields] | UnsetType = UNSET
+
+
+class Policy(Struct, kw_only=True):
+    """
+    A named list of statements.
+    """
+
+    id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    statement: list[Statement]
+
+
+class PolicyList(Struct, kw_only=True):
+    """
+    A page of policies.
+    """
+
+    pagination: Pagination
+    results: list[Policy]
+
+
+class PolicyCreation(Struct, kw_only=True):
+    """
+    A policy to create, or the new statements of a policy.
+    """
+
+    id: str
+    statement: list[Statement]
+
+
+class Simulation(Struct, kw_only=True):
+    """
+    A question about the rights of a user.
+    """
+
+    action: str
+    resource: str
+    user: str | UnsetType = UNSET
+    context: SimulationContext | UnsetType = UNSET
+
+
+class SimulationResult(Struct, kw_only=True):
+    """
+    A decision.
+    """
+
+    allowed: bool
+    effect: str
+    reason: str
+    statement: StatementReference | UnsetType = UNSET
 
 
 class MergeRule(Struct, kw_only=True):

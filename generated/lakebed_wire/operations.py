@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "2639e08555a3e71a01876bc68cb7403a471dc169d3c499dbddc9e8d8a1f83559"
+SPEC_DIGEST: Final = "f9fb87bd018f5e6c0b94e90b39782d4413755595a9c85ec8a6d749545658a0e4"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -71,6 +71,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "invalid_part_order": 400,
     "part_too_small": 400,
     "part_too_large": 400,
+    "invalid_policy": 400,
     "unauthenticated": 401,
     "permission_denied": 403,
     "foreign_origin": 403,
@@ -90,6 +91,11 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "task_not_found": 404,
     "upload_not_found": 404,
     "credentials_not_found": 404,
+    "user_not_found": 404,
+    "group_not_found": 404,
+    "policy_not_found": 404,
+    "membership_not_found": 404,
+    "attachment_not_found": 404,
     "method_not_allowed": 405,
     "repository_exists": 409,
     "branch_exists": 409,
@@ -104,6 +110,8 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "idempotency_mismatch": 409,
     "already_set_up": 409,
     "last_credential": 409,
+    "already_exists": 409,
+    "last_administrator": 409,
     "object_gone": 410,
     "precondition_failed": 412,
     "invalid_range": 416,
@@ -173,6 +181,207 @@ class GetCurrentUserParams(Struct, kw_only=True):
 
 class GetAuthCapabilitiesParams(Struct, kw_only=True):
     """Parameters of getAuthCapabilities."""
+
+
+class ListUsersParams(Struct, kw_only=True):
+    """Parameters of listUsers."""
+
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class CreateUserParams(Struct, kw_only=True):
+    """Parameters of createUser."""
+
+
+class GetUserParams(Struct, kw_only=True):
+    """Parameters of getUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+
+
+class DeleteUserParams(Struct, kw_only=True):
+    """Parameters of deleteUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+
+
+class UpdateUserParams(Struct, kw_only=True):
+    """Parameters of updateUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+
+
+class ListUserGroupsParams(Struct, kw_only=True):
+    """Parameters of listUserGroups."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class ListUserPoliciesParams(Struct, kw_only=True):
+    """Parameters of listUserPolicies."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+    effective: bool | UnsetType = UNSET
+
+
+class AttachPolicyToUserParams(Struct, kw_only=True):
+    """Parameters of attachPolicyToUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class DetachPolicyFromUserParams(Struct, kw_only=True):
+    """Parameters of detachPolicyFromUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class GrantRepositoryToUserParams(Struct, kw_only=True):
+    """Parameters of grantRepositoryToUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class RevokeRepositoryFromUserParams(Struct, kw_only=True):
+    """Parameters of revokeRepositoryFromUser."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class ListGroupsParams(Struct, kw_only=True):
+    """Parameters of listGroups."""
+
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class CreateGroupParams(Struct, kw_only=True):
+    """Parameters of createGroup."""
+
+
+class GetGroupParams(Struct, kw_only=True):
+    """Parameters of getGroup."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+
+
+class DeleteGroupParams(Struct, kw_only=True):
+    """Parameters of deleteGroup."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+
+
+class GetGroupACLParams(Struct, kw_only=True):
+    """Parameters of getGroupACL."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+
+
+class ListGroupMembersParams(Struct, kw_only=True):
+    """Parameters of listGroupMembers."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class AddGroupMembershipParams(Struct, kw_only=True):
+    """Parameters of addGroupMembership."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+
+
+class DeleteGroupMembershipParams(Struct, kw_only=True):
+    """Parameters of deleteGroupMembership."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+
+
+class ListGroupPoliciesParams(Struct, kw_only=True):
+    """Parameters of listGroupPolicies."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class AttachPolicyToGroupParams(Struct, kw_only=True):
+    """Parameters of attachPolicyToGroup."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class DetachPolicyFromGroupParams(Struct, kw_only=True):
+    """Parameters of detachPolicyFromGroup."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class GrantRepositoryToGroupParams(Struct, kw_only=True):
+    """Parameters of grantRepositoryToGroup."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class RevokeRepositoryFromGroupParams(Struct, kw_only=True):
+    """Parameters of revokeRepositoryFromGroup."""
+
+    group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class ListPoliciesParams(Struct, kw_only=True):
+    """Parameters of listPolicies."""
+
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class CreatePolicyParams(Struct, kw_only=True):
+    """Parameters of createPolicy."""
+
+
+class GetPolicyParams(Struct, kw_only=True):
+    """Parameters of getPolicy."""
+
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class UpdatePolicyParams(Struct, kw_only=True):
+    """Parameters of updatePolicy."""
+
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class DeletePolicyParams(Struct, kw_only=True):
+    """Parameters of deletePolicy."""
+
+    policy_id: Annotated[str, Meta(min_length=1)] = field(name="policyId")
+
+
+class SimulateParams(Struct, kw_only=True):
+    """Parameters of simulate."""
 
 
 class ListUserCredentialsParams(Struct, kw_only=True):
@@ -1135,6 +1344,519 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         summary="Report what a user interface can offer people that cannot log in.",
     ),
     Operation(
+        operation_id="listUsers",
+        method="GET",
+        path="/auth/users",
+        params=ListUsersParams,
+        parameters=(
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List users in the order of their ids.",
+    ),
+    Operation(
+        operation_id="createUser",
+        method="POST",
+        path="/auth/users",
+        params=CreateUserParams,
+        parameters=(),
+        body=models.UserCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Create a user.",
+    ),
+    Operation(
+        operation_id="getUser",
+        method="GET",
+        path="/auth/users/{userId}",
+        params=GetUserParams,
+        parameters=(Parameter("userId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Describe one user.",
+    ),
+    Operation(
+        operation_id="deleteUser",
+        method="DELETE",
+        path="/auth/users/{userId}",
+        params=DeleteUserParams,
+        parameters=(Parameter("userId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Delete a user with its access keys, memberships and attachments.",
+    ),
+    Operation(
+        operation_id="updateUser",
+        method="PATCH",
+        path="/auth/users/{userId}",
+        params=UpdateUserParams,
+        parameters=(Parameter("userId", "path", False, False, False),),
+        body=models.UserUpdate,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Change the name, the address or the state of a user.",
+    ),
+    Operation(
+        operation_id="listUserGroups",
+        method="GET",
+        path="/auth/users/{userId}/groups",
+        params=ListUserGroupsParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the groups of a user.",
+    ),
+    Operation(
+        operation_id="listUserPolicies",
+        method="GET",
+        path="/auth/users/{userId}/policies",
+        params=ListUserPoliciesParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("effective", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the policies of a user.",
+    ),
+    Operation(
+        operation_id="attachPolicyToUser",
+        method="PUT",
+        path="/auth/users/{userId}/policies/{policyId}",
+        params=AttachPolicyToUserParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("policyId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Attach a policy to a user.",
+    ),
+    Operation(
+        operation_id="detachPolicyFromUser",
+        method="DELETE",
+        path="/auth/users/{userId}/policies/{policyId}",
+        params=DetachPolicyFromUserParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("policyId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Detach a policy from a user.",
+    ),
+    Operation(
+        operation_id="grantRepositoryToUser",
+        method="PUT",
+        path="/auth/users/{userId}/grants/{repository}",
+        params=GrantRepositoryToUserParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("repository", "path", False, False, False),
+        ),
+        body=models.Grant,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Give a user rights on one repository.",
+    ),
+    Operation(
+        operation_id="revokeRepositoryFromUser",
+        method="DELETE",
+        path="/auth/users/{userId}/grants/{repository}",
+        params=RevokeRepositoryFromUserParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("repository", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Take away what a grant gave to a user.",
+    ),
+    Operation(
+        operation_id="listGroups",
+        method="GET",
+        path="/auth/groups",
+        params=ListGroupsParams,
+        parameters=(
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List groups in the order of their ids.",
+    ),
+    Operation(
+        operation_id="createGroup",
+        method="POST",
+        path="/auth/groups",
+        params=CreateGroupParams,
+        parameters=(),
+        body=models.GroupCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Create a group.",
+    ),
+    Operation(
+        operation_id="getGroup",
+        method="GET",
+        path="/auth/groups/{groupId}",
+        params=GetGroupParams,
+        parameters=(Parameter("groupId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Describe one group.",
+    ),
+    Operation(
+        operation_id="deleteGroup",
+        method="DELETE",
+        path="/auth/groups/{groupId}",
+        params=DeleteGroupParams,
+        parameters=(Parameter("groupId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Delete a group with its memberships and attachments.",
+    ),
+    Operation(
+        operation_id="getGroupACL",
+        method="GET",
+        path="/auth/groups/{groupId}/acl",
+        params=GetGroupACLParams,
+        parameters=(Parameter("groupId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Report that a group has no access control list.",
+    ),
+    Operation(
+        operation_id="listGroupMembers",
+        method="GET",
+        path="/auth/groups/{groupId}/members",
+        params=ListGroupMembersParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the members of a group.",
+    ),
+    Operation(
+        operation_id="addGroupMembership",
+        method="PUT",
+        path="/auth/groups/{groupId}/members/{userId}",
+        params=AddGroupMembershipParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("userId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Add a user to a group.",
+    ),
+    Operation(
+        operation_id="deleteGroupMembership",
+        method="DELETE",
+        path="/auth/groups/{groupId}/members/{userId}",
+        params=DeleteGroupMembershipParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("userId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Remove a user from a group.",
+    ),
+    Operation(
+        operation_id="listGroupPolicies",
+        method="GET",
+        path="/auth/groups/{groupId}/policies",
+        params=ListGroupPoliciesParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the policies of a group.",
+    ),
+    Operation(
+        operation_id="attachPolicyToGroup",
+        method="PUT",
+        path="/auth/groups/{groupId}/policies/{policyId}",
+        params=AttachPolicyToGroupParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("policyId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Attach a policy to a group.",
+    ),
+    Operation(
+        operation_id="detachPolicyFromGroup",
+        method="DELETE",
+        path="/auth/groups/{groupId}/policies/{policyId}",
+        params=DetachPolicyFromGroupParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("policyId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Detach a policy from a group.",
+    ),
+    Operation(
+        operation_id="grantRepositoryToGroup",
+        method="PUT",
+        path="/auth/groups/{groupId}/grants/{repository}",
+        params=GrantRepositoryToGroupParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("repository", "path", False, False, False),
+        ),
+        body=models.Grant,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Give the members of a group rights on one repository.",
+    ),
+    Operation(
+        operation_id="revokeRepositoryFromGroup",
+        method="DELETE",
+        path="/auth/groups/{groupId}/grants/{repository}",
+        params=RevokeRepositoryFromGroupParams,
+        parameters=(
+            Parameter("groupId", "path", False, False, False),
+            Parameter("repository", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Take away what a grant gave to a group.",
+    ),
+    Operation(
+        operation_id="listPolicies",
+        method="GET",
+        path="/auth/policies",
+        params=ListPoliciesParams,
+        parameters=(
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List policies in the order of their ids.",
+    ),
+    Operation(
+        operation_id="createPolicy",
+        method="POST",
+        path="/auth/policies",
+        params=CreatePolicyParams,
+        parameters=(),
+        body=models.PolicyCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Create a policy.",
+    ),
+    Operation(
+        operation_id="getPolicy",
+        method="GET",
+        path="/auth/policies/{policyId}",
+        params=GetPolicyParams,
+        parameters=(Parameter("policyId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Describe one policy.",
+    ),
+    Operation(
+        operation_id="updatePolicy",
+        method="PUT",
+        path="/auth/policies/{policyId}",
+        params=UpdatePolicyParams,
+        parameters=(Parameter("policyId", "path", False, False, False),),
+        body=models.PolicyCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Replace the statements of a policy.",
+    ),
+    Operation(
+        operation_id="deletePolicy",
+        method="DELETE",
+        path="/auth/policies/{policyId}",
+        params=DeletePolicyParams,
+        parameters=(Parameter("policyId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Delete a policy and its attachments.",
+    ),
+    Operation(
+        operation_id="simulate",
+        method="POST",
+        path="/auth/simulate",
+        params=SimulateParams,
+        parameters=(),
+        body=models.Simulation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Explain whether a user may do an action on a resource.",
+    ),
+    Operation(
         operation_id="listUserCredentials",
         method="GET",
         path="/auth/users/{userId}/credentials",
@@ -1152,7 +1874,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="auth",
-        summary="List the caller's access keys, without their secrets.",
+        summary="List the access keys of a user, without their secrets.",
     ),
     Operation(
         operation_id="createCredentials",
@@ -1167,7 +1889,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="auth",
-        summary="Create another access key for the caller.",
+        summary="Create another access key for a user.",
     ),
     Operation(
         operation_id="getCredentials",
@@ -1185,7 +1907,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="auth",
-        summary="Describe one of the caller's access keys.",
+        summary="Describe one access key of a user.",
     ),
     Operation(
         operation_id="deleteCredentials",
@@ -1203,7 +1925,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="auth",
-        summary="Remove one of the caller's access keys.",
+        summary="Remove one access key of a user.",
     ),
     Operation(
         operation_id="listRepositories",

@@ -32,8 +32,8 @@ NOW = 1_700_000_000
 class People:
     """A server with repository `lake`, whose administrator is `admin`."""
 
-    def __init__(self) -> None:
-        kv = MemoryKV()
+    def __init__(self, kv: MemoryKV | None = None) -> None:
+        kv = kv or MemoryKV()
         self.engine = Engine(kv, Stores(None, memory=True))
         made = services(self.engine, kv)
         self.store: CredentialStore = made.authenticator.store

@@ -35,6 +35,7 @@ _MERGE = (*_COMMIT, "fs:ReadCommit" + ON_REPOSITORY)
 _ALL_METADATA = ("fs:ListObjects" + ON_REPOSITORY, "fs:ReadRepository" + ON_REPOSITORY, "fs:ReadObject@object/*")
 _REFS = {"commits_meta_range_id": "", "tags_meta_range_id": "", "branches_meta_range_id": ""}
 _OBJECT = {"physical_address": "mem://lake/x", "checksum": "c", "size_bytes": 1}
+_READ_ALL = [{"effect": "allow", "action": ["fs:Read*"], "resource": "*"}]
 _UPLOAD = {"physical_address": "mem://lake/data/x", "upload_id": "u"}
 
 SAMPLES: Final[dict[str, Sample]] = {
@@ -48,6 +49,40 @@ SAMPLES: Final[dict[str, Sample]] = {
     "createCredentials": Sample(("auth:CreateCredentials@@user/ana",)),
     "getCredentials": Sample(("auth:ReadCredentials@@user/ana",)),
     "deleteCredentials": Sample(("auth:DeleteCredentials@@user/ana",)),
+    "listUsers": Sample(("auth:ListUsers@@*",)),
+    "createUser": Sample(("auth:CreateUser@@user/new",), body={"id": "new"}),
+    "getUser": Sample(("auth:ReadUser@@user/ana",)),
+    "updateUser": Sample(("auth:UpdateUser@@user/ana",), body={"email": "ana@example.org"}),
+    "deleteUser": Sample(("auth:DeleteUser@@user/ana",)),
+    "listUserGroups": Sample(("auth:ReadUser@@user/ana",)),
+    "listUserPolicies": Sample(("auth:ReadUser@@user/ana",)),
+    "attachPolicyToUser": Sample(("auth:AttachPolicy@@user/ana",)),
+    "detachPolicyFromUser": Sample(("auth:DetachPolicy@@user/ana",)),
+    "grantRepositoryToUser": Sample(
+        ("auth:AttachPolicy@@user/ana", "auth:CreatePolicy@@policy/lakebed.reader.lake"), body={"level": "reader"}
+    ),
+    "revokeRepositoryFromUser": Sample(("auth:DetachPolicy@@user/ana",)),
+    "simulate": Sample(body={"action": "fs:ReadObject", "resource": "*"}),
+    "listGroups": Sample(("auth:ListGroups@@*",)),
+    "createGroup": Sample(("auth:CreateGroup@@group/new",), body={"id": "new"}),
+    "getGroup": Sample(("auth:ReadGroup@@group/Viewers",)),
+    "deleteGroup": Sample(("auth:DeleteGroup@@group/Viewers",)),
+    "getGroupACL": Sample(("auth:ReadGroup@@group/Viewers",)),
+    "listGroupMembers": Sample(("auth:ReadGroup@@group/Viewers",)),
+    "addGroupMembership": Sample(("auth:AddGroupMember@@group/Viewers",)),
+    "deleteGroupMembership": Sample(("auth:RemoveGroupMember@@group/Viewers",)),
+    "listGroupPolicies": Sample(("auth:ReadGroup@@group/Viewers",)),
+    "attachPolicyToGroup": Sample(("auth:AttachPolicy@@group/Viewers",)),
+    "detachPolicyFromGroup": Sample(("auth:DetachPolicy@@group/Viewers",)),
+    "grantRepositoryToGroup": Sample(
+        ("auth:AttachPolicy@@group/Viewers", "auth:CreatePolicy@@policy/lakebed.reader.lake"), body={"level": "reader"}
+    ),
+    "revokeRepositoryFromGroup": Sample(("auth:DetachPolicy@@group/Viewers",)),
+    "listPolicies": Sample(("auth:ListPolicies@@*",)),
+    "createPolicy": Sample(("auth:CreatePolicy@@policy/new",), body={"id": "new", "statement": _READ_ALL}),
+    "getPolicy": Sample(("auth:ReadPolicy@@policy/FSReadAll",)),
+    "updatePolicy": Sample(("auth:UpdatePolicy@@policy/FSReadAll",), body={"id": "FSReadAll", "statement": _READ_ALL}),
+    "deletePolicy": Sample(("auth:DeletePolicy@@policy/FSReadAll",)),
     "createRepository": Sample(
         ("fs:CreateRepository@@repository/new", "fs:AttachStorageNamespace@@namespace/mem://new"),
         body={"name": "new", "storage_namespace": "mem://new"},
@@ -193,6 +228,8 @@ BY_HANDLER: Final = {
 
 def resource(text: str) -> str:
     """The ARN of a resource in this table."""
+    if text == "@*":
+        return "*"
     if text.startswith("@"):
         service = "auth" if text[1:].startswith(("user/", "group/", "policy/")) else "fs"
         return f"arn:lakefs:{service}:::{text[1:]}"

@@ -20,6 +20,8 @@ NAMES = {
     "ref": "main",
     "userId": "ana",
     "accessKeyId": "AKIA",
+    "groupId": "Viewers",
+    "policyId": "FSReadAll",
     "tag": "v1",
     "commitId": "main",
     "sourceRef": "main",

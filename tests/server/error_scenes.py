@@ -36,6 +36,7 @@ FAULTS: dict[int, errors.EngineError] = {
 """The error that a failing store raises, by the status of the answer."""
 
 BINARY = ("uploadObject", "pushLayer")
+_STATEMENT = [{"effect": "allow", "action": ["fs:Read*"], "resource": "*"}]
 _LINK = {"staging": {"physical_address": "data/x"}, "checksum": "x", "size_bytes": 1}
 _DUMP = {"commits_meta_range_id": SOME, "tags_meta_range_id": SOME, "branches_meta_range_id": SOME}
 _PART = {"physical_address": "data/x", "upload_id": "u"}
@@ -45,6 +46,14 @@ BODIES: dict[str, Any] = {
     "setupCommPrefs": {"featureUpdates": False, "securityUpdates": False},
     "setup": {"username": "a"},
     "login": {"access_key_id": "a", "secret_access_key": "b"},
+    "createUser": {"id": "new"},
+    "updateUser": {"friendly_name": "Admin"},
+    "createGroup": {"id": "new"},
+    "grantRepositoryToUser": {"level": "reader"},
+    "grantRepositoryToGroup": {"level": "reader"},
+    "createPolicy": {"id": "new", "statement": _STATEMENT},
+    "updatePolicy": {"id": "FSReadAll", "statement": _STATEMENT},
+    "simulate": {"user": "admin", "action": "fs:ReadObject", "resource": "*"},
     "postStatsEvents": {"events": [{"class": "a", "name": "b", "count": 1}]},
     "createRepository": {"name": "another", "storage_namespace": "mem://another"},
     "setRepositoryMetadata": {"metadata": {"a": "b"}},
@@ -110,6 +119,8 @@ _PLACES = {
     "workspace": OPEN,
     "userId": "admin",
     "accessKeyId": "AKIAJNONE",
+    "groupId": "Admins",
+    "policyId": "FSReadAll",
 }
 _BOUNDARY = "b"
 _BATCH = (

@@ -23,6 +23,8 @@ from lakebed_server.rest.operation_handlers import HANDLERS, Handler
 from lakebed_server.vocabulary import RequestError
 from lakebed_wire.operations import ERROR_KINDS
 
+from tests.server import directory_errors
+from tests.server.directory_errors import OF_DIRECTORY
 from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
 from tests.server.support import DOCUMENTED, KEY_ID, SECRET, Answer, FakeEngine, ask, services
 
@@ -182,6 +184,8 @@ def _asked(name: str) -> set[str]:
 
 def provoke(scene: Scene, name: str, status: int) -> Answer:
     request = scene.request(name, status)
+    if name in OF_DIRECTORY:
+        return directory_errors.provoke((status in (400, 401) and wrong(request, status)) or request, status)
     if name == "logout" and status != 400:
         request = request.asks("everywhere=true")
     if (name, status) == ("deleteCredentials", 409):

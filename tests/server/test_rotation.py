@@ -18,7 +18,7 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_server.auth import rotation
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.key_file import KeyFile
-from lakebed_server.auth.records import Credential
+from lakebed_server.auth.records import Credential, User, put_user
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import RequestError, StartError
 
@@ -97,6 +97,7 @@ class World:
             self.kv.apply(Batch(puts=[row_of_0_1("AKIAJOLD", "the secret of 0.1", self.file.path.read_text().strip())]))
         )
         run(self.running.check_secret())
+        run(self.kv.apply(Batch(puts=[put_user(User("admin", 7))])))
         self.keys = [run(self.running.add("admin", 7)) for _ in range(COUNT)]
         self.keys.append(Credential("AKIAJOLD", "the secret of 0.1", "admin", 7))
 
@@ -193,6 +194,7 @@ async def test_of_two_servers_that_remove_the_last_two_keys_one_is_refused() -> 
     async def race() -> list[object]:
         kv = Meeting()
         ring = KeyRing([SecretKey("the secret that both share")])
+        await kv.apply(Batch(puts=[put_user(User("admin", 1))]))
         stores = [CredentialStore(kv, ring) for _ in range(2)]
         made = [await store.add("admin", 1) for store in stores]
         kv.barrier = asyncio.Barrier(2)
@@ -213,6 +215,7 @@ async def test_of_two_servers_that_remove_the_last_two_keys_one_is_refused() -> 
 async def test_a_key_that_no_secret_opens_gives_no_access() -> None:
     kv = MemoryKV()
     store = CredentialStore(kv, KeyRing([SecretKey("the secret of this server")]))
+    await kv.apply(Batch(puts=[put_user(User("admin", 1))]))
     made = await store.add("admin", 1)
     await kv.apply(Batch(puts=[row_of_0_1("AKIAZ", "another secret", "another secret key altogether")]))
     with pytest.raises(RequestError, match="is the last one"):

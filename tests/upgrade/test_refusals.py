@@ -163,6 +163,7 @@ def test_a_newer_repository_is_refused() -> None:
 async def test_a_newer_envelope_of_a_secret_is_refused() -> None:
     kv = MemoryKV()
     store = CredentialStore(kv, KeyRing([SecretKey("the secret of this server")]))
+    await kv.apply(Batch(puts=[records.put_user(records.User("admin", 1))]))
     made = await store.add("admin", 1)
     key = records.credential_key(made.access_key_id)
     row = await kv.get(records.PARTITION, key)

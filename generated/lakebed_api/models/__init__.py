@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .abort_presign_multipart_upload import AbortPresignMultipartUpload
     from .access_key_credentials import AccessKeyCredentials
+    from .acl import ACL
     from .auth_capabilities import AuthCapabilities
     from .authentication_token import AuthenticationToken
     from .branch_creation import BranchCreation
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .commit_record_creation_metadata import CommitRecordCreationMetadata
     from .complete_presign_multipart_upload import CompletePresignMultipartUpload
     from .completed_part_upload import CompletedPartUpload
+    from .condition_fields import ConditionFields
     from .config import Config
     from .conflict import Conflict
     from .copy_part_source import CopyPartSource
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from .diff_refs_type import DiffRefsType
     from .error import Error
     from .find_merge_base_result import FindMergeBaseResult
+    from .grant import Grant
+    from .group import Group
+    from .group_creation import GroupCreation
+    from .group_list import GroupList
     from .import_creation import ImportCreation
     from .import_creation_response import ImportCreationResponse
     from .import_location import ImportLocation
@@ -80,6 +86,9 @@ if TYPE_CHECKING:
     from .part_url_list import PartUrlList
     from .part_url_request import PartUrlRequest
     from .path_list import PathList
+    from .policy import Policy
+    from .policy_creation import PolicyCreation
+    from .policy_list import PolicyList
     from .presign_multipart_upload import PresignMultipartUpload
     from .publish_creation import PublishCreation
     from .publish_creation_metadata import PublishCreationMetadata
@@ -104,9 +113,15 @@ if TYPE_CHECKING:
     from .setup import Setup
     from .setup_state import SetupState
     from .sign_in_code import SignInCode
+    from .simulation import Simulation
+    from .simulation_context import SimulationContext
+    from .simulation_result import SimulationResult
     from .staging_location import StagingLocation
     from .staging_metadata import StagingMetadata
     from .stash_creation import StashCreation
+    from .statement import Statement
+    from .statement_condition import StatementCondition
+    from .statement_reference import StatementReference
     from .stats_event import StatsEvent
     from .stats_events_list import StatsEventsList
     from .storage_config import StorageConfig
@@ -125,6 +140,9 @@ if TYPE_CHECKING:
     from .upload_url_list import UploadUrlList
     from .upload_url_request import UploadUrlRequest
     from .user import User
+    from .user_creation import UserCreation
+    from .user_list import UserList
+    from .user_update import UserUpdate
     from .version_config import VersionConfig
     from .workspace import Workspace
     from .workspace_commit import WorkspaceCommit
@@ -142,6 +160,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "AbortPresignMultipartUpload": "abort_presign_multipart_upload",
     "AccessKeyCredentials": "access_key_credentials",
+    "ACL": "acl",
     "AuthCapabilities": "auth_capabilities",
     "AuthenticationToken": "authentication_token",
     "BranchCreation": "branch_creation",
@@ -162,6 +181,7 @@ _MODULES = {
     "CommitRecordCreationMetadata": "commit_record_creation_metadata",
     "CompletePresignMultipartUpload": "complete_presign_multipart_upload",
     "CompletedPartUpload": "completed_part_upload",
+    "ConditionFields": "condition_fields",
     "Config": "config",
     "Conflict": "conflict",
     "CopyPartSource": "copy_part_source",
@@ -176,6 +196,10 @@ _MODULES = {
     "DiffRefsType": "diff_refs_type",
     "Error": "error",
     "FindMergeBaseResult": "find_merge_base_result",
+    "Grant": "grant",
+    "Group": "group",
+    "GroupCreation": "group_creation",
+    "GroupList": "group_list",
     "ImportCreation": "import_creation",
     "ImportCreationResponse": "import_creation_response",
     "ImportLocation": "import_location",
@@ -216,6 +240,9 @@ _MODULES = {
     "PartUrlList": "part_url_list",
     "PartUrlRequest": "part_url_request",
     "PathList": "path_list",
+    "Policy": "policy",
+    "PolicyCreation": "policy_creation",
+    "PolicyList": "policy_list",
     "PresignMultipartUpload": "presign_multipart_upload",
     "PublishCreation": "publish_creation",
     "PublishCreationMetadata": "publish_creation_metadata",
@@ -240,9 +267,15 @@ _MODULES = {
     "Setup": "setup",
     "SetupState": "setup_state",
     "SignInCode": "sign_in_code",
+    "Simulation": "simulation",
+    "SimulationContext": "simulation_context",
+    "SimulationResult": "simulation_result",
     "StagingLocation": "staging_location",
     "StagingMetadata": "staging_metadata",
     "StashCreation": "stash_creation",
+    "Statement": "statement",
+    "StatementCondition": "statement_condition",
+    "StatementReference": "statement_reference",
     "StatsEvent": "stats_event",
     "StatsEventsList": "stats_events_list",
     "StorageConfig": "storage_config",
@@ -261,6 +294,9 @@ _MODULES = {
     "UploadUrlList": "upload_url_list",
     "UploadUrlRequest": "upload_url_request",
     "User": "user",
+    "UserCreation": "user_creation",
+    "UserList": "user_list",
+    "UserUpdate": "user_update",
     "VersionConfig": "version_config",
     "Workspace": "workspace",
     "WorkspaceCommit": "workspace_commit",
@@ -289,6 +325,7 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = (
+    "ACL",
     "AbortPresignMultipartUpload",
     "AccessKeyCredentials",
     "AuthCapabilities",
@@ -311,6 +348,7 @@ __all__ = (
     "CommitRecordCreationMetadata",
     "CompletePresignMultipartUpload",
     "CompletedPartUpload",
+    "ConditionFields",
     "Config",
     "Conflict",
     "CopyPartSource",
@@ -325,6 +363,10 @@ __all__ = (
     "DiffRefsType",
     "Error",
     "FindMergeBaseResult",
+    "Grant",
+    "Group",
+    "GroupCreation",
+    "GroupList",
     "ImportCreation",
     "ImportCreationResponse",
     "ImportLocation",
@@ -365,6 +407,9 @@ __all__ = (
     "PartUrlList",
     "PartUrlRequest",
     "PathList",
+    "Policy",
+    "PolicyCreation",
+    "PolicyList",
     "PresignMultipartUpload",
     "PublishCreation",
     "PublishCreationMetadata",
@@ -389,9 +434,15 @@ __all__ = (
     "Setup",
     "SetupState",
     "SignInCode",
+    "Simulation",
+    "SimulationContext",
+    "SimulationResult",
     "StagingLocation",
     "StagingMetadata",
     "StashCreation",
+    "Statement",
+    "StatementCondition",
+    "StatementReference",
     "StatsEvent",
     "StatsEventsList",
     "StorageConfig",
@@ -410,6 +461,9 @@ __all__ = (
     "UploadUrlList",
     "UploadUrlRequest",
     "User",
+    "UserCreation",
+    "UserList",
+    "UserUpdate",
     "VersionConfig",
     "Workspace",
     "WorkspaceCommit",

@@ -27,17 +27,18 @@ class Error:
 
             - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
               namespace_not_empty, request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address,
-              checksum_mismatch, invalid_part, invalid_part_order, part_too_small, part_too_large
+              checksum_mismatch, invalid_part, invalid_part_order, part_too_small, part_too_large, invalid_policy
             - 401: unauthenticated
             - 403: permission_denied, foreign_origin, key_required, protected_branch, read_only_repository,
               default_branch
             - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
               ref_not_found, object_not_found, workspace_not_found, rule_not_found,
-              task_not_found, upload_not_found, credentials_not_found
+              task_not_found, upload_not_found, credentials_not_found, user_not_found, group_not_found,
+              policy_not_found, membership_not_found, attachment_not_found
             - 405: method_not_allowed
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
               dirty_overlap, workspace_closed, parent_required, task_ended, idempotency_mismatch, already_set_up,
-              last_credential
+              last_credential, already_exists, last_administrator
             - 410: object_gone
             - 412: precondition_failed
             - 416: invalid_range
@@ -50,6 +51,7 @@ class Error:
         conflicts (list[Conflict] | Unset): On merge_conflict, concurrent_commit and dirty_overlap: one page of the
             paths in conflict.
         conflicts_has_more (bool | Unset): Whether there are more conflicts after the listed ones.
+        no_acl (bool | Unset): On getGroupACL: the group has no access control list.
         request_id (str | Unset): The id under which the server logged the request.
     """
 
@@ -58,6 +60,7 @@ class Error:
     reference: str | Unset = UNSET
     conflicts: list[Conflict] | Unset = UNSET
     conflicts_has_more: bool | Unset = UNSET
+    no_acl: bool | Unset = UNSET
     request_id: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -77,6 +80,8 @@ class Error:
 
         conflicts_has_more = self.conflicts_has_more
 
+        no_acl = self.no_acl
+
         request_id = self.request_id
 
         field_dict: dict[str, Any] = {}
@@ -94,6 +99,8 @@ class Error:
             field_dict["conflicts"] = conflicts
         if conflicts_has_more is not UNSET:
             field_dict["conflicts_has_more"] = conflicts_has_more
+        if no_acl is not UNSET:
+            field_dict["no_acl"] = no_acl
         if request_id is not UNSET:
             field_dict["request_id"] = request_id
 
@@ -121,6 +128,8 @@ class Error:
 
         conflicts_has_more = d.pop("conflicts_has_more", UNSET)
 
+        no_acl = d.pop("no_acl", UNSET)
+
         request_id = d.pop("request_id", UNSET)
 
         error = cls(
@@ -129,6 +138,7 @@ class Error:
             reference=reference,
             conflicts=conflicts,
             conflicts_has_more=conflicts_has_more,
+            no_acl=no_acl,
             request_id=request_id,
         )
 

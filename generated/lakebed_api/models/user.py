@@ -20,13 +20,17 @@ class User:
         id (str): The name.
         creation_date (int): Time of creation (Unix seconds).
         friendly_name (str | Unset): The name to show.
-        email (str | Unset): The address.
+        email (str | Unset): The address. Commits name it as the committer.
+        disabled (bool | Unset): Whether the server refuses the user. False when absent. Lakebed only.
+        service (bool | Unset): Whether it is a program, not a person. False when absent. Lakebed only.
     """
 
     id: str
     creation_date: int
     friendly_name: str | Unset = UNSET
     email: str | Unset = UNSET
+    disabled: bool | Unset = UNSET
+    service: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -37,6 +41,10 @@ class User:
         friendly_name = self.friendly_name
 
         email = self.email
+
+        disabled = self.disabled
+
+        service = self.service
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -50,6 +58,10 @@ class User:
             field_dict["friendly_name"] = friendly_name
         if email is not UNSET:
             field_dict["email"] = email
+        if disabled is not UNSET:
+            field_dict["disabled"] = disabled
+        if service is not UNSET:
+            field_dict["service"] = service
 
         return field_dict
 
@@ -64,11 +76,17 @@ class User:
 
         email = d.pop("email", UNSET)
 
+        disabled = d.pop("disabled", UNSET)
+
+        service = d.pop("service", UNSET)
+
         user = cls(
             id=id,
             creation_date=creation_date,
             friendly_name=friendly_name,
             email=email,
+            disabled=disabled,
+            service=service,
         )
 
         user.additional_properties = d

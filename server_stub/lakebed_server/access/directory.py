@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from lakebed_engine.stores.kv.base import KVStore
 
@@ -28,6 +30,12 @@ class Directory:
         tx = Transaction(self._kv)
         await entities.found(tx, User, user)
         return await administrators.effective_policies(tx, user)
+
+    async def effective_page(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[StoredPolicy], bool]:
+        """A page of `effective_policies`."""
+        policies = await self.effective_policies(user)
+        found = [one for one in policies if one.id.startswith(prefix) and one.id.encode() > after.encode()]
+        return found[:amount], len(found) > amount
 
     # users
 
@@ -184,6 +192,47 @@ class Directory:
             await administrators.require_one(tx)
 
         await change(self._kv, f"detaching policy {policy!r}", make)
+
+    # grants
+
+    async def grant(self, holder: Holder, policy: StoredPolicy, levels: Iterable[str]) -> StoredPolicy:
+        """Attach the policy of a grant, in place of the others of `levels`, and create it if there is none.
+
+        Returns the policy as it is stored: an administrator may have changed it. Raises RequestError (404, 409).
+        """
+        try:
+            await self.create_policy(policy)
+        except RequestError as error:
+            if error.kind != "already_exists":
+                raise
+
+        async def make(tx: Transaction) -> StoredPolicy:
+            await _require(tx, holder)
+            stored = await entities.found(tx, StoredPolicy, policy.id)
+            for level in levels:
+                tx.delete(holder.attached(level))
+                tx.delete(used_by(level, holder))
+            tx.put(holder.attached(policy.id))
+            tx.put(used_by(policy.id, holder))
+            await administrators.require_one(tx)
+            return stored
+
+        return await change(self._kv, f"granting {policy.id!r}", make)
+
+    async def revoke(self, holder: Holder, levels: Iterable[str]) -> None:
+        """Detach the policies of grants. Raises RequestError (404 if none is attached, 409)."""
+
+        async def make(tx: Transaction) -> None:
+            await _require(tx, holder)
+            attached = [level for level in levels if await tx.has(holder.attached(level))]
+            if not attached:
+                raise RequestError("attachment_not_found", f"{holder.kind} {holder.id!r} has no grant on it")
+            for level in attached:
+                tx.delete(holder.attached(level))
+                tx.delete(used_by(level, holder))
+            await administrators.require_one(tx)
+
+        await change(self._kv, f"revoking grants of {holder.kind} {holder.id!r}", make)
 
 
 async def _require(tx: Transaction, holder: Holder) -> None:

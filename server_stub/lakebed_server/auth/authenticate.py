@@ -136,9 +136,12 @@ class Authenticator:
         """The store of access keys."""
         return self._store
 
-    async def remove(self, access_key_id: str, user: str) -> None:
-        """Remove an access key of a user. It and its tokens stop working here immediately. Raises RequestError."""
-        await self._store.remove(access_key_id, user)
+    async def remove(self, access_key_id: str, user: str, *, keep_one: bool = True) -> None:
+        """Remove an access key of a user. It and its tokens stop working here immediately.
+
+        Raises RequestError, with `keep_one` also for the last key of the user.
+        """
+        await self._store.remove(access_key_id, user, keep_one=keep_one)
         self._known.forget(access_key_id)
 
     async def log_in(self, access_key_id: str, secret_access_key: str, now: int, address: str = "") -> Token:

@@ -83,7 +83,7 @@ class CredentialStore:
             if await self._kv.get(PARTITION, records.user_key(ADMIN)) is not None:
                 return None
             key, check = await self.current()
-            puts = [put_user(User(ADMIN, now)), put_credential(made, key)]
+            puts = [put_user(User(ADMIN, now)), *put_credential(made, key)]
             await self._kv.apply(Batch(checks=[Check(PARTITION, records.user_key(ADMIN), ABSENT), check], puts=puts))
             return made
 
@@ -102,7 +102,7 @@ class CredentialStore:
                 return
             user, seen = await self.user_row(ADMIN, now)
             key, check = await self.current()
-            await self._kv.apply(Batch(checks=[seen, check], puts=[put_user(user), put_credential(wanted, key)]))
+            await self._kv.apply(Batch(checks=[seen, check], puts=[put_user(user), *put_credential(wanted, key)]))
 
         await repeated(attempt, f"storing access key {access_key_id!r}")
 
@@ -130,23 +130,33 @@ class CredentialStore:
             start = rows[-1].key + b"\0"
 
     async def add(self, user: str, now: int) -> Credential:
-        """Make another access key for a user."""
+        """Make another access key for a user. Raises RequestError: `user_not_found`."""
         made = records.new_credential(user, now)
 
         async def attempt() -> Credential:
+            owner, seen = await self.user_row(user, now)
+            if seen.version == ABSENT or owner.deleting:
+                raise RequestError("user_not_found", f"there is no user {user[:256]!r}")
             key, check = await self.current()
-            await self._kv.apply(Batch(checks=[check], puts=[put_credential(made, key)]))
+            await self._kv.apply(Batch(checks=[seen, check], puts=put_credential(made, key)))
             return made
 
         return await repeated(attempt, "making an access key")
 
-    async def remove(self, access_key_id: str, user: str) -> None:
-        """Remove an access key of a user. Raises RequestError: `last_credential`.
+    async def remove(self, access_key_id: str, user: str, *, keep_one: bool = True) -> None:
+        """Remove an access key of a user. Raises RequestError: `last_credential`, with `keep_one`.
 
         The batch checks that another key still gives access. So of two servers that remove the last two, one fails.
         """
+        deletes = [
+            Delete(PARTITION, records.credential_key(access_key_id)),
+            Delete(PARTITION, records.owner_key(user, access_key_id)),
+        ]
 
         async def attempt() -> None:
+            if not keep_one:
+                await self._kv.apply(Batch(deletes=deletes))
+                return
             other = await self._another(access_key_id, user)
             if other is None:
                 raise RequestError(
@@ -154,8 +164,7 @@ class CredentialStore:
                     f"access key {access_key_id!r} is the last one of {user!r}: without it, the user cannot log in; "
                     "create another one first (`lakebed key create`), then remove this one",
                 )
-            row = Delete(PARTITION, records.credential_key(access_key_id))
-            await self._kv.apply(Batch(checks=[Check(PARTITION, other.key, other.version)], deletes=[row]))
+            await self._kv.apply(Batch(checks=[Check(PARTITION, other.key, other.version)], deletes=deletes))
 
         await repeated(attempt, f"removing access key {access_key_id!r}")
 

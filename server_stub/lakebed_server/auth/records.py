@@ -3,6 +3,7 @@
 Secrets are encrypted with AES-GCM and not hashed, because the signatures of the S3 gateway need them. Rows are JSON:
 
     users/NAME                   a user
+    keys-of/NAME/ACCESS_KEY_ID   that an access key is of this user
     credentials/ACCESS_KEY_ID    an access key. `key`: the id of the secret key that encrypted it
     revoked/END/SESSION          a login session that ended before it expired. END: its expiry in Unix seconds
     secret                       the id of the secret key that encrypts from now on
@@ -140,10 +141,18 @@ def put_user(user: User) -> Put:
     return Put(PARTITION, user_key(user.id), msgspec.json.encode(user))
 
 
-def put_credential(credential: Credential, key: SecretKey) -> Put:
-    """The change that stores an access key, its secret encrypted."""
+def owner_key(user: str, access_key_id: str) -> bytes:
+    """The row by which the access keys of a user are found."""
+    return f"keys-of/{user}/{access_key_id}".encode()
+
+
+def put_credential(credential: Credential, key: SecretKey) -> list[Put]:
+    """The changes that store an access key, its secret encrypted."""
     stored = seal(credential, key)
-    return Put(PARTITION, credential_key(credential.access_key_id), msgspec.json.encode(stored))
+    return [
+        Put(PARTITION, credential_key(credential.access_key_id), msgspec.json.encode(stored)),
+        Put(PARTITION, owner_key(credential.user, credential.access_key_id), b"null"),
+    ]
 
 
 def put_secret(key: SecretKey) -> Put:

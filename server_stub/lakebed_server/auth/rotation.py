@@ -81,8 +81,8 @@ async def _encrypt_again(kv: KVStore, store: CredentialStore, key: SecretKey) ->
             continue
         count += 1
         try:
-            put = put_credential(opened.credential, key)
-            await kv.apply(Batch(checks=[Check(PARTITION, row.key, row.version)], puts=[put]))
+            puts = put_credential(opened.credential, key)
+            await kv.apply(Batch(checks=[Check(PARTITION, row.key, row.version)], puts=puts))
         except PredicateFailed:
             pass  # changed or removed in the time between: the next pass reads it again
     return count
@@ -109,7 +109,7 @@ async def reset_admin(kv: KVStore, ring: KeyRing, now: int, *, forget: bool) -> 
         await kv.apply(
             Batch(
                 checks=[seen, current, *(Check(PARTITION, row.key, row.version) for row in lost)],
-                puts=[put_user(user), put_credential(made, key), put_secret(key)],
+                puts=[put_user(user), *put_credential(made, key), put_secret(key)],
                 deletes=[Delete(PARTITION, row.key) for row in lost],
             )
         )

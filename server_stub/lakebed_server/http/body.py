@@ -9,9 +9,12 @@ from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError
 
 
 class RequestBody:
-    """Reads a body once, in pieces. Raises ClientGoneError when the client leaves, so a body is never incomplete."""
+    """Reads a body once, in pieces. Raises ClientGoneError when the client leaves, so a body is never incomplete.
 
-    __slots__ = ("_receive", "finished", "length", "received", "touched")
+    `content`: the body that `whole` has read, for a handler that stores a part of it as it was sent.
+    """
+
+    __slots__ = ("_receive", "content", "finished", "length", "received", "touched")
 
     def __init__(self, receive: Receive, headers: Mapping[bytes, bytes]) -> None:
         length = headers.get(b"content-length")
@@ -23,6 +26,7 @@ class RequestBody:
         expects = headers.get(b"expect", b"").lower() == b"100-continue"
         self.finished = not chunked and not self.length and not expects
         self.received = 0
+        self.content = b""
         self.touched = False  # whether a handler asked for the body: with `Expect: 100-continue` the client then sends
 
     async def next(self) -> bytes | None:
@@ -55,7 +59,8 @@ class RequestBody:
             pieces.append(piece)
             if self.received > limit:
                 raise _too_large(limit)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        self.content = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return self.content
 
     async def drain(self, limit: int, seconds: float) -> bool:
         """Read and drop up to `limit` bytes for at most `seconds`. Returns whether the end was reached."""

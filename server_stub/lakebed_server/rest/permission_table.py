@@ -61,6 +61,24 @@ def _user(action: str) -> Row:
     return lambda p, body: Asked(Need(action, arn.user(p.user_id)))
 
 
+def _group(action: str) -> Row:
+    return lambda p, body: Asked(Need(action, arn.group(p.group_id)))
+
+
+def _policy(action: str) -> Row:
+    return lambda p, body: Asked(Need(action, arn.policy(p.policy_id)))
+
+
+def _grant(action: str, holder: Callable[[Any], str]) -> Row:
+    """A grant may create the policy that it attaches."""
+
+    def row(p: Any, body: Any) -> Asked:
+        created = arn.policy(f"lakebed.{body.level}.{p.repository}")
+        return Asked(AllOf(Need(action, holder(p)), Need(Auth.CREATE_POLICY, created)))
+
+    return row
+
+
 def _read(p: Any, body: Any) -> Asked:
     return Asked(Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path)), ref=p.ref)
 
@@ -208,6 +226,36 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "createCredentials": _user(Auth.CREATE_CREDENTIALS),
     "getCredentials": _user(Auth.READ_CREDENTIALS),
     "deleteCredentials": _user(Auth.DELETE_CREDENTIALS),
+    "listUsers": _anywhere(Auth.LIST_USERS),
+    "createUser": lambda p, body: Asked(Need(Auth.CREATE_USER, arn.user(body.id))),
+    "getUser": _user(Auth.READ_USER),
+    "updateUser": _user(Auth.UPDATE_USER),
+    "deleteUser": _user(Auth.DELETE_USER),
+    "listUserGroups": _user(Auth.READ_USER),
+    "listUserPolicies": _user(Auth.READ_USER),
+    "attachPolicyToUser": _user(Auth.ATTACH_POLICY),
+    "detachPolicyFromUser": _user(Auth.DETACH_POLICY),
+    "grantRepositoryToUser": _grant(Auth.ATTACH_POLICY, lambda p: arn.user(p.user_id)),
+    "revokeRepositoryFromUser": _user(Auth.DETACH_POLICY),
+    "simulate": by_handler,
+    "listGroups": _anywhere(Auth.LIST_GROUPS),
+    "createGroup": lambda p, body: Asked(Need(Auth.CREATE_GROUP, arn.group(body.id))),
+    "getGroup": _group(Auth.READ_GROUP),
+    "deleteGroup": _group(Auth.DELETE_GROUP),
+    "getGroupACL": _group(Auth.READ_GROUP),
+    "listGroupMembers": _group(Auth.READ_GROUP),
+    "addGroupMembership": _group(Auth.ADD_GROUP_MEMBER),
+    "deleteGroupMembership": _group(Auth.REMOVE_GROUP_MEMBER),
+    "listGroupPolicies": _group(Auth.READ_GROUP),
+    "attachPolicyToGroup": _group(Auth.ATTACH_POLICY),
+    "detachPolicyFromGroup": _group(Auth.DETACH_POLICY),
+    "grantRepositoryToGroup": _grant(Auth.ATTACH_POLICY, lambda p: arn.group(p.group_id)),
+    "revokeRepositoryFromGroup": _group(Auth.DETACH_POLICY),
+    "listPolicies": _anywhere(Auth.LIST_POLICIES),
+    "createPolicy": lambda p, body: Asked(Need(Auth.CREATE_POLICY, arn.policy(body.id))),
+    "getPolicy": _policy(Auth.READ_POLICY),
+    "updatePolicy": _policy(Auth.UPDATE_POLICY),
+    "deletePolicy": _policy(Auth.DELETE_POLICY),
     "listRepositories": by_handler,
     "createRepository": _create_repository,
     "getRepository": _repository(Fs.READ_REPOSITORY),

@@ -10,7 +10,7 @@ from typing import Final
 from lakebed_server.rest.routing import Trie
 from lakebed_server.vocabulary import RequestError, not_implemented
 
-_PEOPLE: Final = "users, groups and policies are not managed here: the administrator's access keys are"
+_ACL: Final = "groups have no access control lists here: attach policies to the group"
 _OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
 _HOOKS: Final = "there are no actions here"
 _GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` sweeps immediately"
@@ -18,20 +18,7 @@ _PULLS: Final = "there are no pull requests here: compare with a diff, and merge
 _USAGE: Final = "this server does not count usage"
 
 _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
-    ("GET POST", "/auth/users", _PEOPLE),
-    ("GET DELETE", "/auth/users/{}", _PEOPLE),
-    ("GET", "/auth/users/{}/groups", _PEOPLE),
-    ("GET", "/auth/users/{}/policies", _PEOPLE),
-    ("PUT DELETE", "/auth/users/{}/policies/{}", _PEOPLE),
-    ("GET POST", "/auth/groups", _PEOPLE),
-    ("GET DELETE", "/auth/groups/{}", _PEOPLE),
-    ("GET", "/auth/groups/{}/members", _PEOPLE),
-    ("PUT DELETE", "/auth/groups/{}/members/{}", _PEOPLE),
-    ("GET", "/auth/groups/{}/policies", _PEOPLE),
-    ("PUT DELETE", "/auth/groups/{}/policies/{}", _PEOPLE),
-    ("GET POST", "/auth/groups/{}/acl", _PEOPLE),
-    ("GET POST", "/auth/policies", _PEOPLE),
-    ("GET PUT DELETE", "/auth/policies/{}", _PEOPLE),
+    ("POST", "/auth/groups/{}/acl", _ACL),
     ("POST DELETE", "/auth/users/{}/external/principals", _OUTSIDE),
     ("GET", "/auth/users/{}/external/principals/ls", _OUTSIDE),
     ("GET", "/auth/external/principals", _OUTSIDE),

@@ -103,7 +103,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[CredentialsWithSecret | Error]:
-    """Create another access key for the caller.
+    """Create another access key for a user.
 
     Args:
         user_id (str):
@@ -132,7 +132,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> CredentialsWithSecret | Error | None:
-    """Create another access key for the caller.
+    """Create another access key for a user.
 
     Args:
         user_id (str):
@@ -156,7 +156,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[CredentialsWithSecret | Error]:
-    """Create another access key for the caller.
+    """Create another access key for a user.
 
     Args:
         user_id (str):
@@ -183,7 +183,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> CredentialsWithSecret | Error | None:
-    """Create another access key for the caller.
+    """Create another access key for a user.
 
     Args:
         user_id (str):

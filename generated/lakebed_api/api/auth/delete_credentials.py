@@ -104,10 +104,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Remove one of the caller's access keys.
+    """Remove one access key of a user.
 
      The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the last key of the user (409, `last_credential`).
+    the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -139,10 +139,10 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Remove one of the caller's access keys.
+    """Remove one access key of a user.
 
      The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the last key of the user (409, `last_credential`).
+    the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -169,10 +169,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Remove one of the caller's access keys.
+    """Remove one access key of a user.
 
      The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the last key of the user (409, `last_credential`).
+    the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -202,10 +202,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Remove one of the caller's access keys.
+    """Remove one access key of a user.
 
      The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the last key of the user (409, `last_credential`).
+    the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):

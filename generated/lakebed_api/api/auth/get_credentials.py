@@ -97,7 +97,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Credentials | Error]:
-    """Describe one of the caller's access keys.
+    """Describe one access key of a user.
 
     Args:
         user_id (str):
@@ -129,7 +129,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Credentials | Error | None:
-    """Describe one of the caller's access keys.
+    """Describe one access key of a user.
 
     Args:
         user_id (str):
@@ -156,7 +156,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Credentials | Error]:
-    """Describe one of the caller's access keys.
+    """Describe one access key of a user.
 
     Args:
         user_id (str):
@@ -186,7 +186,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Credentials | Error | None:
-    """Describe one of the caller's access keys.
+    """Describe one access key of a user.
 
     Args:
         user_id (str):

@@ -116,7 +116,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[CredentialsList | Error]:
-    """List the caller's access keys, without their secrets.
+    """List the access keys of a user, without their secrets.
 
     Args:
         user_id (str):
@@ -154,7 +154,7 @@ def sync(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> CredentialsList | Error | None:
-    """List the caller's access keys, without their secrets.
+    """List the access keys of a user, without their secrets.
 
     Args:
         user_id (str):
@@ -187,7 +187,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[CredentialsList | Error]:
-    """List the caller's access keys, without their secrets.
+    """List the access keys of a user, without their secrets.
 
     Args:
         user_id (str):
@@ -223,7 +223,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> CredentialsList | Error | None:
-    """List the caller's access keys, without their secrets.
+    """List the access keys of a user, without their secrets.
 
     Args:
         user_id (str):

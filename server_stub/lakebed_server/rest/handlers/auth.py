@@ -1,17 +1,18 @@
-"""Login, the calling user, and its own access keys. One function per operation (`handlers`)."""
+"""Login, the calling user, and access keys. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 
 import time
 
+import msgspec
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
-from lakebed_server.auth.records import SHORTEST_SECRET, Credential
+from lakebed_server.auth.records import SHORTEST_SECRET, Credential, User
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import serializers
+from lakebed_server.rest import identities, serializers
 from lakebed_server.vocabulary import Header, RequestError, bad_request, not_implemented
 
 
@@ -51,9 +52,13 @@ async def logout(call: Call, p: ops.LogoutParams) -> Reply:
 
 async def get_current_user(call: Call, p: ops.GetCurrentUserParams) -> Reply:
     """getCurrentUser."""
-    user = await call.services.authenticator.user(call.user)
-    created = 0 if user is None else user.created
-    return json(200, models.CurrentUser(user=models.User(id=call.user, creation_date=created, friendly_name=call.user)))
+    permissions = call.services.permissions
+    if permissions is None:
+        user = await call.services.authenticator.user(call.user) or User(call.user, 0)
+    else:
+        user = (await permissions.of(call.user)).user
+    shown = msgspec.structs.replace(user, friendly_name=user.friendly_name or user.id)
+    return json(200, models.CurrentUser(user=identities.user(shown)))
 
 
 async def get_auth_capabilities(call: Call, p: ops.GetAuthCapabilitiesParams) -> Reply:
@@ -79,7 +84,7 @@ async def setup_comm_prefs(call: Call, p: ops.SetupCommPrefsParams, body: models
 
 async def list_user_credentials(call: Call, p: ops.ListUserCredentialsParams) -> Reply:
     """listUserCredentials."""
-    user = _own(call, p.user_id)
+    user = await _user(call, p.user_id)
     found, more = await call.services.authenticator.store.list_of(
         user, serializers.text(p.prefix), serializers.text(p.after), serializers.amount(p.amount)
     )
@@ -96,7 +101,7 @@ async def list_user_credentials(call: Call, p: ops.ListUserCredentialsParams) ->
 async def create_credentials(call: Call, p: ops.CreateCredentialsParams) -> Reply:
     """createCredentials."""
     _refuse_cookie(call)
-    made = await call.services.authenticator.store.add(_own(call, p.user_id), int(time.time()))
+    made = await call.services.authenticator.store.add(await _user(call, p.user_id), int(time.time()))
     return json(201, _with_secret(made))
 
 
@@ -112,7 +117,8 @@ async def delete_credentials(call: Call, p: ops.DeleteCredentialsParams) -> Repl
     found = await _found(call, p.user_id, p.access_key_id)
     if found.access_key_id == call.access_key_id:
         raise bad_request(f"access key {found.access_key_id!r} is the one of this request: remove it with another one")
-    await call.services.authenticator.remove(found.access_key_id, found.user)
+    own = found.user == call.user
+    await call.services.authenticator.remove(found.access_key_id, found.user, keep_one=own)
     return empty()
 
 
@@ -132,9 +138,14 @@ def _refuse_cookie(call: Call) -> None:
         )
 
 
-def _own(call: Call, user: str) -> str:
-    """The calling user, if the request is about that user. The response does not reveal whether others exist."""
-    if user != call.user:
+async def _user(call: Call, user: str) -> str:
+    """The user whose keys a request concerns. The permissions of the operation decide about others.
+
+    With `auth.mode: single` it must be the caller. That response does not reveal whether others exist.
+    """
+    if call.services.permissions is not None:
+        await call.services.permissions.directory.user(user)
+    elif user != call.user:
         raise RequestError(
             "permission_denied", f"only the access keys of {call.user!r}, the caller, can be managed here"
         )
@@ -142,7 +153,7 @@ def _own(call: Call, user: str) -> str:
 
 
 async def _found(call: Call, user: str, access_key_id: str) -> Credential:
-    _own(call, user)
+    await _user(call, user)
     found = await call.services.authenticator.store.find(access_key_id)
     if found is None or found.credential.user != user:
         raise RequestError("credentials_not_found", f"access key {access_key_id[:80]!r} of {user!r} not found")

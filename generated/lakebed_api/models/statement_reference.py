@@ -1,0 +1,71 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="StatementReference")
+
+
+@_attrs_define
+class StatementReference:
+    """The statement that decided.
+
+    Attributes:
+        policy (str): The id of its policy.
+        number (int): Its place in the policy, from 1.
+    """
+
+    policy: str
+    number: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        policy = self.policy
+
+        number = self.number
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "policy": policy,
+                "number": number,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        policy = d.pop("policy")
+
+        number = d.pop("number")
+
+        statement_reference = cls(
+            policy=policy,
+            number=number,
+        )
+
+        statement_reference.additional_properties = d
+        return statement_reference
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,81 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="UserUpdate")
+
+
+@_attrs_define
+class UserUpdate:
+    """New values of some fields of a user. The empty text removes a name or an address.
+
+    Attributes:
+        friendly_name (str | Unset): The name to show.
+        email (str | Unset): The address.
+        disabled (bool | Unset): Whether the server refuses the user.
+    """
+
+    friendly_name: str | Unset = UNSET
+    email: str | Unset = UNSET
+    disabled: bool | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        friendly_name = self.friendly_name
+
+        email = self.email
+
+        disabled = self.disabled
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if friendly_name is not UNSET:
+            field_dict["friendly_name"] = friendly_name
+        if email is not UNSET:
+            field_dict["email"] = email
+        if disabled is not UNSET:
+            field_dict["disabled"] = disabled
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        friendly_name = d.pop("friendly_name", UNSET)
+
+        email = d.pop("email", UNSET)
+
+        disabled = d.pop("disabled", UNSET)
+
+        user_update = cls(
+            friendly_name=friendly_name,
+            email=email,
+            disabled=disabled,
+        )
+
+        user_update.additional_properties = d
+        return user_update
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,104 @@
+"""Users, groups and policies for the REST API: the directory of a call, and its records as bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from lakebed_auth import PolicyError, parse_document
+from lakebed_engine.vocabulary.records import Page
+from lakebed_wire import models
+from msgspec import UNSET
+
+from lakebed_server.access.directory import Directory
+from lakebed_server.access.rows import Group, StoredPolicy
+from lakebed_server.access.simulation import Explained
+from lakebed_server.auth.records import User
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, json
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import RequestError, not_implemented
+
+T = TypeVar("T")
+Entity = TypeVar("Entity", User, Group, StoredPolicy)
+
+
+def directory(call: Call) -> Directory:
+    """The users, groups and policies. Raises RequestError (501) with `auth.mode: single`."""
+    if call.services.permissions is None:
+        raise not_implemented(
+            "this server has no users, groups and policies, because its setting auth.mode is single: set it to rbac"
+        )
+    return call.services.permissions.directory
+
+
+async def changed(call: Call, change: Coroutine[Any, Any, T]) -> T:
+    """The result of a change of the directory. The next decision of this process reads the directory again."""
+    try:
+        return await change
+    finally:  # after a lost answer of the store the change may have been made
+        if call.services.permissions is not None:
+            call.services.permissions.forget()
+
+
+def page_of(sent: Any) -> tuple[str, str, int]:
+    """The parameters of a page: prefix, after and amount."""
+    return serializers.text(sent.prefix), serializers.text(sent.after), serializers.amount(sent.amount)
+
+
+def listed(found: tuple[Sequence[Entity], bool], serialize: Callable[[Entity], object]) -> Reply:
+    """A page of users, groups or policies."""
+    items, more = found
+    pagination = serializers.pagination(Page(list(items), more), lambda one: one.id)
+    return json(200, {"pagination": pagination, "results": [serialize(one) for one in items]})
+
+
+def user(record: User) -> models.User:
+    """A user."""
+    return models.User(
+        id=record.id,
+        creation_date=record.created,
+        friendly_name=record.friendly_name or UNSET,
+        email=record.email or UNSET,
+        disabled=record.disabled or UNSET,
+        service=record.service or UNSET,
+    )
+
+
+def group(record: Group) -> models.Group:
+    """A group."""
+    return models.Group(
+        id=record.id, name=record.id, description=record.description or UNSET, creation_date=record.created
+    )
+
+
+def policy(record: StoredPolicy) -> dict[str, object]:
+    """A policy, with its statements as they were sent."""
+    return {"id": record.id, "creation_date": record.created, "statement": record.statement}
+
+
+def explained(found: Explained) -> models.SimulationResult:
+    """A decision."""
+    decision = found.decision
+    statement = (
+        None
+        if decision.statement is None
+        else models.StatementReference(policy=decision.statement[0], number=decision.statement[1])
+    )
+    return models.SimulationResult(
+        allowed=decision.effect == "allowed", effect=decision.effect, statement=statement or UNSET, reason=found.reason
+    )
+
+
+class _Document(msgspec.Struct):
+    statement: msgspec.Raw
+
+
+def sent_statements(call: Call) -> msgspec.Raw:
+    """The statements of the body as they were sent. Raises RequestError: `invalid_policy`."""
+    try:
+        parse_document(call.body.content)
+    except PolicyError as error:
+        raise RequestError("invalid_policy", str(error)) from None
+    return msgspec.json.decode(call.body.content, type=_Document).statement
