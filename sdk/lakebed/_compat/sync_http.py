@@ -14,6 +14,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util import Timeout, make_headers, parse_url
 
+from lakebed._compat import response_headers
 from lakebed._http.exchange import (
     HTTPX,
     IDLE_SECONDS,
@@ -215,11 +216,11 @@ class _Idling:
 
 
 class _Connection(_Idling, HTTPConnection):
-    pass
+    response_class = response_headers.Response
 
 
 class _TlsConnection(_Idling, HTTPSConnection):
-    pass
+    response_class = response_headers.Response
 
 
 class _Pool(HTTPConnectionPool):
