@@ -46,8 +46,6 @@ async def prepare(kv: KVStore, directory: Directory, mode: str, now: int) -> Non
                 holder = Holder("group", id)
                 tx.put(holder.attached(policy))
                 tx.put(used_by(policy, holder))
-        async for access_key_id in tx.below("credentials/"):
-            tx.put(f"keys-of/{ADMIN}/{access_key_id}")  # those of 0.1, which had no other user
         tx.put(f"members/{ADMINS}/{ADMIN}")
         tx.put(f"groups-of/{ADMIN}/{ADMINS}")
 

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row, scan_rows
 from lakebed_engine.vocabulary.errors import PredicateFailed, TooManyAttemptsError
 
-from lakebed_server.auth import records
+from lakebed_server.auth import key_index, records
 from lakebed_server.auth.records import (
     PARTITION,
     Credential,
@@ -76,11 +76,11 @@ class CredentialStore:
         return None if found is None else msgspec.json.decode(found.value, type=User)
 
     async def make_first_admin(self, now: int, access_key_id: str = "", secret: str = "") -> Credential | None:
-        """Make the admin user and an access key if there is none. Of two servers that start together, one does it."""
+        """Make the admin user and an access key if there is no user. Of two servers that start, one does it."""
         made = records.new_credential(ADMIN, now, access_key_id, secret)
 
         async def attempt() -> Credential | None:
-            if await self._kv.get(PARTITION, records.user_key(ADMIN)) is not None:
+            if await self._kv.scan(PARTITION, records.user_key(""), records.user_key("") + b"\xff", 1):
                 return None
             key, check = await self.current()
             puts = [put_user(User(ADMIN, now)), *put_credential(made, key)]
@@ -102,41 +102,39 @@ class CredentialStore:
                 return
             user, seen = await self.user_row(ADMIN, now)
             key, check = await self.current()
-            await self._kv.apply(Batch(checks=[seen, check], puts=[put_user(user), *put_credential(wanted, key)]))
+            old = [] if found is None else [Delete(PARTITION, records.owner_key(found.credential.user, access_key_id))]
+            puts = [put_user(user), *put_credential(wanted, key)]
+            await self._kv.apply(Batch(checks=[seen, check], puts=puts, deletes=old))
 
         await repeated(attempt, f"storing access key {access_key_id!r}")
 
     async def list_of(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[Credential], bool]:
         """A page of a user's access keys in order of id, without secrets, and whether more follow."""
         found: list[Credential] = []
-        async for row in self.rows(prefix, after):
-            stored = _stored(row.value)
-            if stored.user != user:
-                continue
+        async for access_key_id in key_index.ids_of(self._kv, user, prefix, after):
+            row = await self._kv.get(PARTITION, records.credential_key(access_key_id))
+            if row is None:
+                continue  # removed in the time between
             if len(found) == amount:
                 return found, True
-            found.append(Credential(stored.access_key_id, "", stored.user, stored.created))
+            found.append(Credential(access_key_id, "", user, _stored(row.value).created))
         return found, False
 
-    async def rows(self, prefix: str = "", after: str = "") -> AsyncIterator[Row]:
+    async def rows(self) -> AsyncIterator[Row]:
         """The rows of all access keys in order of id."""
-        start = records.credential_key(prefix)
-        end = start + b"\xff"
-        if after:
-            start = max(start, records.credential_key(after) + b"\0")
-        while rows := await self._kv.scan(PARTITION, start, end, _PAGE):
-            for row in rows:
-                yield row
-            start = rows[-1].key + b"\0"
+        async for row in scan_rows(self._kv, PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", size=_PAGE):
+            yield row
 
     async def add(self, user: str, now: int) -> Credential:
-        """Make another access key for a user. Raises RequestError: `user_not_found`."""
+        """Make another access key for a user. Raises RequestError: 404 without such a user, 401 for a disabled one."""
         made = records.new_credential(user, now)
 
         async def attempt() -> Credential:
             owner, seen = await self.user_row(user, now)
             if seen.version == ABSENT or owner.deleting:
                 raise RequestError("user_not_found", f"there is no user {user[:256]!r}")
+            if owner.disabled:
+                raise RequestError("unauthenticated", f"user {user!r} is disabled; ask an administrator")
             key, check = await self.current()
             await self._kv.apply(Batch(checks=[seen, check], puts=put_credential(made, key)))
             return made
@@ -148,10 +146,7 @@ class CredentialStore:
 
         The batch checks that another key still gives access. So of two servers that remove the last two, one fails.
         """
-        deletes = [
-            Delete(PARTITION, records.credential_key(access_key_id)),
-            Delete(PARTITION, records.owner_key(user, access_key_id)),
-        ]
+        deletes = records.delete_credential(access_key_id, user)
 
         async def attempt() -> None:
             if not keep_one:
@@ -198,6 +193,10 @@ class CredentialStore:
                 await self._kv.apply(Batch(checks=[seen], puts=[put_secret(key)]))
         await self.current()
 
+    async def index_keys(self) -> None:
+        """Add the access keys of a store of 0.1 to the index by user."""
+        await key_index.build(self._kv)
+
     def opened(self, row: Row) -> Opened:
         """The access key of a row. Raises StartError."""
         return self._open(_id_of(row), _stored(row.value))
@@ -226,11 +225,11 @@ class CredentialStore:
 
     async def _another(self, access_key_id: str, user: str) -> Row | None:
         """The row of another access key that gives this user access."""
-        async for row in self.rows():
-            stored = _stored(row.value)
-            found = stored.access_key_id
-            if stored.user == user and found != access_key_id and self._try(found, stored) is not None:
-                return row
+        async for other in key_index.ids_of(self._kv, user):
+            key = records.credential_key(other)
+            found = await self._kv.get(PARTITION, key)
+            if found is not None and other != access_key_id and self._try(other, _stored(found.value)) is not None:
+                return Row(key, *found)
         return None
 
     async def _current(self) -> tuple[SecretKey | None, Check]:

@@ -49,6 +49,7 @@ async def ensure_admin(settings: Settings, store: CredentialStore) -> Credential
         )
     now = int(time.time())
     await store.check_secret()
+    await store.index_keys()
     if not settings.admin.access_key_id:
         return await store.make_first_admin(now)
     await store.ensure_admin(settings.admin.access_key_id, settings.admin.secret_access_key, now)

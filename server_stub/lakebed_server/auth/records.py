@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from lakebed_engine.stores.kv.base import Put
+from lakebed_engine.stores.kv.base import Delete, Put
 
 from lakebed_server.auth.secret_key import SecretKey
 
@@ -153,6 +153,11 @@ def put_credential(credential: Credential, key: SecretKey) -> list[Put]:
         Put(PARTITION, credential_key(credential.access_key_id), msgspec.json.encode(stored)),
         Put(PARTITION, owner_key(credential.user, credential.access_key_id), b"null"),
     ]
+
+
+def delete_credential(access_key_id: str, user: str) -> list[Delete]:
+    """The changes that remove an access key of a user."""
+    return [Delete(PARTITION, credential_key(access_key_id)), Delete(PARTITION, owner_key(user, access_key_id))]
 
 
 def put_secret(key: SecretKey) -> Put:

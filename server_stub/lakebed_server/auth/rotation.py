@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from lakebed_engine.stores.kv.base import Batch, Check, Delete, KVStore, Row
+import msgspec
+from lakebed_engine.stores.kv.base import Batch, Check, KVStore, Row
 from lakebed_engine.vocabulary.errors import PredicateFailed
 
 from lakebed_server.auth.credentials import ADMIN, CredentialStore, repeated
 from lakebed_server.auth.key_file import KeyFile
-from lakebed_server.auth.records import PARTITION, Credential, new_credential, put_credential, put_secret, put_user
+from lakebed_server.auth.records import (
+    PARTITION,
+    Credential,
+    StoredCredential,
+    delete_credential,
+    new_credential,
+    put_credential,
+    put_secret,
+    put_user,
+)
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import StartError
 
@@ -98,6 +108,7 @@ async def reset_admin(kv: KVStore, ring: KeyRing, now: int, *, forget: bool) -> 
     async def attempt() -> Reset:
         lost: list[Row] = [row async for row in store.rows() if store.opened_or_none(row) is None]
         ids = [row.key.partition(b"/")[2].decode() for row in lost]
+        owners = [msgspec.json.decode(row.value, type=StoredCredential).user for row in lost]
         if lost and not forget:
             raise StartError(
                 f"{len(lost)} stored access keys cannot be decrypted with this secret key: put the old secret.key (or "
@@ -106,11 +117,12 @@ async def reset_admin(kv: KVStore, ring: KeyRing, now: int, *, forget: bool) -> 
         user, seen = await store.user_row(ADMIN, now)
         key, current = await store.current_or_newest()
         made = new_credential(ADMIN, now)
+        deletes = [delete for id, owner in zip(ids, owners, strict=True) for delete in delete_credential(id, owner)]
         await kv.apply(
             Batch(
                 checks=[seen, current, *(Check(PARTITION, row.key, row.version) for row in lost)],
                 puts=[put_user(user), *put_credential(made, key), put_secret(key)],
-                deletes=[Delete(PARTITION, row.key) for row in lost],
+                deletes=deletes,
             )
         )
         return Reset(made, ids)
