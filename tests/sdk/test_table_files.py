@@ -21,7 +21,7 @@ from lakebed import errors
 from lakebed._files import RangeRaw
 from lakebed._tables import frames, parquet_encoding, partitions, schemas, writing
 from lakebed._tables.location import Place
-from lakebed._tables.reading import File, Opened, Wish
+from lakebed._tables.reading import File, Opened, ReadOptions
 from lakebed._tables.writing import Piece, Writer
 
 from tests.support.waiting import PATIENCE
@@ -71,13 +71,13 @@ class Ranges:
         return RangeRaw("name", len(self.data), "sum", self)
 
 
-def opened(files: Sequence[tuple[str, Path]], **wish: Any) -> Opened:
+def opened(files: Sequence[tuple[str, Path]], **options: Any) -> Opened:
     found = [File("t/" + place, place, Ranges(path).open) for place, path in files]
-    return Opened(WHERE, found, Wish(**wish))
+    return Opened(WHERE, found, ReadOptions(**options))
 
 
-def read_back(files: Sequence[tuple[str, Path]], **wish: Any) -> pa.Table:
-    return opened(files, **wish).to_table()
+def read_back(files: Sequence[tuple[str, Path]], **options: Any) -> pa.Table:
+    return opened(files, **options).to_table()
 
 
 def planted(folder: Path, *tables: pa.Table) -> list[tuple[str, Path]]:
@@ -159,7 +159,7 @@ def test_filters_open_only_the_directories_that_they_leave(tmp_path: Path) -> No
     table = Opened(
         WHERE,
         [File(place, place, one.open) for (place, _), one in zip(files, ranges, strict=True)],
-        Wish(filters=[("k", "=", "k7")]),
+        ReadOptions(filters=[("k", "=", "k7")]),
     ).to_table()
     assert table.to_pylist() == [{"x": 7, "k": "k7"}]
     assert sum(bool(one.asked) for one in ranges) == 2  # the first one says what the columns are
@@ -265,7 +265,7 @@ def test_footers_are_read_once_and_only_the_columns_asked_for(tmp_path: Path) ->
     table = pa.table({"small": range(100_000), "large": [f"{n:0100}" for n in range(100_000)]})
     pq.write_table(table, tmp_path / "f.parquet", compression="none", use_dictionary=False)
     ranges = Ranges(tmp_path / "f.parquet")
-    one = Opened(WHERE, [File("f.parquet", "f.parquet", ranges.open)], Wish(columns=("small",)))
+    one = Opened(WHERE, [File("f.parquet", "f.parquet", ranges.open)], ReadOptions(columns=("small",)))
     assert len(ranges.asked) == 1
     assert one.to_table().num_rows == 100_000
     assert sum(length for _, length in ranges.asked) < len(ranges.data) / 5
@@ -297,7 +297,7 @@ def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
 def test_errors_of_reads_pass_through_unchanged(tmp_path: Path) -> None:
     files = planted(tmp_path, pa.table({"x": range(100_000)}))
     ranges = Ranges(files[0][1])
-    one = Opened(WHERE, [File("f", "f", ranges.open)], Wish())
+    one = Opened(WHERE, [File("f", "f", ranges.open)], ReadOptions())
 
     def changed(start: int, length: int, checksum: str) -> bytes:
         raise errors.PreconditionFailedError("it changed")
@@ -307,11 +307,11 @@ def test_errors_of_reads_pass_through_unchanged(tmp_path: Path) -> None:
         one.to_table()
 
 
-@pytest.mark.parametrize("wish", [{"format": "orc"}, {"schema": "any"}, {"batch_rows": 0}], ids=str)
-def test_wishes_that_cannot_be(tmp_path: Path, wish: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [{"format": "orc"}, {"schema": "any"}, {"batch_rows": 0}], ids=str)
+def test_read_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
     files = planted(tmp_path, pa.table({"x": [1]}))
     with pytest.raises(errors.InvalidRequestError):
-        opened(files, **wish)
+        opened(files, **options)
 
 
 # writing

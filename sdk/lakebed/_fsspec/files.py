@@ -19,7 +19,7 @@ from fsspec.spec import AbstractBufferedFile
 
 from lakebed._fsspec.paths import Row
 from lakebed._fsspec.transaction_spool import SpooledFile
-from lakebed._fsspec.uploads import Held, Upload
+from lakebed._fsspec.uploads import Upload, WriteBuffer
 from lakebed._integration.values import held_by_arrow, open_file, read_file_range, read_into
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
@@ -115,7 +115,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         self._spooled: SpooledFile | None = None
         super().__init__(fs, path, "wb", block_size=size, autocommit=autocommit)
         self._process = os.getpid()
-        self._held = Held()
+        self._held = WriteBuffer()
         self.stored: ObjectInfo | None = None
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ Block = bytes | bytearray
 Send = Callable[[Any], Awaitable[ObjectInfo]]
 
 
-class Held:
+class WriteBuffer:
     """Collected bytes, until there are enough for a call. Larger pieces are kept as they are, and copied once."""
 
     __slots__ = ("_last", "_parts", "size")

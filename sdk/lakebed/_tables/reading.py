@@ -62,8 +62,8 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the caller wants from a table."""
+class ReadOptions:
+    """How a table is read."""
 
     columns: tuple[str, ...] | None = None
     filters: Any = None
@@ -89,12 +89,12 @@ class Wish:
 class Opened:
     """A table that is ready to be read: the schemas of its files are checked."""
 
-    def __init__(self, where: Place, files: Sequence[File], wish: Wish) -> None:
-        wish.check()
+    def __init__(self, where: Place, files: Sequence[File], options: ReadOptions) -> None:
+        options.check()
         self._where = where
-        self._wish = wish
-        self._format = _format(wish.format)
-        self._filter = self._expression(wish.filters)
+        self._options = options
+        self._format = _format(options.format)
+        self._filter = self._expression(options.filters)
         self._objects = pafs.PyFileSystem(_Objects(files))
         values = [partitions.values_of(file.place) for file in files]
         begin = self._format.make_fragment(files[0].path, self._objects)
@@ -146,14 +146,14 @@ class Opened:
     def _scanner(self, fragments: Sequence[Any]) -> Any:
         """Scan a few files, some row groups at a time. Arrow alone would fetch whole files in advance."""
         ahead = _WINDOW
-        if self._wish.format == "parquet":
+        if self._options.format == "parquet":
             fragments = [part for one in fragments for part in self._runs(one)]
             largest = max((_unpacked(part) for part in fragments), default=1)
             ahead = max(1, min(_MOST_AHEAD, AHEAD_BYTES // max(largest, 1)))
         return pads.FileSystemDataset(list(fragments), self.schema, self._format).scanner(
             columns=self.columns,
             filter=self._filter,
-            batch_size=self._wish.batch_rows,
+            batch_size=self._options.batch_rows,
             batch_readahead=_BATCHES_AHEAD,
             fragment_readahead=ahead,
             use_threads=True,
@@ -183,7 +183,7 @@ class Opened:
         try:
             return pq.filters_to_expression(filters)
         except (ValueError, TypeError, pa.ArrowException) as error:
-            raise self._where.invalid(self._wish.operation, f"malformed filters: {error}") from error
+            raise self._where.invalid(self._options.operation, f"malformed filters: {error}") from error
 
     def _look(self, file: File, fragment: Any, *, keep: bool) -> pa.Schema:
         """Read the schema of one file."""
@@ -194,15 +194,15 @@ class Opened:
         except LakebedError:
             raise
         except _ARROW_ERRORS as error:
-            what = FORMATS[self._wish.format]
-            raise self._where.unreadable(self._wish.operation, file.path, what, _line(error)) from error
+            what = FORMATS[self._options.format]
+            raise self._where.unreadable(self._options.operation, file.path, what, _line(error)) from error
 
     def _fragment(self, file: File, found: partitions.Values, described: pa.Schema) -> Any:
         try:
             true = partitions.expression_of(found, described)
         except pa.ArrowException as error:
             problem = f"the directories of {file.path!r} do not fit the partition columns of the table: {_line(error)}"
-            raise self._where.invalid(self._wish.operation, problem) from error
+            raise self._where.invalid(self._options.operation, problem) from error
         return self._format.make_fragment(file.path, self._objects, partition_expression=true)
 
     def _kept(
@@ -224,11 +224,11 @@ class Opened:
         keep = len(kept) <= _KEPT_FOOTERS
         with ThreadPoolExecutor(min(_THREADS, len(kept))) as pool:
             found = list(pool.map(lambda pair: self._look(*pair, keep=keep), kept))
-        if isinstance(self._wish.schema, pa.Schema):
-            wanted = self._wish.schema
+        if isinstance(self._options.schema, pa.Schema):
+            wanted = self._options.schema
             return wanted.with_metadata(wanted.metadata or first.metadata)
         paths = [file.path for file, _ in kept]
-        if self._wish.schema == "unify":
+        if self._options.schema == "unify":
             schema, unlike = schemas.united(list(zip(paths, found, strict=True)))
             advice = "give schema= an Arrow schema to have the types converted on purpose"
         else:
@@ -239,27 +239,27 @@ class Opened:
                 for one in schemas.differences(path, schema, there)
             ]
             advice = 'schema="unify" reads more and fewer columns, schema=<an Arrow schema> converts types on purpose'
-        if self._wish.schema == "same":
+        if self._options.schema == "same":
             pairs = zip(kept, found, strict=True)
             unlike += _other_layouts([(file.path, partitions.layout(file.place, one)) for (file, _), one in pairs])
         if unlike:
-            raise self._where.mismatch(self._wish.operation, unlike, advice)
+            raise self._where.mismatch(self._options.operation, unlike, advice)
         return _joined(schema, described)
 
     def _wanted(self) -> list[str] | None:
-        if self._wish.columns is None:
+        if self._options.columns is None:
             return None
-        missing = [name for name in self._wish.columns if self.schema.get_field_index(name) < 0]
+        missing = [name for name in self._options.columns if self.schema.get_field_index(name) < 0]
         if missing:
             problem = f"no column {', '.join(map(repr, missing))}: the columns are {self.schema.names}"
-            raise self._where.invalid(self._wish.operation, problem, "unknown_column")
-        index = frames.index_columns(self.schema) if self._wish.index else []
-        more = [name for name in index if name not in self._wish.columns and self.schema.get_field_index(name) >= 0]
-        return [*self._wish.columns, *more]
+            raise self._where.invalid(self._options.operation, problem, "unknown_column")
+        index = frames.index_columns(self.schema) if self._options.index else []
+        more = [name for name in index if name not in self._options.columns and self.schema.get_field_index(name) >= 0]
+        return [*self._options.columns, *more]
 
     def translated(self, error: Exception) -> LakebedError:
         """Translate Arrow's errors inside a `with` block."""
-        operation, what = self._wish.operation, FORMATS[self._wish.format]
+        operation, what = self._options.operation, FORMATS[self._options.format]
         said = _line(error)
         if (
             isinstance(error, pa.ArrowNotImplementedError | pa.ArrowTypeError | KeyError | TypeError)

@@ -68,7 +68,7 @@ class Runner(Protocol):
 
 def runner(spark: SparkSession | None) -> Runner:
     """Return the runner for a session. Without a session it uses threads of this process."""
-    return Here() if spark is None else OnSpark(spark)
+    return LocalRunner() if spark is None else SparkRunner(spark)
 
 
 def rounds(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -78,7 +78,7 @@ def rounds(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield some
 
 
-class Here:
+class LocalRunner:
     """Runs tasks in threads of this process. Most of their time they wait for disks, networks and Arrow."""
 
     def __init__(self, width: int | None = None) -> None:
@@ -99,7 +99,7 @@ class Here:
             return [future.result() for future in futures]
 
 
-class OnSpark:
+class SparkRunner:
     """Runs each task as a Spark task. Spark retries it up to `spark.task.maxFailures` times."""
 
     def __init__(self, spark: SparkSession) -> None:

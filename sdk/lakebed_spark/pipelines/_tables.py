@@ -21,8 +21,8 @@ SCHEMA = "path string, checksum string, size long, physical_address string"
 
 
 @attrs.frozen
-class Stretch:
-    """A stretch of a tree."""
+class TreePart:
+    """A part of a tree, read in one task."""
 
     store: Store
     piece: Piece
@@ -34,14 +34,14 @@ class Stretch:
 
 def frame_of(spark: SparkSession, snapshot: Snapshot, prefix: str, tasks: int) -> DataFrame:
     """The entries, with the columns of NAMES."""
-    stretches = [Stretch(snapshot.store, piece) for piece in snapshot.pieces(prefix, tasks)]
-    blobs = [pickle.dumps(stretch) for stretch in stretches]
+    parts = [TreePart(snapshot.store, piece) for piece in snapshot.pieces(prefix, tasks)]
+    blobs = [pickle.dumps(part) for part in parts]
 
     def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for index in batch.column(0).to_pylist():
-                stretch: Stretch = pickle.loads(blobs[index])  # noqa: S301 - our own driver made it
-                for rows in stretch.rows():
+                part: TreePart = pickle.loads(blobs[index])  # noqa: S301 - our own driver made it
+                for rows in part.rows():
                     yield from rows.to_batches()
 
     return spark.range(0, len(blobs), 1, max(1, len(blobs))).mapInArrow(each, SCHEMA)
@@ -50,7 +50,7 @@ def frame_of(spark: SparkSession, snapshot: Snapshot, prefix: str, tasks: int) -
 def tables_of(snapshot: Snapshot, prefix: str) -> Iterator[pa.Table]:
     """The same in this process, a range at a time."""
     for piece in snapshot.pieces(prefix, 1):
-        yield from Stretch(snapshot.store, piece).rows()
+        yield from TreePart(snapshot.store, piece).rows()
 
 
 def arriving(frame: DataFrame) -> Iterator[pa.Table]:

@@ -35,8 +35,8 @@ Sums = dict[str, list[int]]
 
 
 @attrs.frozen
-class Stretch:
-    """One task: a stretch of a tree, below a folder, and how it is summed up."""
+class ProfileTask:
+    """One task: a part of a tree, below a folder, and how it is summed up."""
 
     store: Store
     piece: Piece
@@ -74,7 +74,7 @@ def profile(
     def summed(snapshot: Snapshot) -> tuple[Sums, Sums]:
         rows = sum(part.rows for part in snapshot.tree.ranges)
         pieces = snapshot.pieces(place.folder, max(1, min(4 * run.width, rows // _ROWS_PER_TASK)))
-        tasks = [Stretch(snapshot.store, piece, place.folder, depth, small) for piece in pieces]
+        tasks = [ProfileTask(snapshot.store, piece, place.folder, depth, small) for piece in pieces]
         return _together(run.run(sums_of, tasks, progress or meter))
 
     folders, endings = summed(now)
@@ -95,7 +95,7 @@ def profile(
     )
 
 
-def sums_of(task: Stretch) -> tuple[Sums, Sums]:
+def sums_of(task: ProfileTask) -> tuple[Sums, Sums]:
     """Sums by folder and by ending."""
     folders: Sums = defaultdict(lambda: [0, 0, 0, 0])
     endings: Sums = defaultdict(lambda: [0, 0, 0, 0])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lakebed import _checks
-from lakebed._async.bulk.bulk_routes import ProxiedWay, Way, way_of
+from lakebed._async.bulk.bulk_routes import ProxiedRoute, UploadRoute, route_of
 from lakebed._async.objects.interfaces import ObjectWriter, WorkspaceWriter
 from lakebed._bulk.batches import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.failures import Finished, failure, partial_failure
@@ -30,8 +30,8 @@ from lakebed.model import ObjectInfo, TransferResult
 class Upload:
     """One upload of many objects."""
 
-    def __init__(self, way: Way, journal: Journal, tally: Tally, finished: Finished | None = None) -> None:
-        self._way = way
+    def __init__(self, route: UploadRoute, journal: Journal, tally: Tally, finished: Finished | None = None) -> None:
+        self._route = route
         self._journal = journal
         self._tally = tally
         self._report = finished
@@ -52,7 +52,7 @@ class Upload:
         for step in waiting:
             await step()
         for start in range(0, len(deletes), BATCH_FILES):
-            await self._way.register((), deletes[start : start + BATCH_FILES])
+            await self._route.register((), deletes[start : start + BATCH_FILES])
 
     def _announced(self, items: Iterable[Item]) -> Iterator[Item]:
         for item in items:
@@ -62,7 +62,7 @@ class Upload:
 
     def _finished(self, item: Item) -> ObjectInfo | None:
         row = self._journal.finished(item)
-        if row is None or not self._way.still_there(row):
+        if row is None or not self._route.still_there(row):
             return None
         self._tally.skip(row.size)
         return row
@@ -78,13 +78,13 @@ class Upload:
 
         items = batch.items
         try:
-            rows = await self._way.store(items, moved) if items else []
+            rows = await self._route.store(items, moved) if items else []
         except (CorruptTransferError, FileNotFoundError, PermissionError, IsADirectoryError):
             items = await run_in_thread(self._readable, items)
             if len(items) == len(batch.items):
                 raise
             self._tally.moved(-counted)
-            rows = await self._way.store(items, self._tally.moved) if items else []
+            rows = await self._route.store(items, self._tally.moved) if items else []
         for item, row in zip(items, rows, strict=True):
             if isinstance(row, ObjectInfo):
                 stored.append((item, row))
@@ -111,7 +111,7 @@ class Upload:
 
     async def _finish(self, batch: Batch, stored: list[tuple[Item, ObjectInfo]], started: int) -> None:
         await run_in_thread(self._journal.stored, stored, started)
-        await self._way.register([*(row for _, row in stored), *batch.done], ())
+        await self._route.register([*(row for _, row in stored), *batch.done], ())
         self.files += len(stored) + len(batch.done)
         self.bytes += sum(row.size for _, row in stored)
         self._tally.done(len(stored))
@@ -131,10 +131,10 @@ async def put_items(
 ) -> TransferResult:
     """Upload items into a workspace. Raises PartialFailureError, after trying all, when files could not be read."""
     tally = Tally(progress)
-    way = await way_of(workspace, jobs, tally)
-    work = Upload(way, Journal(memory), tally)
+    route = await route_of(workspace, jobs, tally)
+    work = Upload(route, Journal(memory), tally)
     if memory is not None and memory.count():
-        await way.resume()
+        await route.resume()
     return await _run(work, items, delete, tally, str(workspace._target))
 
 
@@ -155,8 +155,8 @@ async def stage_tree(
     Raises PartialFailureError, after trying all, when some could not be uploaded, and what `finished` raises.
     """
     tally = Tally(progress)
-    way = ProxiedWay(branch._target, jobs, tally, metadata=metadata, if_absent=if_absent)
-    work = Upload(way, Journal(None), tally, finished)
+    route = ProxiedRoute(branch._target, jobs, tally, metadata=metadata, if_absent=if_absent)
+    work = Upload(route, Journal(None), tally, finished)
 
     def items() -> Iterator[Item]:
         for file in walk(source):

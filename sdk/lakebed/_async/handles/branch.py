@@ -169,7 +169,7 @@ class Branch(Background):
     ) -> list[ObjectInfo]:
         return await objects.batch.upload_many(self._target, items, deletions, progress)
 
-    def _shipment(self, message: str | None, tally: Tally) -> IntoBranch:
+    def _table_upload(self, message: str | None, tally: Tally) -> IntoBranch:
         checked = None if message is None else _checks.check_text(message, "message")
         made = self.workspace(checked or "write_parquet", expires_in=tables.upload.LIFETIME)
         return tables.upload.IntoBranch(self, made.create, checked, tally)

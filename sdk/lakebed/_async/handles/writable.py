@@ -17,7 +17,7 @@ from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
 
 if TYPE_CHECKING:
-    from lakebed._async.tables.upload import Shipment
+    from lakebed._async.tables.upload import TableUpload
 
 _DELETED_AT_ONCE = 1000
 
@@ -228,6 +228,6 @@ class Writable(Ref):
         """
         return await tables.write.write_feather(self, path, data, compression)
 
-    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+    def _table_upload(self, message: str | None, tally: Tally) -> TableUpload:
         """Return the upload of a table's files into this ref."""
         raise NotImplementedError

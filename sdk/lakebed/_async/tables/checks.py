@@ -154,7 +154,7 @@ async def _schema_of(
 
     opener = partial(RangeRaw, file.path, file.size, file.checksum, partial(read_at, file.path))
     one = reading.File(file.path, file.path[len(order.folder) :], opener, local)
-    return (await run_in_thread(reading.Opened, where, [one], reading.Wish(operation="write_parquet"))).schema
+    return (await run_in_thread(reading.Opened, where, [one], reading.ReadOptions(operation="write_parquet"))).schema
 
 
 def _compare_one(order: Order, file: ObjectInfo, expected: pa.Schema, found: pa.Schema, where: Place) -> None:

@@ -97,8 +97,8 @@ class Diff(Listing[Change]):
             return None
         from lakebed._tables import reading
 
-        wish = reading.Wish(schema=schema, operation="diff.table")
-        return await scan.Scan(ref, path, wish)._opened(files)
+        options = reading.ReadOptions(schema=schema, operation="diff.table")
+        return await scan.Scan(ref, path, options)._opened(files)
 
 
 async def _files(ref: ObjectReader, path: str) -> Found:

@@ -48,7 +48,7 @@ def scan(
     if isinstance(columns, str):
         raise InvalidRequestError(f"columns must be a list of names: [{columns!r}]")
     kind = format or next((kind for kind, endings in ENDINGS.items() if path.endswith(endings)), "parquet")
-    wish = reading.Wish(
+    options = reading.ReadOptions(
         None if columns is None else tuple(columns),
         filters,
         schema,
@@ -57,8 +57,8 @@ def scan(
         operation,
         index=operation != "scan_table",
     )
-    wish.check()
-    return Scan(ref, path, wish, progress)
+    options.check()
+    return Scan(ref, path, options, progress)
 
 
 async def read_file(ref: ObjectReader, path: str, parse: Callable[[IO[bytes], Place], Any], operation: str) -> Any:

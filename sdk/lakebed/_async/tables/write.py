@@ -14,7 +14,7 @@ from lakebed import _checks
 from lakebed._async.objects.interfaces import ObjectWriter
 from lakebed._async.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._async.tables.scan import place_of
-from lakebed._async.tables.upload import Shipment
+from lakebed._async.tables.upload import TableUpload
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import run_in_thread
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class TableWriter(ObjectWriter, Protocol):
     """A branch or a workspace, which have different ways to show the files of a table together."""
 
-    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+    def _table_upload(self, message: str | None, tally: Tally) -> TableUpload:
         """The way of one table. With a message it is a commit."""
         ...
 
@@ -81,10 +81,10 @@ async def _write(target: TableWriter, order: Order, data: object, where: Place) 
             one_file=order.one_file,
             partition_values=order.partition_values,
         )
-        shipment = target._shipment(order.message, tally)
+        upload = target._table_upload(order.message, tally)
         try:
-            shipment.alone = order.one_file and order.mode == "error"
-            view = await shipment.view()
+            upload.alone = order.one_file and order.mode == "error"
+            view = await upload.view()
             known = await look(view, order, where)
             if known:
                 await compare(view, order, known, reader.schema, where)
@@ -92,11 +92,11 @@ async def _write(target: TableWriter, order: Order, data: object, where: Place) 
             folders: set[str] = set()
             while (piece := await run_in_thread(step)) is not None:
                 folders.add(piece.folder)
-                await shipment.add(_path_of(order, piece), piece.file, piece.size)
-            return await shipment.finish(*_replaced(order, folders))
+                await upload.add(_path_of(order, piece), piece.file, piece.size)
+            return await upload.finish(*_replaced(order, folders))
         except BaseException:
             await run_in_thread(writer.abandon)
-            await shipment.abandon()
+            await upload.abandon()
             raise
 
 

@@ -27,8 +27,8 @@ _GROUP = 50
 """Small objects that go through the server in one request."""
 
 
-class Way(Protocol):
-    """One way into one workspace."""
+class UploadRoute(Protocol):
+    """One route into one workspace."""
 
     def store(self, items: Sequence[Item], moved: Moved) -> Sequence[ObjectInfo | Exception]:
         """Write the bytes of a batch, durably. Returns the objects, or errors of single files, in the same order."""
@@ -47,7 +47,7 @@ class Way(Protocol):
         ...
 
 
-class SinkWay:
+class SinkRoute:
     """Into the store by a sink."""
 
     def __init__(self, target: Target, info: WorkspaceInfo, sink: Sink) -> None:
@@ -74,7 +74,7 @@ class SinkWay:
         return row.physical_address.startswith(root)
 
 
-class ProxiedWay:
+class ProxiedRoute:
     """Through the server: onto a branch, or into a workspace whose store this machine cannot reach.
 
     What the server has answered is there already. Objects with `metadata`, or `if_absent`, are sent one by one.
@@ -166,7 +166,7 @@ class ProxiedWay:
         return _mark(row) in self._shown
 
 
-def way_of(workspace: WorkspaceWriter, jobs: int, tally: Tally) -> Way:
+def route_of(workspace: WorkspaceWriter, jobs: int, tally: Tally) -> UploadRoute:
     """The best route that the server offers and this machine can use, or the route that the workspace was made with.
 
     Raises ConfigurationError, UnsupportedOperationError, WorkspaceClosedError, and InvalidRequestError for
@@ -176,7 +176,7 @@ def way_of(workspace: WorkspaceWriter, jobs: int, tally: Tally) -> Way:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     info, sink = workspace._place(), workspace._opened_sink()
     target = workspace._target
-    return ProxiedWay(target, jobs, tally) if sink is None else SinkWay(target, info, sink)
+    return ProxiedRoute(target, jobs, tally) if sink is None else SinkRoute(target, info, sink)
 
 
 def _mark(row: ObjectInfo) -> bytes:

@@ -23,7 +23,7 @@ from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import folder, refuse_no_directory, walk
 from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.sync import gather, run_in_thread
-from lakebed._sync.bulk.bulk_routes import ProxiedWay, Way, way_of
+from lakebed._sync.bulk.bulk_routes import ProxiedRoute, UploadRoute, route_of
 from lakebed._sync.objects.interfaces import ObjectWriter, WorkspaceWriter
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure
 from lakebed.model import ObjectInfo, TransferResult
@@ -32,8 +32,8 @@ from lakebed.model import ObjectInfo, TransferResult
 class Upload:
     """One upload of many objects."""
 
-    def __init__(self, way: Way, journal: Journal, tally: Tally, finished: Finished | None = None) -> None:
-        self._way = way
+    def __init__(self, route: UploadRoute, journal: Journal, tally: Tally, finished: Finished | None = None) -> None:
+        self._route = route
         self._journal = journal
         self._tally = tally
         self._report = finished
@@ -54,7 +54,7 @@ class Upload:
         for step in waiting:
             step()
         for start in range(0, len(deletes), BATCH_FILES):
-            self._way.register((), deletes[start : start + BATCH_FILES])
+            self._route.register((), deletes[start : start + BATCH_FILES])
 
     def _announced(self, items: Iterable[Item]) -> Iterator[Item]:
         for item in items:
@@ -64,7 +64,7 @@ class Upload:
 
     def _finished(self, item: Item) -> ObjectInfo | None:
         row = self._journal.finished(item)
-        if row is None or not self._way.still_there(row):
+        if row is None or not self._route.still_there(row):
             return None
         self._tally.skip(row.size)
         return row
@@ -80,13 +80,13 @@ class Upload:
 
         items = batch.items
         try:
-            rows = self._way.store(items, moved) if items else []
+            rows = self._route.store(items, moved) if items else []
         except (CorruptTransferError, FileNotFoundError, PermissionError, IsADirectoryError):
             items = run_in_thread(self._readable, items)
             if len(items) == len(batch.items):
                 raise
             self._tally.moved(-counted)
-            rows = self._way.store(items, self._tally.moved) if items else []
+            rows = self._route.store(items, self._tally.moved) if items else []
         for item, row in zip(items, rows, strict=True):
             if isinstance(row, ObjectInfo):
                 stored.append((item, row))
@@ -113,7 +113,7 @@ class Upload:
 
     def _finish(self, batch: Batch, stored: list[tuple[Item, ObjectInfo]], started: int) -> None:
         run_in_thread(self._journal.stored, stored, started)
-        self._way.register([*(row for _, row in stored), *batch.done], ())
+        self._route.register([*(row for _, row in stored), *batch.done], ())
         self.files += len(stored) + len(batch.done)
         self.bytes += sum(row.size for _, row in stored)
         self._tally.done(len(stored))
@@ -133,10 +133,10 @@ def put_items(
 ) -> TransferResult:
     """Upload items into a workspace. Raises PartialFailureError, after trying all, when files could not be read."""
     tally = Tally(progress)
-    way = way_of(workspace, jobs, tally)
-    work = Upload(way, Journal(memory), tally)
+    route = route_of(workspace, jobs, tally)
+    work = Upload(route, Journal(memory), tally)
     if memory is not None and memory.count():
-        way.resume()
+        route.resume()
     return _run(work, items, delete, tally, str(workspace._target))
 
 
@@ -157,8 +157,8 @@ def stage_tree(
     Raises PartialFailureError, after trying all, when some could not be uploaded, and what `finished` raises.
     """
     tally = Tally(progress)
-    way = ProxiedWay(branch._target, jobs, tally, metadata=metadata, if_absent=if_absent)
-    work = Upload(way, Journal(None), tally, finished)
+    route = ProxiedRoute(branch._target, jobs, tally, metadata=metadata, if_absent=if_absent)
+    work = Upload(route, Journal(None), tally, finished)
 
     def items() -> Iterator[Item]:
         for file in walk(source):

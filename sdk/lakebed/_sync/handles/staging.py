@@ -208,7 +208,7 @@ class Staging(Writable):
     def _reads_proxied(self) -> bool:
         return wanted_path(self.options.data_path) == PROXIED
 
-    def _shipment(self, message: str | None, tally: Tally) -> IntoWorkspace:
+    def _table_upload(self, message: str | None, tally: Tally) -> IntoWorkspace:
         return IntoWorkspace(self, message, tally)
 
     def _open(self) -> None:

@@ -19,7 +19,7 @@ from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
 
 if TYPE_CHECKING:
-    from lakebed._sync.tables.upload import Shipment
+    from lakebed._sync.tables.upload import TableUpload
 
 _DELETED_AT_ONCE = 1000
 
@@ -230,6 +230,6 @@ class Writable(Ref):
         """
         return tables.write.write_feather(self, path, data, compression)
 
-    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+    def _table_upload(self, message: str | None, tally: Tally) -> TableUpload:
         """Return the upload of a table's files into this ref."""
         raise NotImplementedError

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lakebed._tables.reading import Opened, Wish
+    from lakebed._tables.reading import Opened, ReadOptions
 
 ENDINGS = {
     "parquet": (".parquet", ".parq"),
@@ -42,10 +42,12 @@ class Scan(ArrowStream):
 
     __module__ = "lakebed"
 
-    def __init__(self, ref: ObjectReader, path: str, wish: Wish, progress: render_progress.Given = None) -> None:
+    def __init__(
+        self, ref: ObjectReader, path: str, options: ReadOptions, progress: render_progress.Given = None
+    ) -> None:
         self._ref = ref
         self._path = path
-        self._wish = wish
+        self._options = options
         self._progress = progress
 
     def __repr__(self) -> str:
@@ -88,8 +90,8 @@ class Scan(ArrowStream):
         return pa.RecordBatchReader.from_batches(opened.shown, off_loop(opened.batches()))
 
     def _open(self, moved: Any = None, *, whole: bool = False) -> Opened:
-        self._wish.check()
-        files = files_of(self._ref, self._path, self._wish.format, self._wish.operation)
+        self._options.check()
+        files = files_of(self._ref, self._path, self._options.format, self._options.operation)
         return self._opened(files, moved, whole=whole)
 
     def _opened(self, found: Sequence[tuple[str, ObjectInfo]], moved: Any = None, *, whole: bool = False) -> Opened:
@@ -99,13 +101,13 @@ class Scan(ArrowStream):
 
         ref, place = self._ref, place_of(self._ref._target, self._path)
         shared = shared_directory(ref._target)
-        small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
+        small = SMALL_IF_WANTED if whole and self._options.columns is None and self._options.filters is None else SMALL
         ranged = Ranged(blocking(partial(_read_at, ref, moved)), small=small)
         files = [
             reading.File(info.path, below, partial(ranged.open, info), shared.find(info.physical_address, info.size))
             for below, info in found
         ]
-        return run_in_thread(reading.Opened, place, files, self._wish)
+        return run_in_thread(reading.Opened, place, files, self._options)
 
 
 def _read_at(ref: ObjectReader, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:

@@ -64,7 +64,7 @@ class MakeWorkspace(Protocol):
     def __call__(self) -> OwnWorkspace: ...
 
 
-class Shipment(ABC):
+class TableUpload(ABC):
     """The upload of one table."""
 
     def __init__(self, tally: Tally) -> None:
@@ -129,7 +129,7 @@ class Shipment(ABC):
         return rows
 
 
-class IntoBranch(Shipment):
+class IntoBranch(TableUpload):
     """Into a branch, as uncommitted changes, or as a commit where there is a message for it."""
 
     def __init__(
@@ -202,7 +202,7 @@ class IntoBranch(Shipment):
                 self._apart.drop()
 
 
-class IntoWorkspace(Shipment):
+class IntoWorkspace(TableUpload):
     """Into a workspace: one registration."""
 
     def __init__(self, workspace: WorkspaceWriter, message: str | None, tally: Tally) -> None:

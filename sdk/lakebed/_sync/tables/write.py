@@ -19,7 +19,7 @@ from lakebed._compat.sync import run_in_thread
 from lakebed._sync.objects.interfaces import ObjectWriter
 from lakebed._sync.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._sync.tables.scan import place_of
-from lakebed._sync.tables.upload import Shipment
+from lakebed._sync.tables.upload import TableUpload
 from lakebed._tables.location import Place
 from lakebed.errors import NotFoundError
 from lakebed.model import ObjectInfo
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class TableWriter(ObjectWriter, Protocol):
     """A branch or a workspace, which have different ways to show the files of a table together."""
 
-    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+    def _table_upload(self, message: str | None, tally: Tally) -> TableUpload:
         """The way of one table. With a message it is a commit."""
         ...
 
@@ -83,10 +83,10 @@ def _write(target: TableWriter, order: Order, data: object, where: Place) -> lis
             one_file=order.one_file,
             partition_values=order.partition_values,
         )
-        shipment = target._shipment(order.message, tally)
+        upload = target._table_upload(order.message, tally)
         try:
-            shipment.alone = order.one_file and order.mode == "error"
-            view = shipment.view()
+            upload.alone = order.one_file and order.mode == "error"
+            view = upload.view()
             known = look(view, order, where)
             if known:
                 compare(view, order, known, reader.schema, where)
@@ -94,11 +94,11 @@ def _write(target: TableWriter, order: Order, data: object, where: Place) -> lis
             folders: set[str] = set()
             while (piece := run_in_thread(step)) is not None:
                 folders.add(piece.folder)
-                shipment.add(_path_of(order, piece), piece.file, piece.size)
-            return shipment.finish(*_replaced(order, folders))
+                upload.add(_path_of(order, piece), piece.file, piece.size)
+            return upload.finish(*_replaced(order, folders))
         except BaseException:
             run_in_thread(writer.abandon)
-            shipment.abandon()
+            upload.abandon()
             raise
 
 
