@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from lakebed_server.cli.maintenance import ProgressLine, Writer, exit_code_of
 
 from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -337,9 +336,7 @@ def test_the_scrub_of_a_server_is_in_its_log_and_in_fsck(data_dir: Path, command
     data[len(data) // 2] ^= 1
     damaged.write_bytes(bytes(data))
     with running_server(data_dir, environment={"LAKEBED_SCRUB_INTERVAL": "1s", "LAKEBED_SCRUB_RATE": "0"}) as server:
-        deadline = time.monotonic() + PATIENCE
-        while "1 damaged or missing files" not in server.log and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_until(lambda: "1 damaged or missing files" in server.log, "the server logs the scrub")
         assert f"repository sales: the scrub found: corrupt range _lakebed/ranges/{damaged.name}" in server.log
     done = command("fsck", "sales", "--data-dir", str(data_dir), code=1).text
     assert "Last scrub (metadata): " in done

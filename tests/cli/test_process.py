@@ -278,7 +278,7 @@ def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repo
     with process:
         process.stdin.write(b"x" * 100_000)
         process.stdin.flush()  # more than a pipe holds: it returns when the upload has begun
-        time.sleep(0.3)
+        time.sleep(0.3)  # it waits for more: Python handles a signal between two reads only after the second one
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=PATIENCE) == 130
         assert process.stderr.read() == b"\ninterrupted\n"

@@ -129,7 +129,7 @@ async def test_put_cancelled_during_sync_leaves_no_file(root: Path) -> None:
     while not calls.entered.is_set():
         await asyncio.sleep(0.001)
     task.cancel()
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)  # time for the task to end too early
     assert not task.done()
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
@@ -275,7 +275,7 @@ async def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how
         await named(other, "trees/x")
         if how == "cancelled":
             task.cancel()
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # the task receives the cancellation
         go_on.set()
         with pytest.raises(StoreUnavailableError if how == "fails" else asyncio.CancelledError):
             await task

@@ -70,7 +70,7 @@ async def outcomes(calls: Sequence[Awaitable[object]]) -> list[object]:
 async def waits(call: Awaitable[int]) -> asyncio.Future[int]:
     """Begin a call and see that it does not end by itself."""
     task = asyncio.ensure_future(call)
-    await asyncio.sleep(0.15)
+    await asyncio.sleep(0.15)  # time for it to end
     assert not task.done(), task
     return task
 
@@ -250,7 +250,8 @@ async def test_a_true_deadlock_with_another_program_is_repeated(postgres: Postgr
         async with elsewhere.transaction():
             await elsewhere.execute("SELECT FROM kv FOR UPDATE")
             task = asyncio.ensure_future(put(kv, b"k", b"2"))
-            await asyncio.sleep(0.05)
+            while not await elsewhere.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(0.005)
             await elsewhere.execute("SELECT pg_advisory_xact_lock(id) FROM unnest($1::bigint[]) AS l (id)", ids)
         assert await task
         found = await kv.get("p", b"k")
@@ -481,12 +482,12 @@ async def test_a_server_that_is_gone_is_waited_for_and_then_named(mortal: Postgr
         await put(kv, b"k")
         mortal.kill()
         try:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # the driver sees that its connections are closed
             found = await outcomes([put(kv, b"k"), put(kv, b"l"), kv.get("p", b"k"), kv.scan("p")])
             assert all(isinstance(outcome, StoreUnavailableError) for outcome in found), found
             assert "does not answer; see that it runs" in str(found[0])
             task = asyncio.ensure_future(put(kv, b"k", b"2"))  # not sent yet, and so it may wait for the server
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # it tries to connect while the server is gone
         finally:
             mortal.start()
         await task

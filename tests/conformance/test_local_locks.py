@@ -64,7 +64,7 @@ async def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
     if not holder:
         with held(tmp_path, fcntl.LOCK_EX):
             (tmp_path / "held").touch()
-            time.sleep(0.3)
+            time.sleep(0.3)  # the put finds the lock held, and waits for it
         os._exit(0)
     while not (tmp_path / "held").exists():
         time.sleep(0.001)

@@ -143,7 +143,7 @@ async def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
         first = asyncio.ensure_future(local.put("first", b"1"))
         assert await loop.run_in_executor(None, entered.wait, PATIENCE)
         few = [asyncio.ensure_future(local.put(f"few{n}", b"1")) for n in range(15)]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # time for them to be synced too early
         assert sizes == []  # they wait for the first
         more = asyncio.ensure_future(local.put("sixteenth", b"1"))
         await asyncio.gather(more, *few)
@@ -201,7 +201,7 @@ async def test_cancelled_before_its_name_is_written(root: Path, size: int) -> No
         while not entered.is_set():
             await asyncio.sleep(0.001)
         task.cancel()
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # the task receives the first cancellation
         task.cancel()
         assert not task.done()  # it waits for the thread: nothing works on the file once it has ended
         go_on.set()

@@ -123,7 +123,7 @@ async def test_put_during_delete_if_older_waits_for_the_delete(
     def slow(raw: bytes, before: float) -> bool:
         found = look(raw, before)
         began.set()
-        time.sleep(0.2)
+        time.sleep(0.2)  # time for the put to overtake the delete, which it must not
         return found
 
     await local.put(key, b"x")

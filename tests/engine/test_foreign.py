@@ -107,6 +107,8 @@ async def test_directories_without_an_object_are_empty(tmp_path: Path) -> None:
     stores = Stores(tmp_path)
     engine = new_engine(MemoryKV(), stores)
     await engine.repositories.create(REPO, "local://lake")
+    await put_commit(engine, {"a": "1"})
+    assert await content(engine) == {"a": "1"}
     stores.close()
 
 

@@ -311,7 +311,7 @@ async def test_changed_or_deleted_source_object_raises_and_returns_no_data() -> 
     await world.write("a", "1")
     await world.write("b", "1")
     await world.ingest()
-    time.sleep(0.002)
+    time.sleep(0.002)  # the object gets another modification time, which is in milliseconds
     await world.write("a", "2")  # as long as before
     await world.remove("b")
     for path, word in (("t/a", "has changed"), ("t/b", "is gone")):

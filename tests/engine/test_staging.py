@@ -214,12 +214,15 @@ async def test_an_upload_that_breaks_off_leaves_nothing(scheme: str, tmp_path: P
 
     await fails(engine.objects.upload_many(REPO, "main", changes()), ConnectionResetError)
 
+    hanging = asyncio.Event()
+
     async def hangs() -> AsyncIterator[bytes]:
         yield b"x"
-        await asyncio.sleep(60)
+        hanging.set()
+        await asyncio.Event().wait()
 
     task = asyncio.create_task(engine.objects.upload(REPO, "main", UploadRequest(path="d"), hangs()))
-    await asyncio.sleep(0.05)
+    await hanging.wait()
     task.cancel()
     await fails(task, asyncio.CancelledError)
     assert await content(engine) == {}

@@ -151,7 +151,7 @@ def test_an_idle_connection_is_not_reused(
     server = serve(answer)
     for _ in range(3):
         asker.send(server.url)
-        asker._loop.run_until_complete(asyncio.sleep(0.01))
+        asker._loop.run_until_complete(asyncio.sleep(0.01))  # the connection is idle for more than 0 seconds
     assert server.connections == 3
     asker.close()
 

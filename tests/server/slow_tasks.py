@@ -27,6 +27,7 @@ class Working(Lake):
     def __init__(self) -> None:
         super().__init__()
         self.tuning = Tuning()
+        self._others: list[Engine] = []
         self.kv, self.stores, self.clock = MemoryKV(), Stores(None, memory=True), Clock()
         self.runner.get_loop()
         self.restart()
@@ -41,6 +42,7 @@ class Working(Lake):
     def another(self) -> Engine:
         """From here on another server over the same stores answers. Returns the engine of the first: it lives on."""
         first, foreign = self.engine, Foreign(self.stores.open, ["mem://elsewhere/"])
+        self._others.append(first)
         self.engine = Engine(
             self.kv, self.stores, clock=self.clock, foreign=foreign, address_key=b"key", tuning=self.tuning
         )
@@ -67,6 +69,10 @@ class Working(Lake):
         while not true():
             assert time.monotonic() < deadline, "it did not become so"
             self.runner.run(asyncio.sleep(0.002))
+
+    def until_idle(self) -> None:
+        """Let the tasks of all servers end, also of those that no longer answer."""
+        self.until(lambda: not any(engine.tasks._runner._mine for engine in (self.engine, *self._others)))
 
     def start(self, *paths: tuple[str, str, str], expect: int = 202, **more: Any) -> Any:
         body = {

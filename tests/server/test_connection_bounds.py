@@ -136,7 +136,7 @@ def test_slow_body_is_accepted_and_stalled_body_is_cut_off(engine: FakeEngine, l
             for wire in (slow, stuck):
                 wire.head(f"POST {UPLOAD}?path=b", "Content-Length: 400")
             stuck.send(bytes(100))
-            for _ in range(20):  # twice the rate
+            for _ in range(20):  # twice the rate: the time itself is the subject
                 slow.send(bytes(20))
                 time.sleep(0.1)
             assert slow.answer().status == 201
@@ -209,8 +209,9 @@ def test_connections_of_strangers_make_room_for_new_ones(loop: str) -> None:
         assert first.answer().status == 503
         assert time.monotonic() - began < 1  # long before its deadline
         begun = stack.enter_context(Wire(port))  # replaces a connection that only asked for health
-        begun.send(b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
-        time.sleep(0.1)
+        begun.send(b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+        assert begun.answer().status == 100  # the server handles the request
+        begun.send(b"{")
         late = stack.enter_context(Wire(port))
         late.head(f"GET {BRANCH}")
         assert late.answer().status == 200
@@ -252,7 +253,7 @@ def test_a_low_limit_of_open_files_and_more_silent_connections(tmp_path: Path) -
                     wire.sendall(b"GET / HTTP/1.1\r\nX-A: b\r\n")
             assert len(os.listdir(f"/proc/{server.pid}/fd")) < 100  # the stores can open files
             wait_until(lambda: answers(port), "a silent connection made room")
-            time.sleep(5)
+            time.sleep(5)  # more than the limit for a head: the server has closed the silent connections
             assert [answers(port) for _ in range(20)] == [True] * 20
     finally:
         server.terminate()

@@ -86,7 +86,7 @@ def ends_within_a_second(door: Door, what: Pair | str, end: Callable[[], httpx.R
         status = door.knows(what)
         if asked >= ended + 1.0:
             seen.append(status)
-        time.sleep(0.02)
+        time.sleep(0.02)  # the requests of a second and a half, not as many as the server can answer
     assert seen
     assert set(seen) <= {401, 429}  # the server throttles many wrong secrets
 
@@ -280,7 +280,7 @@ def test_the_secret_key_is_rotated_under_a_running_server(place: Place) -> None:
         assert new != old
         ended = time.monotonic()
         assert door.knows(door.pair) == door.knows(other) == 200
-        time.sleep(max(0.0, ended + 1.0 - time.monotonic()))
+        time.sleep(max(0.0, ended + 1.0 - time.monotonic()))  # the promise: tokens end within a second
         assert [door.knows(what) for what in (door.pair, other, token)] == [200, 200, 401]
         later, fresh = door.make(), door.token(other)
         assert door.knows(later) == door.knows(fresh) == 200
@@ -303,7 +303,7 @@ def test_a_prepared_rotation_reaches_servers_with_copies_of_the_file(place: Plac
         shutil.copy(place.data / "secret.key", other.data)
         place.right("rotate-secret")
         assert len(place.secrets) == 1
-        time.sleep(1.0)
+        time.sleep(1.0)  # the promise: servers read a new secret key within a second
         assert [door.knows(what) for door in (here, there) for what in (made, here.pair)] == [200] * 4
         assert here.knows(there.make()) == 200
 

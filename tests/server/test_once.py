@@ -185,7 +185,7 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
         while not held:
             await asyncio.sleep(0.001)
         other = asyncio.ensure_future(ways[1]())
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)  # time for the other call to find the first one at work
         go.set()
         return await begun, await other
 

@@ -83,7 +83,7 @@ def test_a_stop_lets_a_request_under_way_end(start: type[Process]) -> None:
         wire.sendall(b"slow")
         server.process.send_signal(signal.SIGTERM)
         wait_until(lambda: not listens(port), "nobody else is let in")
-        time.sleep(0.4)
+        time.sleep(0.4)  # time for the server to end too early
         wire.sendall(b"done")
         assert wire.recv(1000).startswith(b"HTTP/1.1 201")
     assert server.wait() == 0

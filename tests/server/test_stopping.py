@@ -43,13 +43,14 @@ def start(tmp_path: Path) -> Iterator[Start]:
     ("target", "says"), [(f"GET {COMMITS}", "ask again"), (f"POST {BRANCH}/commits", "check before")]
 )
 def test_a_request_that_is_cut_off_is_answered_503(target: str, says: str) -> None:
-    handlers: Any = {**HANDLERS, **dict.fromkeys(("logCommits", "commit"), Held())}
+    held = Held()
+    handlers: Any = {**HANDLERS, **dict.fromkeys(("logCommits", "commit"), held)}
     app = create_app(services(FakeEngine()), handlers=handlers)
     with serving(app, http=bounded(), timeout_graceful_shutdown=1) as port:
         wire = Wire(port)
         wire.head(target, "Content-Length: 15", "Content-Type: application/json")
         wire.send(b'{"message":"m"}')
-        time.sleep(0.3)
+        wait_until(lambda: held.inside == 1, "the handler runs")
     answer = wire.answer()
     assert (answer.status, answer.kind, answer.headers["retry-after"]) == (503, "interrupted", "1")
     assert answer.headers["connection"] == "close"
@@ -63,7 +64,7 @@ def test_an_upload_that_is_cut_off_is_answered_503() -> None:
         wire = Wire(port)
         wire.head(f"POST {UPLOAD}?path=b", "Content-Length: 400")
         wire.send(bytes(100))
-        time.sleep(0.3)
+        wait_until(lambda: engine.uploads, "the engine receives the upload")
     answer = wire.answer()
     assert (answer.status, answer.kind) == (503, "interrupted")
     assert len(engine.interrupted) == 1
@@ -83,7 +84,7 @@ def test_stuck_clients_do_not_make_a_stop_last_longer_than_its_bound(start: Star
     wires[2].send(f"{begin}Content-Length: 8\r\n\r\nslow".encode())
     get = f"GET /api/v1/repositories/repo/refs/main/objects?path=a HTTP/1.1\r\nHost: x\r\n{basic}\r\n\r\n"
     wires[3].send(get.encode())
-    time.sleep(0.5)
+    time.sleep(0.5)  # time for the server to read the requests; it reports nothing of them
     began = time.monotonic()
     assert server.stop() == 0
     assert time.monotonic() - began < 2 + 2 + 1 + 1  # the documented bound, and a second for a busy machine

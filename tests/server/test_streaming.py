@@ -1,7 +1,7 @@
 """Bytes over a real socket: uploads, forms, ranges, odd paths, and clients that leave or are refused half-way."""
 
 import hashlib
-import time
+import logging
 from typing import Any
 
 import pytest
@@ -35,6 +35,11 @@ def engine(server: tuple[FakeEngine, int]) -> Any:
 def wire(server: tuple[FakeEngine, int], engine: FakeEngine) -> Any:
     with Wire(server[1]) as wire:
         yield wire
+
+
+def ended_requests(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    """The log records of requests. The server writes one at the end of each."""
+    return [record for record in caplog.records if record.name == "lakebed.requests"]
 
 
 def form(boundary: str, *parts: Any) -> Any:
@@ -137,13 +142,13 @@ def test_conditions_that_are_not_supported(wire: Wire, engine: FakeEngine, heade
 def test_a_truncated_upload_leaves_nothing(
     server: tuple[FakeEngine, int], engine: FakeEngine, length: int, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "lakebed.requests")
     with Wire(server[1]) as wire:
         wire.head(f"POST {UPLOAD}?path=a", f"Content-Length: {length}")
         wire.send(b"x" * (length - 1))
-    wait_until(lambda: engine.interrupted)
+    wait_until(lambda: ended_requests(caplog), "the request ends")
     assert isinstance(engine.interrupted[0], ClientGoneError)
     assert not engine.stored
-    time.sleep(0.05)
     failures = [record for record in caplog.records if record.name != "lakebed.requests"]
     assert not failures, "a client that leaves is no failure of the server"
 
@@ -395,14 +400,17 @@ def test_an_odd_stored_content_type_does_not_break_the_answer(wire: Wire, engine
     assert wire.answer().headers["content-type"] == "application/octet-stream"
 
 
-def test_a_reader_that_leaves_stops_the_stream(server: tuple[FakeEngine, int], engine: FakeEngine) -> None:
+def test_a_reader_that_leaves_stops_the_stream(
+    server: tuple[FakeEngine, int], engine: FakeEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "lakebed.requests")
     engine.put("a", b"x" * (64 * MIB))
     engine.given = 0
     with Wire(server[1]) as wire:
         wire.head(f"GET {OBJECTS}?path=a")
         wire.socket.recv(1000)
         wait_until(lambda: engine.given > 0, "the stream has begun")
-    time.sleep(0.3)
+    wait_until(lambda: ended_requests(caplog), "the request ends")
     assert engine.given < 60
 
 

@@ -57,6 +57,7 @@ def test_periodic_sweep_logs_skipped_repositories(caplog: pytest.LogCaptureFixtu
     again = until(lambda: engine.seen.count(("sweep", "", options)) >= 2, "it sweeps again")
     asyncio.run(live(make_app(engine, sweep=options), again))
     assert "repo was not swept: is damaged" in caplog.text
+    # without a period: time for a sweep that must not come
     asyncio.run(live(make_app(engine := FakeEngine()), asyncio.sleep(0.05)))
     assert not [one for one in engine.seen if one[0] == "sweep"]
 

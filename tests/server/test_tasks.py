@@ -104,7 +104,7 @@ def test_an_import_that_is_cancelled_at_the_last_moment_commits_nothing(lake: Wo
     lake("DELETE", f"{IMPORT}?id={task}", expect=204)
     held.set()
     assert lake.ended(f"{IMPORT}?id={task}")["error"]["kind"] == "cancelled"
-    lake.runner.run(asyncio.sleep(0.05))
+    lake.until_idle()
     assert lake.log() == ["Repository created"]
     assert lake("GET", f"{REPO}/workspaces")["results"] == []  # nothing is left behind
 
@@ -269,8 +269,7 @@ def test_task_without_polls_is_taken_over_too(lake: Working) -> None:
     lake.clock.time += lake.tuning.task_silence + 1
     assert lake.runner.run(lake.engine.tasks.resume()) == 1
     lake.until(lambda: lake.log() == ["one", "Repository created"])
-    lake.runner.run(asyncio.sleep(0.02))  # its note is removed behind the commit
-    assert lake.runner.run(lake.engine.tasks.resume()) == 0
+    lake.until(lambda: lake.runner.run(lake.engine.tasks.resume()) == 0)  # the server forgets it after the commit
 
 
 def test_two_servers_at_one_commit_make_one(lake: Working) -> None:
@@ -284,7 +283,7 @@ def test_two_servers_at_one_commit_make_one(lake: Working) -> None:
     lake("GET", f"{REPO}/tasks/{task['id']}")
     go.set()
     done = lake.ended(f"{REPO}/tasks/{task['id']}")
-    lake.runner.run(asyncio.sleep(0.05))
+    lake.until_idle()
     lake.runner.run(first.close())
     assert done["commit"]["message"] == "one"
     assert lake.log() == ["one", "Repository created"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -65,9 +64,9 @@ def cut_off(lake: Working, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
 
 
 def wakes_up(lake: Working, held: Held) -> None:
-    """The first server goes on, if it lives."""
+    """The first server continues its task to the end, if it lives."""
     held.set()
-    lake.runner.run(asyncio.sleep(0.05))
+    lake.until_idle()
 
 
 def workspaces(lake: Working, state: str) -> list[str]:

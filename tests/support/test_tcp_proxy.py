@@ -102,7 +102,7 @@ def test_a_stall_holds_one_way_and_loses_nothing(proxy: TcpProxy) -> None:
         assert one.recv(1024) == b"A"
         with proxy.stalled("requests", "answers"):
             one.sendall(b"b")
-            time.sleep(0.2)
+            time.sleep(0.2)  # time for the request to pass, which it must not
             assert heard == [b"a"]
         assert one.recv(1024) == b"B"
 
@@ -119,7 +119,7 @@ def test_lost_answers(proxy: TcpProxy) -> None:
         with proxy.losing("answers"):
             one.sendall(b"a")
             wait_until(lambda: heard[:1] == [b"a"], "the request arrives")
-            time.sleep(0.1)
+            time.sleep(0.1)  # time for the answer to reach the proxy, which drops it
         with pytest.raises(ConnectionResetError):
             one.recv(1024)
     with connected(proxy) as one:
