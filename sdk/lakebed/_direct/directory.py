@@ -23,6 +23,7 @@ from typing import Self
 from lakebed_format import keys
 
 from lakebed._process.disk_full import is_full
+from lakebed._values.hashed_file import HashedFile
 from lakebed.errors import CorruptTransferError, StoreFullError
 
 FEW = 4
@@ -146,7 +147,7 @@ class Directory:
                 seen(len(chunk))
         return writing.written()
 
-    def adopt(self, path: str, file: Path, seen: Callable[[int], None]) -> Written | None:
+    def adopt(self, path: str, file: HashedFile, seen: Callable[[int], None]) -> Written | None:
         """Take an existing file without a copy, by a second name (a hard link). Returns None on another file system.
 
         The caller must not write to the file any more. Raises OSError.
@@ -157,14 +158,12 @@ class Directory:
         except OSError:
             return None
         try:
-            with file.open("rb") as opened:
-                digest = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
-                size = opened.tell()
+            size = os.stat(temp).st_size
             seen(size)
         except BaseException:
             os.unlink(temp)
             raise
-        return Written(path, digest.hexdigest(), size, temp)
+        return Written(path, file.checksum, size, temp)
 
     def publish(self, batch: list[Written]) -> None:
         """Make a batch durable and give the files their final names, in `key`. Raises OSError."""

@@ -26,7 +26,8 @@ class LakebedFileSystem(Blocking):
 
     Any ref can be read: a branch with its uncommitted changes, `main@` without them, a tag, a commit, `main~2`, a
     workspace `main+id`. Branches and workspaces can be written to. A write to a branch is uncommitted until
-    `branch.commit()`, and `with fs.transaction:` makes one commit. Only open files cache data.
+    `branch.commit()`, and `with fs.transaction:` makes one commit. Only open files cache data, and small files that
+    pyarrow is about to open.
 
     Options: `endpoint`, `access_key_id`, `secret_access_key`, `timeout` (seconds), `retries`, and `data_path`
     (`direct`, `presigned` or `proxied`). Missing options come from `with lake.as_default():`, else from the environment

@@ -1,6 +1,6 @@
 """Encode several Parquet files in parallel threads. Encoding takes most of the time of writing a table.
 
-One thread at a time works on one file, in order.
+One thread at a time works on one file, in order. Further threads hash what they write.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakebed._values.hashed_file import HashingFile
+
 _MOST_THREADS = 4
 
 
@@ -28,8 +30,11 @@ class Output:
     folder: str
     rows: int = 0
     size: int = 0
-    sink: Any = None
+    sink: HashingFile | None = None
     writer: Any = None
+    checksum: str = ""
+    """The hex MD5 of the finished file."""
+
     last: Future[None] | None = None
     todo: deque[tuple[Callable[[], None], Future[None]]] = field(default_factory=deque)
     is_busy: bool = False
@@ -52,6 +57,7 @@ class Encoders:
     compression: str
     room: int
     _pool: ThreadPoolExecutor | None = None
+    _hashers: ThreadPoolExecutor | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _jobs: deque[_Job] = field(default_factory=deque)
     _opened: dict[int, Output] = field(default_factory=dict)
@@ -83,12 +89,16 @@ class Encoders:
                 if one is not None:
                     with suppress(pa.ArrowException, OSError):  # what is in the files does not matter any more
                         one.close()
+        if self._hashers is not None:
+            self._hashers.shutdown(wait=False, cancel_futures=True)
         self._opened.clear()
         self._jobs.clear()
 
     def _submit(self, out: Output, work: Callable[[], None]) -> Future[None]:
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(min(_MOST_THREADS, max(pa.cpu_count(), 2)), "lakebed-encode")
+            threads = min(_MOST_THREADS, max(pa.cpu_count(), 2))
+            self._pool = ThreadPoolExecutor(threads, "lakebed-encode")
+            self._hashers = ThreadPoolExecutor(threads, "lakebed-hash")
         done = out.last = Future[None]()
         with self._lock:
             out.todo.append((work, done))
@@ -116,22 +126,24 @@ class Encoders:
                 done.set_result(None)
 
     def _write(self, out: Output, batches: Sequence[pa.RecordBatch], rows: int) -> None:
-        self._start(out)
+        sink = self._start(out)
         table = pa.Table.from_batches(
             [pa.RecordBatch.from_arrays(one.columns, schema=self.schema) for one in batches], self.schema
         )
         out.writer.write_table(table, row_group_size=max(rows, 1))
-        out.size = out.sink.tell()
+        out.size = sink.tell()
 
-    def _start(self, out: Output) -> None:
-        if out.writer is None:
+    def _start(self, out: Output) -> HashingFile:
+        if out.sink is None:
+            assert self._hashers is not None
             self._opened[id(out)] = out
-            out.sink = pa.OSFile(str(out.file), "wb")
+            out.sink = HashingFile(out.file, self._hashers)
             out.writer = pq.ParquetWriter(out.sink, self.schema, compression=self.compression, write_page_checksum=True)
+        return out.sink
 
     def _end(self, out: Output) -> None:
-        self._start(out)
+        sink = self._start(out)
         out.writer.close()
-        out.sink.close()
-        out.size = out.file.stat().st_size
+        out.checksum = sink.finish()
+        out.size = sink.tell()
         del self._opened[id(out)]

@@ -45,13 +45,17 @@ Key = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A finished file: its place below the table's path, the folder that the place is in, and where it is now."""
+    """A finished file: its place below the table's path, the folder that the place is in, and where it is now.
+
+    `checksum` is the hex MD5.
+    """
 
     place: str
     folder: str
     file: Path
     size: int
     rows: int
+    checksum: str
 
 
 @dataclass(slots=True)
@@ -246,7 +250,7 @@ class Writer:
         while self._ending and (len(self._ending) > left or self._ending[0][1].done()):
             file, done = self._ending.popleft()
             done.result()
-            yield Piece(file.folder + file.file.name, file.folder, file.file, file.size, file.rows)
+            yield Piece(file.folder + file.file.name, file.folder, file.file, file.size, file.rows, file.checksum)
 
 
 def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, compression: str) -> None:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from lakebed import _checks
 from lakebed._async.objects.upload import Progress, checked_type
+from lakebed._values.hashed_file import HashedFile
 from lakebed._values.upload_source import Source, source_of
 from lakebed.model import ObjectInfo
 
@@ -24,7 +24,7 @@ class Outgoing:
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = None
-    given: Path | None = None
+    given: HashedFile | None = None
     """The file of the content, when the caller does not need it any more: a store on the same disk may keep it."""
 
     def stored(self, address: str, checksum: str, size: int) -> ObjectInfo:
@@ -49,5 +49,5 @@ def outgoing(
 ) -> Outgoing:
     """Check what was given. Raises InvalidRequestError."""
     checked = _checks.check_metadata(dict(metadata or {}), "object")
-    file = data if given and isinstance(data, Path) else None
+    file = data if given and isinstance(data, HashedFile) else None
     return Outgoing(_checks.check_path(path), source_of(data), checked_type(content_type), checked, progress, file)

@@ -20,6 +20,7 @@ from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Background, run_in_thread, sleep
 from lakebed._gateway.operations import workspaces
 from lakebed._http.batch import MAX_PARTS
+from lakebed._values.hashed_file import HashedFile
 from lakebed.errors import (
     InvalidRequestError,
     LakebedError,
@@ -41,7 +42,7 @@ _PREFIXES = 100
 LIFETIME = 86_400
 """Seconds after which the server closes a workspace that a killed process left."""
 
-Held = tuple[str, Path, int]
+Held = tuple[str, HashedFile, int]
 
 
 class OwnWorkspace(WorkspaceWriter, Protocol):
@@ -96,7 +97,7 @@ class TableUpload(ABC):
         if self._sending is not None:
             await self._sending.abandon()
 
-    async def add(self, path: str, file: Path, size: int) -> None:
+    async def add(self, path: str, file: HashedFile, size: int) -> None:
         """One more file. It may travel while the next one is made."""
         self._tally.expect(size)
         self._held.append((path, file, size))
@@ -122,7 +123,7 @@ class TableUpload(ABC):
 
     async def _send_and_remove(self, held: list[Held]) -> list[ObjectInfo]:
         rows = await self._send(held)
-        await run_in_thread(_remove, [file for _, file, _ in held])
+        await run_in_thread(_remove, [file.path for _, file, _ in held])
         self._tally.done(len(held))
         return rows
 

@@ -19,6 +19,7 @@ from lakebed._bulk import progress_bar as render_progress
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import run_in_thread
 from lakebed._tables.location import Place
+from lakebed._values.hashed_file import HashedFile
 from lakebed.errors import NotFoundError
 from lakebed.model import ObjectInfo
 
@@ -92,7 +93,7 @@ async def _write(target: TableWriter, order: Order, data: object, where: Place) 
             folders: set[str] = set()
             while (piece := await run_in_thread(step)) is not None:
                 folders.add(piece.folder)
-                await upload.add(_path_of(order, piece), piece.file, piece.size)
+                await upload.add(_path_of(order, piece), HashedFile(piece.file, piece.checksum), piece.size)
             return await upload.finish(*_replaced(order, folders))
         except BaseException:
             await run_in_thread(writer.abandon)

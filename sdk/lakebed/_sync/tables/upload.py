@@ -22,6 +22,7 @@ from lakebed._gateway.operations import workspaces
 from lakebed._http.batch import MAX_PARTS
 from lakebed._sync.objects import batch, sinks
 from lakebed._sync.objects.interfaces import ObjectReader, ObjectWriter, WorkspaceWriter
+from lakebed._values.hashed_file import HashedFile
 from lakebed.errors import (
     InvalidRequestError,
     LakebedError,
@@ -43,7 +44,7 @@ _PREFIXES = 100
 LIFETIME = 86_400
 """Seconds after which the server closes a workspace that a killed process left."""
 
-Held = tuple[str, Path, int]
+Held = tuple[str, HashedFile, int]
 
 
 class OwnWorkspace(WorkspaceWriter, Protocol):
@@ -98,7 +99,7 @@ class TableUpload(ABC):
         if self._sending is not None:
             self._sending.abandon()
 
-    def add(self, path: str, file: Path, size: int) -> None:
+    def add(self, path: str, file: HashedFile, size: int) -> None:
         """One more file. It may travel while the next one is made."""
         self._tally.expect(size)
         self._held.append((path, file, size))
@@ -124,7 +125,7 @@ class TableUpload(ABC):
 
     def _send_and_remove(self, held: list[Held]) -> list[ObjectInfo]:
         rows = self._send(held)
-        run_in_thread(_remove, [file for _, file, _ in held])
+        run_in_thread(_remove, [file.path for _, file, _ in held])
         self._tally.done(len(held))
         return rows
 

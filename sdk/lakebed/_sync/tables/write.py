@@ -21,6 +21,7 @@ from lakebed._sync.tables.checks import Order, compare, explain_ref, located, lo
 from lakebed._sync.tables.scan import place_of
 from lakebed._sync.tables.upload import TableUpload
 from lakebed._tables.location import Place
+from lakebed._values.hashed_file import HashedFile
 from lakebed.errors import NotFoundError
 from lakebed.model import ObjectInfo
 
@@ -94,7 +95,7 @@ def _write(target: TableWriter, order: Order, data: object, where: Place) -> lis
             folders: set[str] = set()
             while (piece := run_in_thread(step)) is not None:
                 folders.add(piece.folder)
-                upload.add(_path_of(order, piece), piece.file, piece.size)
+                upload.add(_path_of(order, piece), HashedFile(piece.file, piece.checksum), piece.size)
             return upload.finish(*_replaced(order, folders))
         except BaseException:
             run_in_thread(writer.abandon)
