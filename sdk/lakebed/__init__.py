@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from lakebed import aio, errors, model
     from lakebed._http.trust import ClearTextWarning
     from lakebed._settings.config import ConfigurationWarning, Settings
+    from lakebed._sync.access.groups import Groups
+    from lakebed._sync.access.keys import Keys
+    from lakebed._sync.access.policies import Policies
+    from lakebed._sync.access.users import Users
     from lakebed._sync.handles.branch import Branch
     from lakebed._sync.handles.lake import Lake, connect
     from lakebed._sync.handles.ref import Ref
@@ -77,9 +81,12 @@ if TYPE_CHECKING:
         Commit,
         CommitAttempt,
         CommonPrefix,
+        Decision,
+        Group,
         IngestReport,
         MergeResult,
         ObjectInfo,
+        Policy,
         ProtectionRules,
         RangeInfo,
         RefInfo,
@@ -116,12 +123,16 @@ __all__ = [
     "Conflicts",
     "CorruptDataError",
     "CorruptTransferError",
+    "Decision",
     "Diff",
     "DirtyBranchError",
     "Dump",
+    "Group",
+    "Groups",
     "Import",
     "IngestReport",
     "InvalidRequestError",
+    "Keys",
     "Lake",
     "LakebedError",
     "Listing",
@@ -138,6 +149,8 @@ __all__ = [
     "OutcomeUnknownError",
     "PartialFailureError",
     "PermissionDeniedError",
+    "Policies",
+    "Policy",
     "PreconditionFailedError",
     "ProtectionRules",
     "ProtocolError",
@@ -170,6 +183,7 @@ __all__ = [
     "ThrottledError",
     "UnsupportedOperationError",
     "User",
+    "Users",
     "Workspace",
     "WorkspaceClosedError",
     "WorkspaceInfo",
@@ -190,11 +204,14 @@ _HOMES = {
     "ColumnChange": "_tables.compare_results",
     "Diff": "_sync.tables.diff",
     "Dump": "_sync.handles.task",
+    "Groups": "_sync.access.groups",
     "Import": "_sync.handles.task",
+    "Keys": "_sync.access.keys",
     "TableDiff": "_tables.compare_results",
     "Lake": "_sync.handles.lake",
     "Listing": "_sync.http.pagination",
     "Location": "_values.uri",
+    "Policies": "_sync.access.policies",
     "Ref": "_sync.handles.ref",
     "Restore": "_sync.handles.task",
     "Repository": "_sync.handles.repository",
@@ -203,6 +220,7 @@ _HOMES = {
     "Selection": "_sync.handles.workspace",
     "Tag": "_sync.handles.tag",
     "Task": "_sync.handles.task",
+    "Users": "_sync.access.users",
     "Workspace": "_sync.handles.workspace",
     "connect": "_sync.handles.lake",
     "parse_uri": "_values.uri",
@@ -213,9 +231,12 @@ _HOMES = {
             "Commit",
             "CommitAttempt",
             "CommonPrefix",
+            "Decision",
+            "Group",
             "IngestReport",
             "MergeResult",
             "ObjectInfo",
+            "Policy",
             "ProtectionRules",
             "RangeInfo",
             "RefInfo",

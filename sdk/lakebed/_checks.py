@@ -55,6 +55,14 @@ def check_text(text: str, what: str) -> str:
     return text
 
 
+def full_arn(resource: str) -> str:
+    """The ARN of a resource that may be written as messages show it: `repository/sales/object/x`."""
+    if resource == "*" or resource.startswith("arn:"):
+        return resource
+    service = "auth" if resource.split("/", 1)[0] in ("user", "group", "policy") else "fs"
+    return f"arn:lakefs:{service}:::{resource}"
+
+
 def check_metadata(metadata: dict[str, str] | None, what: str) -> dict[str, str]:
     """Check user metadata: it maps text to text."""
     checked = dict(metadata or {})

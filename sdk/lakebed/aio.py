@@ -8,6 +8,10 @@ async with lakebed.aio.connect() as lake:
 
 from __future__ import annotations
 
+from lakebed._async.access.groups import Groups
+from lakebed._async.access.keys import Keys
+from lakebed._async.access.policies import Policies
+from lakebed._async.access.users import Users
 from lakebed._async.handles.branch import Branch
 from lakebed._async.handles.lake import Lake, connect
 from lakebed._async.handles.ref import Ref
@@ -24,10 +28,13 @@ __all__ = [
     "Branch",
     "Diff",
     "Dump",
+    "Groups",
     "Import",
+    "Keys",
     "Lake",
     "Listing",
     "OpenFile",
+    "Policies",
     "Ref",
     "Repository",
     "Restore",
@@ -35,6 +42,7 @@ __all__ = [
     "Selection",
     "Tag",
     "Task",
+    "Users",
     "Workspace",
     "connect",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from lakebed._model.identities import Decision, Group, Policy, User
 from lakebed._model.server_info import ServerInfo, SessionToken
 from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
 from lakebed._render.columns import Columns
@@ -30,16 +31,6 @@ class Page(Generic[T]):
 
     items: tuple[T, ...]
     after: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """The calling user."""
-
-    id: str
-    created: datetime
-    friendly_name: str = ""
-    email: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,9 +387,12 @@ __all__ = [
     "Commit",
     "CommitAttempt",
     "CommonPrefix",
+    "Decision",
+    "Group",
     "IngestReport",
     "MergeResult",
     "ObjectInfo",
+    "Policy",
     "ProtectionRules",
     "RangeInfo",
     "RefInfo",

@@ -183,18 +183,15 @@ def test_own_access_keys(client: Client, server: RunningServer) -> None:
 
     assert refused(auth.delete_credentials, user, server.access_key_id) == 400  # its first credentials
     assert refused(auth.delete_credentials, user, "AKIAJNONE") == 404
-    assert refused(auth.create_credentials, "somebody") == 403
+    assert refused(auth.create_credentials, "no-such-user") == 404
     auth.delete_credentials(user, made.access_key_id)
     assert refused(auth.get_credentials, user, made.access_key_id) == 404
     assert refused(lakefs_sdk.AuthApi(raw(other)).get_current_user) == 401
 
 
 def test_unsupported_lakefs_calls_are_not_implemented(client: Client, lakefs_repo: lakefs.Repository) -> None:
-    auth, api = lakefs_sdk.AuthApi(raw(client)), raw(client)
+    api = raw(client)
     for call in (
-        auth.list_users,
-        auth.list_groups,
-        auth.list_policies,
         lambda: lakefs_sdk.ActionsApi(api).list_repository_runs(lakefs_repo.id),
         lambda: lakefs_sdk.PullsApi(api).list_pull_requests(lakefs_repo.id),
         lambda: lakefs_sdk.RepositoriesApi(api).get_gc_rules(lakefs_repo.id),

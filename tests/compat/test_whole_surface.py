@@ -268,7 +268,7 @@ NOT_HERE = {
     "ActionsApi": None,
     "ExternalApi": None,
     "PullsApi": None,
-    "AuthApi": "group user policy policies principal",
+    "AuthApi": "principal",
     "ExperimentalApi": "pull principal sts create_presign",
     "InternalApi": "garbage usage",
     "RepositoriesApi": "gc_rules",

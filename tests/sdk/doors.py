@@ -28,6 +28,10 @@ _HANDLES = (
     "Workspace",
     "Selection",
     "Dump",
+    "Groups",
+    "Keys",
+    "Policies",
+    "Users",
     "Restore",
 )
 

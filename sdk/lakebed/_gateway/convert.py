@@ -144,10 +144,16 @@ def server(row: models.Config) -> ServerInfo:
     )
 
 
-def user(row: models.CurrentUser) -> User:
-    """The calling user."""
-    who = row.user
-    return User(text(who.id), moment(who.creation_date), text(who.friendly_name, ""), text(who.email, ""))
+def user(row: models.User) -> User:
+    """A user."""
+    return User(
+        text(row.id),
+        moment(row.creation_date),
+        text(row.friendly_name, ""),
+        text(row.email, ""),
+        bool(row.disabled),
+        bool(row.service),
+    )
 
 
 def workspace(row: models.Workspace) -> WorkspaceInfo:

@@ -8,16 +8,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from lakebed import _checks
+from lakebed._async.access.groups import Groups
+from lakebed._async.access.keys import Keys
+from lakebed._async.access.policies import Policies
+from lakebed._async.access.users import Users
 from lakebed._async.handles.repository import Repository
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import LakeBase
-from lakebed._gateway.operations import keys, repositories, system
+from lakebed._gateway.operations import identities, keys, repositories, system
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri
 from lakebed._values.wire import Answer
-from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, User
+from lakebed.model import AccessKey, Decision, RepositoryInfo, ServerInfo, SessionToken, User
 
 
 class Lake(LakeBase):
@@ -117,33 +121,71 @@ class Lake(LakeBase):
         """Return the user that the credentials belong to. Raises AuthenticationError."""
         return await self._transport.call(system.user())
 
+    @property
+    def users(self) -> Users:
+        """The users of this lake."""
+        return Users(self._transport)
+
+    @property
+    def groups(self) -> Groups:
+        """The groups of this lake."""
+        return Groups(self._transport)
+
+    @property
+    def policies(self) -> Policies:
+        """The policies of this lake."""
+        return Policies(self._transport)
+
+    @property
+    def keys(self) -> Keys:
+        """The access keys of the caller and of other users."""
+        return Keys(self._transport)
+
+    async def simulate(
+        self,
+        action: str,
+        resource: str,
+        *,
+        user: str = "",
+        branch: str = "",
+        ref: str = "",
+        source_ip: str = "",
+    ) -> Decision:
+        """Ask whether a user may do an action, and which statement decides. Without `user`, asks about the caller.
+
+        `resource` is `*`, an ARN or its last part, as error messages show it. The other arguments are what conditions
+        ask for. The address is that of this connection when it is empty.
+
+            lake.simulate("fs:WriteObject", "repository/sales/object/x", user="ana", branch="main")
+
+        Raises InvalidRequestError, NotFoundError, and PermissionDeniedError for another user without `auth:ReadUser`.
+        """
+        for text in (action, resource, user, branch, ref, source_ip):
+            _checks.check_text(text, "question")
+        context = {"branch": branch, "ref": ref, "source_ip": source_ip}
+        return await self._transport.call(identities.simulate(action, _checks.full_arn(resource), user, context))
+
     async def access_keys(self) -> list[AccessKey]:
         """Return the caller's access keys, without their secrets."""
-        user = (await self.user()).id
-        return await Listing(
-            self._transport,
-            lambda after, amount: keys.list_page(user, after=after, amount=amount),
-            AccessKey.COLUMNS,
-            f"access keys of {user}",
-        ).all()
+        return await self.keys.list()
 
     async def access_key(self, id: str) -> AccessKey:
         """Return one of the caller's access keys, without its secret. Raises NotFoundError."""
-        return await self._transport.call(keys.get((await self.user()).id, _checks.check_name(id, "access key id")))
+        return await self.keys.get(id)
 
     async def create_access_key(self) -> AccessKey:
         """Create another access key for the caller. Only this answer contains its secret.
 
         Raises OutcomeUnknownError when the answer was lost: read `access_keys`, and drop the key whose secret was lost.
         """
-        return await self._transport.call(keys.create((await self.user()).id))
+        return await self.keys.create()
 
     async def drop_access_key(self, id: str) -> None:
         """Remove one of the caller's access keys and end its tokens, on every server within a second.
 
         Raises InvalidRequestError for the key of this connection, ConflictError for the last key, and NotFoundError.
         """
-        await self._transport.call(keys.delete((await self.user()).id, _checks.check_name(id, "access key id")))
+        await self.keys.drop(id)
 
     def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:
         """List the repositories in the order of their names. `search` keeps names that contain this text."""

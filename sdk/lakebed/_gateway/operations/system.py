@@ -70,4 +70,4 @@ def user() -> Call[User]:
     from lakebed_api.models import CurrentUser
 
     kwargs = get_current_user._get_kwargs()
-    return call("getCurrentUser", kwargs, reads(CurrentUser.from_dict, convert.user), Subject())
+    return call("getCurrentUser", kwargs, reads(CurrentUser.from_dict, lambda row: convert.user(row.user)), Subject())

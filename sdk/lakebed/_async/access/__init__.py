@@ -1,0 +1,1 @@
+"""Users, groups, policies and access keys of a lake."""

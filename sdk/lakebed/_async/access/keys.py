@@ -1,0 +1,56 @@
+"""The access keys of users of a lake."""
+
+from __future__ import annotations
+
+from lakebed import _checks
+from lakebed._async.http.pagination import Listing
+from lakebed._async.http.transport import Transport
+from lakebed._gateway.operations import keys, system
+from lakebed.model import AccessKey
+
+
+class Keys:
+    """Access keys: `lake.keys`. Without `user`, a method is about the keys of the caller.
+
+    Methods about another user raise PermissionDeniedError without the permission, and NotFoundError without such a
+    user.
+    """
+
+    __module__ = "lakebed.aio"
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(self, user: str = "") -> list[AccessKey]:
+        """Return the access keys of a user, without their secrets."""
+        owner = await self._owner(user)
+        return await Listing(
+            self._transport,
+            lambda after, amount: keys.list_page(owner, after=after, amount=amount),
+            AccessKey.COLUMNS,
+            f"access keys of {owner}",
+        ).all()
+
+    async def get(self, id: str, user: str = "") -> AccessKey:
+        """Return an access key, without its secret. Raises NotFoundError."""
+        name = _checks.check_name(id, "access key id")
+        return await self._transport.call(keys.get(await self._owner(user), name))
+
+    async def create(self, user: str = "") -> AccessKey:
+        """Create another access key. Only this answer contains its secret.
+
+        Raises OutcomeUnknownError when the answer was lost: read `list`, and drop the key whose secret was lost.
+        """
+        return await self._transport.call(keys.create(await self._owner(user)))
+
+    async def drop(self, id: str, user: str = "") -> None:
+        """Remove an access key and end its tokens, on every server within a second.
+
+        Raises InvalidRequestError for the key of this connection, ConflictError for the caller's last key, and
+        NotFoundError.
+        """
+        name = _checks.check_name(id, "access key id")
+        await self._transport.call(keys.delete(await self._owner(user), name))
+
+    async def _owner(self, user: str) -> str:
+        return _checks.check_name(user, "user id") if user else (await self._transport.call(system.user())).id
