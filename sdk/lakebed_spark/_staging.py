@@ -36,7 +36,7 @@ _ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
 
 
 @attrs.frozen
-class Order:
+class WriteRequest:
     """What to write where, and how. Checked."""
 
     place: Place
@@ -96,11 +96,11 @@ class Order:
         return []
 
     def invalid(self, problem: str) -> InvalidRequestError:
-        """Return the error for an invalid order."""
+        """Return the error for an invalid request."""
         return InvalidRequestError(f"write {self.place}: {problem}", **self._about())
 
     def unsupported(self, problem: str) -> UnsupportedOperationError:
-        """Return the error for an order that is impossible here."""
+        """Return the error for a request that is impossible here."""
         return UnsupportedOperationError(f"write {self.place}: {problem}", **self._about())
 
     def _taken(self, problem: str) -> ObjectExistsError:
@@ -111,15 +111,17 @@ class Order:
         return {"operation": "write", "repository": place.repository, "ref": place.ref, "path": place.path}
 
 
-def stage(spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, order: Order) -> list[ObjectInfo]:
+def stage(
+    spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, request: WriteRequest
+) -> list[ObjectInfo]:
     """Let Spark write the frame. Returns the durable, still unregistered files. Raises what Spark raises."""
-    output = _output_folder(spark, workspace, order)
-    writer = frame.write.mode("append").format(order.kind).options(**_options(output, order.options))
-    if order.partition_by:
-        writer = writer.partitionBy(*order.partition_by)
+    output = _output_folder(spark, workspace, request)
+    writer = frame.write.mode("append").format(request.kind).options(**_options(output, request.options))
+    if request.partition_by:
+        writer = writer.partitionBy(*request.partition_by)
     try:
         writer.save(output.uri)
-        return output.written(spark, order.options)
+        return output.written(spark, request.options)
     except BaseException:
         output.discard()
         raise
@@ -131,15 +133,15 @@ def others(ref: lakebed.Ref, replaced: Sequence[str], written: Sequence[ObjectIn
     return [row.path for prefix in replaced for row in ref.list(prefix) if row.path not in new]
 
 
-def _output_folder(spark: SparkSession, workspace: lakebed.Workspace, order: Order) -> OutputFolder:
+def _output_folder(spark: SparkSession, workspace: lakebed.Workspace, request: WriteRequest) -> OutputFolder:
     info = place_of(workspace)
     key = f"~/{secrets.token_hex(16)}/"  # a scan never registers files below this folder
-    folder = order.place.folder
+    folder = request.place.folder
     below = f"{key}{folder}".rstrip("/")
     if wanted_path(workspace.options.data_path) in (None, DIRECT):
         if is_cloud(info):
             if is_remote(spark):
-                raise order.unsupported(
+                raise request.unsupported(
                     "Spark Connect does not report which files Spark has written to a bucket. Run the job where "
                     "Spark runs (spark-submit, or a session without remote), or use the SDK: "
                     "branch.write_parquet(path, frame.toArrow())"
@@ -150,7 +152,7 @@ def _output_folder(spark: SparkSession, workspace: lakebed.Workspace, order: Ord
                 return OutputFolder(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
         elif sees(info):
             return OutputFolder(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
-    raise order.unsupported(
+    raise request.unsupported(
         f"Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the file system s3a "
         "(spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), for local:// be on its machine; "
         "or use the SDK: branch.write_parquet(path, frame.toArrow())"

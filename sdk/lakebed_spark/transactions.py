@@ -12,7 +12,7 @@ from lakebed.model import Commit, ObjectInfo
 
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_session
-from lakebed_spark._staging import MOST_PREFIXES, Order, others, stage
+from lakebed_spark._staging import MOST_PREFIXES, WriteRequest, others, stage
 from lakebed_spark.reading import read
 from lakebed_spark.writing import Mode, Policy, give_up, marked
 
@@ -70,21 +70,21 @@ class Transaction:
         self._check()
         place = self._place.to(self._below(path))
         columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-        order = Order(place, mode, columns, format.lower(), options)
-        self._show(order, self._stage(df, order))
+        request = WriteRequest(place, mode, columns, format.lower(), options)
+        self._show(request, self._stage(df, request))
 
-    def _stage(self, df: DataFrame, order: Order) -> list[ObjectInfo]:
+    def _stage(self, df: DataFrame, request: WriteRequest) -> list[ObjectInfo]:
         """The first half of `write`: the files are in the store, and no ref shows them."""
-        order.check(df)
-        order.check_target(self._workspace)
-        return stage(self._spark, df, self._workspace, order)
+        request.check(df)
+        request.check_target(self._workspace)
+        return stage(self._spark, df, self._workspace, request)
 
-    def _show(self, order: Order, rows: Sequence[ObjectInfo], also: Sequence[ObjectInfo] = ()) -> None:
+    def _show(self, request: WriteRequest, rows: Sequence[ObjectInfo], also: Sequence[ObjectInfo] = ()) -> None:
         """The second half: one registration, together with `also`, other objects that are in the store."""
-        replaced = order.replaced(rows)
+        replaced = request.replaced(rows)
         gone = others(self._workspace, replaced, rows)
-        if order.mode == "overwrite" and order.place.path and self._workspace.exists(order.place.path):
-            gone.append(order.place.path)
+        if request.mode == "overwrite" and request.place.path and self._workspace.exists(request.place.path):
+            gone.append(request.place.path)
         self._workspace.register([*rows, *also], gone)
         self._replaced.update(replaced)
 

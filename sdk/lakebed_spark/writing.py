@@ -23,7 +23,7 @@ from lakebed.model import Commit, ObjectInfo
 
 from lakebed_spark._access import Holder, Place, Target, access_to, locate
 from lakebed_spark._session import session_of
-from lakebed_spark._staging import MOST_PREFIXES, Order, others, stage
+from lakebed_spark._staging import MOST_PREFIXES, WriteRequest, others, stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,8 +70,8 @@ def write(
     spark = session_of(df)
     place = locate(target, path)
     columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-    order = Order(place, mode, columns, format.lower(), options)
-    order.check(df)
+    request = WriteRequest(place, mode, columns, format.lower(), options)
+    request.check(df)
     branch = place.writer(access_to(target, lake).connect())
     if isinstance(branch, lakebed.Workspace):
         raise InvalidRequestError(
@@ -83,9 +83,9 @@ def write(
     if done is not None:
         return done
     try:
-        order.check_target(branch)
-        rows = stage(spark, df, workspace, order)
-        return _commit(workspace, branch, order, rows, marked(spark, metadata))
+        request.check_target(branch)
+        rows = stage(spark, df, workspace, request)
+        return _commit(workspace, branch, request, rows, marked(spark, metadata))
     except OutcomeUnknownError:
         raise  # the workspace may have been committed
     except BaseException as error:
@@ -96,15 +96,15 @@ def write(
 def _commit(
     workspace: lakebed.Workspace,
     branch: lakebed.Branch,
-    order: Order,
+    request: WriteRequest,
     rows: Sequence[ObjectInfo],
     metadata: Mapping[str, str],
 ) -> Commit:
-    replaced = order.replaced(rows)
+    replaced = request.replaced(rows)
     by_server = len(replaced) <= MOST_PREFIXES and all(replaced)
     gone = [] if by_server else others(workspace, replaced, rows)
-    if order.mode == "overwrite" and order.place.path and workspace.exists(order.place.path):
-        gone.append(order.place.path)
+    if request.mode == "overwrite" and request.place.path and workspace.exists(request.place.path):
+        gone.append(request.place.path)
     workspace.register(rows, gone)
     try:
         return workspace.commit(metadata=metadata, replace_prefix=replaced if by_server else (), scan=False)

@@ -11,7 +11,7 @@ from uuid import uuid4
 import lakebed
 import lakebed_spark
 import pytest
-from lakebed_spark._staging import Order, stage
+from lakebed_spark._staging import WriteRequest, stage
 from pyspark.sql import SparkSession
 
 from tests.spark import drivers
@@ -165,9 +165,9 @@ def test_over_connect_a_bucket_is_refused_before_anything_is_written(bucket: S3S
     """The session is made up: nothing of it is asked."""
     remote: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     workspace = main.workspace("refused").create()
-    order = Order(lakebed_spark.locate(main, "t"))
+    request = WriteRequest(lakebed_spark.locate(main, "t"))
     with pytest.raises(lakebed.UnsupportedOperationError, match=r"Spark Connect .*spark-submit") as caught:
-        stage(remote, object(), workspace, order)  # type: ignore[arg-type]
+        stage(remote, object(), workspace, request)  # type: ignore[arg-type]
     assert (caught.value.path, caught.value.repository) == ("t", main.repository.id)
     workspace.drop()
 

@@ -31,7 +31,7 @@ from lakebed.model import ObjectInfo, WorkspaceInfo
 
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_pyspark, is_remote
-from lakebed_spark._staging import Order
+from lakebed_spark._staging import WriteRequest
 from lakebed_spark.transactions import transaction
 from lakebed_spark.writing import Mode
 
@@ -95,17 +95,17 @@ class Sink:
             if mark.is_in(workspace):
                 raise _Nothing("it was committed before")
             place, kind = tx._place.to(self.place.path), self.format.lower()
-            order = Order(place, self.mode, self.partition_by, kind, self.options)
+            request = WriteRequest(place, self.mode, self.partition_by, kind, self.options)
             # A batch without rows may come twice. A commit would also wake a stream that follows this branch, without
             # end. A query of the frame would make Spark compute it again, so its files are read where possible.
             quiet, countable = self.mode != "overwrite", kind == "parquet" and not is_cloud(place_of(workspace))
             if quiet and not countable and frame.isEmpty():
                 raise _Nothing("it has no rows")
             with _stored(workspace, mark) as stored:
-                rows = tx._stage(frame, order)
+                rows = tx._stage(frame, request)
                 if quiet and countable and not _have_rows(rows, place_of(workspace)):
                     raise _Nothing("it has no rows")
-                tx._show(order, rows, stored())
+                tx._show(request, rows, stored())
 
     def _branch(self) -> lakebed.Branch:
         return self.access.connect().repository(self.place.repository).branch(self.place.ref)

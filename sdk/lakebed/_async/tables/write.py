@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lakebed import _checks
 from lakebed._async.objects.interfaces import ObjectWriter
-from lakebed._async.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
+from lakebed._async.tables.checks import WriteRequest, compare, explain_ref, located, look, refuse_folder
 from lakebed._async.tables.scan import place_of
 from lakebed._async.tables.upload import TableUpload
 from lakebed._bulk import progress_bar as render_progress
@@ -53,65 +53,65 @@ async def write_parquet(
     if mode is None:
         mode = "overwrite" if path.endswith(".parquet") else "append"
     by = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-    order = Order(path, by, mode, schema, max_rows_per_file, compression, message, partition_values, progress)
+    request = WriteRequest(path, by, mode, schema, max_rows_per_file, compression, message, partition_values, progress)
     where = place_of(target._target, path)
     with located(where, "write_parquet"):
-        order.check()
+        request.check()
         try:
-            return await _write(target, order, data, where)
+            return await _write(target, request, data, where)
         except NotFoundError as error:
             await explain_ref(target._target, where, "write_parquet", error)
             raise
 
 
-async def _write(target: TableWriter, order: Order, data: object, where: Place) -> list[ObjectInfo]:
+async def _write(target: TableWriter, request: WriteRequest, data: object, where: Place) -> list[ObjectInfo]:
     from lakebed._tables import frames, writing
 
     reader = await run_in_thread(frames.to_reader, data)
-    writing.check(reader.schema, order.partition_by, order.max_rows_per_file, order.compression)
+    writing.check(reader.schema, request.partition_by, request.max_rows_per_file, request.compression)
     with (
         TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local,
-        render_progress.counting(f"write {order.path}", order.progress) as tally,
+        render_progress.counting(f"write {request.path}", request.progress) as tally,
     ):
         writer = writing.Writer(
             reader.schema,
             Path(local),
-            order.partition_by,
-            max_rows_per_file=order.max_rows_per_file,
-            compression=order.compression,
-            one_file=order.one_file,
-            partition_values=order.partition_values,
+            request.partition_by,
+            max_rows_per_file=request.max_rows_per_file,
+            compression=request.compression,
+            one_file=request.one_file,
+            partition_values=request.partition_values,
         )
-        upload = target._table_upload(order.message, tally)
+        upload = target._table_upload(request.message, tally)
         try:
-            upload.alone = order.one_file and order.mode == "error"
+            upload.alone = request.one_file and request.mode == "error"
             view = await upload.view()
-            known = await look(view, order, where)
+            known = await look(view, request, where)
             if known:
-                await compare(view, order, known, reader.schema, where)
+                await compare(view, request, known, reader.schema, where)
             step = writer.steps(reader, keep_schema=not known)
             folders: set[str] = set()
             while (piece := await run_in_thread(step)) is not None:
                 folders.add(piece.folder)
-                await upload.add(_path_of(order, piece), HashedFile(piece.file, piece.checksum), piece.size)
-            return await upload.finish(*_replaced(order, folders))
+                await upload.add(_path_of(request, piece), HashedFile(piece.file, piece.checksum), piece.size)
+            return await upload.finish(*_replaced(request, folders))
         except BaseException:
             await run_in_thread(writer.abandon)
             await upload.abandon()
             raise
 
 
-def _path_of(order: Order, piece: Piece) -> str:
-    return order.path if order.one_file else order.folder + piece.place
+def _path_of(request: WriteRequest, piece: Piece) -> str:
+    return request.path if request.one_file else request.folder + piece.place
 
 
-def _replaced(order: Order, folders: set[str]) -> tuple[list[str], str]:
+def _replaced(request: WriteRequest, folders: set[str]) -> tuple[list[str], str]:
     """The prefixes below which only what was written is left, and a common prefix of them."""
-    if order.one_file or order.mode not in ("overwrite", "overwrite_partitions"):
-        return [], order.folder
-    if order.mode == "overwrite":
-        return [order.folder], order.folder
-    return sorted(order.folder + folder for folder in folders), order.folder
+    if request.one_file or request.mode not in ("overwrite", "overwrite_partitions"):
+        return [], request.folder
+    if request.mode == "overwrite":
+        return [request.folder], request.folder
+    return sorted(request.folder + folder for folder in folders), request.folder
 
 
 async def write_file(

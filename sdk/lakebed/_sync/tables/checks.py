@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/tables/checks.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""What is asked before a table is written: whether the order makes sense, and whether the data fit what is there.
+"""The checks before a table is written: whether the request is valid, and whether the data fit what is there.
 
 Nothing here writes.
 """
@@ -46,8 +46,8 @@ MODES = ("append", "overwrite", "overwrite_partitions", "error")
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What is to be written, and how."""
+class WriteRequest:
+    """A write of a table: its path, and how it is written."""
 
     path: str
     partition_by: tuple[str, ...]
@@ -88,25 +88,25 @@ class Order:
             raise InvalidRequestError("mode='overwrite_partitions' needs partition_by; 'overwrite' replaces everything")
 
 
-def look(view: ObjectReader, order: Order, where: Place) -> list[ObjectInfo]:
+def look(view: ObjectReader, request: WriteRequest, where: Place) -> list[ObjectInfo]:
     """Files of the present table that the data are compared with. Refuses what must not be there."""
-    if order.one_file:
-        refuse_folder(view, where, "write_parquet", f"; to write into it, name it {order.path + '/'!r}")
-        if order.mode == "error" and view.exists(order.path):
-            raise _exists(where, order.path)
+    if request.one_file:
+        refuse_folder(view, where, "write_parquet", f"; to write into it, name it {request.path + '/'!r}")
+        if request.mode == "error" and view.exists(request.path):
+            raise _exists(where, request.path)
         return []
-    bare = order.path.rstrip("/")
+    bare = request.path.rstrip("/")
     if bare and view.exists(bare):
         raise where.invalid(
             "write_parquet", f"{bare!r} is an object, so there can be no table below it; delete it first"
         )
-    if order.mode == "overwrite":
+    if request.mode == "overwrite":
         return []
     files = []
-    for row in view.list(order.folder, limit=1 if order.mode == "error" else _LISTED):
-        if order.mode == "error":
+    for row in view.list(request.folder, limit=1 if request.mode == "error" else _LISTED):
+        if request.mode == "error":
             raise _exists(where, row.path)
-        if isinstance(row, ObjectInfo) and is_data(row.path[len(order.folder) :], ENDINGS["parquet"]):
+        if isinstance(row, ObjectInfo) and is_data(row.path[len(request.folder) :], ENDINGS["parquet"]):
             files.append(row)
     return _sample(files)
 
@@ -133,41 +133,43 @@ def _exists(where: Place, there: str) -> ObjectExistsError:
     )
 
 
-def compare(view: ObjectReader, order: Order, known: Sequence[ObjectInfo], schema: pa.Schema, where: Place) -> None:
+def compare(
+    view: ObjectReader, request: WriteRequest, known: Sequence[ObjectInfo], schema: pa.Schema, where: Place
+) -> None:
     """Refuse data that would make a table of two schemas, or of two layouts. Reads the footers of the known files."""
     from lakebed._tables import schemas
 
     found = run_in_thread(schemas.stored, schema)
     read_at, shared = blocking(partial(_read_at, view, None)), shared_directory(view._target)
     places = [shared.find(one.physical_address, one.size) for one in known]
-    there = gather([partial(_schema_of, order, *pair, read_at, where) for pair in zip(known, places, strict=True)])
+    there = gather([partial(_schema_of, request, *pair, read_at, where) for pair in zip(known, places, strict=True)])
     for file, expected in zip(known, there, strict=True):
-        _compare_one(order, file, expected, found, where)
+        _compare_one(request, file, expected, found, where)
 
 
 def _schema_of(
-    order: Order, file: ObjectInfo, local: str | None, read_at: Callable[..., Any], where: Place
+    request: WriteRequest, file: ObjectInfo, local: str | None, read_at: Callable[..., Any], where: Place
 ) -> pa.Schema:
     from lakebed._tables import reading
 
     opener = partial(RangeRaw, file.path, file.size, file.checksum, partial(read_at, file.path))
-    one = reading.File(file.path, file.path[len(order.folder) :], opener, local)
+    one = reading.File(file.path, file.path[len(request.folder) :], opener, local)
     return (run_in_thread(reading.Opened, where, [one], reading.ReadOptions(operation="write_parquet"))).schema
 
 
-def _compare_one(order: Order, file: ObjectInfo, expected: pa.Schema, found: pa.Schema, where: Place) -> None:
+def _compare_one(request: WriteRequest, file: ObjectInfo, expected: pa.Schema, found: pa.Schema, where: Place) -> None:
     from lakebed._tables import partitions, schemas
 
-    layout = partitions.layout(file.path[len(order.folder) :], expected)
-    if layout != order.partition_by:
+    layout = partitions.layout(file.path[len(request.folder) :], expected)
+    if layout != request.partition_by:
         said = f"partition_by={list(layout)}" if layout else "no partition_by"
         raise where.invalid(
             "write_parquet",
-            f"{file.path!r} of the table was written with {said}, not {list(order.partition_by)}: use the same, or "
+            f"{file.path!r} of the table was written with {said}, not {list(request.partition_by)}: use the same, or "
             "overwrite",
         )
     unlike = schemas.differences("the data", expected, found)
-    if order.schema == "unify":
+    if request.schema == "unify":
         unlike = [
             one for one in unlike if None not in (one.expected, one.found) and "null" not in (one.expected, one.found)
         ]
