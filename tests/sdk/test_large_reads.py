@@ -221,3 +221,11 @@ def test_a_large_read_works_while_the_interpreter_ends(tmp_path: Path) -> None:
     script.write_text(AT_EXIT)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("read\n", "")
+
+
+def test_a_closed_block_exports_no_memory() -> None:
+    received = Received(8, hashed=True)
+    received.add(b"half")
+    received.close()
+    with pytest.raises(ValueError, match="released"):
+        received.add(b"more")

@@ -60,7 +60,9 @@ class Received:
         return self._memory.getvalue()
 
     def close(self) -> None:
-        """End the second thread after its present step."""
+        """End the second thread after its present step. Nothing can be added afterwards."""
+        # an error refers to this object and back: Python 3.13 may free the memory of such a cycle before the view of it
+        self._view.release()
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
