@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from lakebed_auth.actions import suggestion
 from lakebed_auth.errors import PolicyError
@@ -17,8 +17,7 @@ MAPPED_BITS: Final = 96
 """An IPv4 address in IPv6 form (`::ffff:10.0.0.1`) has this many bits in front."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """What conditions may ask about a request. None: the request has no such field.
 
     `source_ip`: the address of the client. `branch`: the branch that the request reads or writes; the empty string for
@@ -35,7 +34,7 @@ class Context:
 
     def at(self, branch: str | None, ref: str | None) -> Context:
         """Return this context with another branch and ref; None keeps the present one."""
-        return replace(self, branch=self.branch if branch is None else branch, ref=self.ref if ref is None else ref)
+        return self._replace(branch=self.branch if branch is None else branch, ref=self.ref if ref is None else ref)
 
 
 @dataclass(frozen=True, slots=True)

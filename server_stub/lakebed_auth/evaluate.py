@@ -47,6 +47,8 @@ class Compiled:
         Denied: a statement denies it, or a condition about the address cannot be evaluated. Neutral: no statement
         applies, which refuses it as well.
         """
+        if len(self._rule_sets) == 1:
+            return self._rule_sets[0].decide(action, resource, context)
         decision: Decision | None = None
         for rules in self._rule_sets:
             found = rules.decide(action, resource, context)
@@ -83,8 +85,9 @@ class Compiled:
 
     def check(self, needs: Needs, context: Context) -> Refusal | None:
         """Return the first permission that is missing; a denied one before others. None: all needs are met."""
-        if isinstance(needs, Need):
+        if type(needs) is Need:
             return self._check_one(needs, context)
+        assert not isinstance(needs, Need)
         refusals = [self.check(part, context) for part in needs.parts]
         missing = [refusal for refusal in refusals if refusal is not None]
         denied = [refusal for refusal in missing if refusal.decision.effect == "denied"]

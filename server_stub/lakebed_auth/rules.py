@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from lakebed_auth import arn
-from lakebed_auth.actions import KNOWN_ACTIONS
 from lakebed_auth.conditions import CompiledCondition, Context
 from lakebed_auth.policy import Policy, Statement
 from lakebed_auth.wildcard import Wildcard
@@ -60,16 +59,21 @@ class _Rule:
 
 
 class _Index:
-    """Rules of one action and one effect, by the characters before the first wildcard of their resources."""
+    """Rules of one action and one effect, by the characters before the first wildcard of their resources.
+
+    Only patterns that may match a resource that begins with `scope`.
+    """
 
     __slots__ = ("_by_length", "_literal", "rules")
 
-    def __init__(self, rules: list[_Rule]) -> None:
+    def __init__(self, rules: list[_Rule], scope: str) -> None:
         self.rules = rules
         self._literal: dict[str, list[_Rule]] = {}
         by_length: dict[int, dict[str, list[tuple[Wildcard, _Rule]]]] = {}
         for rule in rules:
             for pattern in rule.resources:
+                if not pattern.may_match_below(scope):
+                    continue
                 if pattern.is_literal:
                     self._literal.setdefault(pattern.prefix, []).append(rule)
                 else:
@@ -96,9 +100,13 @@ class _Index:
         found = list(self._literal.get(resource, ()))
         for length, by_prefix in self._by_length:
             for pattern, rule in by_prefix.get(resource[:length], ()):
-                if pattern.matches(resource):
+                if pattern.is_prefix or pattern.matches(resource):
                     found.append(rule)
         return found
+
+
+_REPOSITORY: Final = arn.repository("")
+_MOST_INDEXES: Final = 1000
 
 
 class _OfAction(NamedTuple):
@@ -109,7 +117,7 @@ class _OfAction(NamedTuple):
 class RuleSet:
     """The statements of some policies for one user. Safe for threads: they at worst index an action twice."""
 
-    __slots__ = ("_by_action", "_fields", "_rules")
+    __slots__ = ("_fields", "_indexes", "_rules")
 
     def __init__(self, policies: Iterable[Policy], user: str) -> None:
         policies = list(policies)
@@ -125,11 +133,11 @@ class RuleSet:
             for number, statement in enumerate(policy.statements, 1)
         )
         self._rules = [_Rule(*one, order, user) for order, one in enumerate(numbered)]
-        self._by_action: dict[str, _OfAction] = {}
+        self._indexes: dict[tuple[str, str], _OfAction] = {}
 
     def decide(self, action: str, resource: str, context: Context) -> Decision:
         """Return the decision about one resource: a denial comes before what allows it."""
-        found = self._of(action)
+        found = self._of(action, _scope(resource))
         return found.denies.decide(resource, context) or found.allows.decide(resource, context) or NEUTRAL
 
     def may_deny(self, action: str, prefix: str, context: Context) -> bool:
@@ -158,11 +166,21 @@ class RuleSet:
         """Return whether a statement allows the action on some resource."""
         return bool(self._of(action).allows.rules)
 
-    def _of(self, action: str) -> _OfAction:
-        found = self._by_action.get(action)
+    def _of(self, action: str, scope: str = "") -> _OfAction:
+        found = self._indexes.get((action, scope))
         if found is None:
             rules = [rule for rule in self._rules if any(pattern.matches(action) for pattern in rule.actions)]
-            found = _OfAction(*(_Index([rule for rule in rules if rule.is_deny is deny]) for deny in (True, False)))
-            if action in KNOWN_ACTIONS:  # others come from clients: they would fill the memory
-                self._by_action[action] = found
+            by_effect = ([rule for rule in rules if rule.is_deny is deny] for deny in (True, False))
+            found = _OfAction(*(_Index(some, scope) for some in by_effect))
+            if len(self._indexes) >= _MOST_INDEXES:  # actions and repositories come from clients
+                self._indexes.clear()
+            self._indexes[action, scope] = found
         return found
+
+
+def _scope(resource: str) -> str:
+    """The part of a resource that names its repository. Empty for other resources."""
+    if not resource.startswith(_REPOSITORY):
+        return ""
+    end = resource.find("/", len(_REPOSITORY))
+    return resource if end < 0 else resource[:end]

@@ -15,10 +15,11 @@ class Wildcard:
     All other characters are themselves; upper and lower case differ. With `user`, `${user}` is the id of that user. The
     id is literal: a `*` in it matches a `*` only.
 
-    `prefix` holds the characters before the first wildcard. When `is_literal`, there is no wildcard.
+    `prefix` holds the characters before the first wildcard. When `is_literal`, there is no wildcard. When `is_prefix`,
+    the only wildcard is a star at the end.
     """
 
-    __slots__ = ("_first", "_last", "_middle", "is_literal", "prefix")
+    __slots__ = ("_first", "_last", "_middle", "is_literal", "is_prefix", "prefix")
 
     def __init__(self, pattern: str, *, user: str | None = None) -> None:
         first, *rest = (_Part(text, user) for text in pattern.split("*"))
@@ -27,6 +28,8 @@ class Wildcard:
         self._middle = [part for part in rest if part.length]
         self.prefix = self._first.prefix
         self.is_literal = self._last is None and len(self.prefix) == self._first.length
+        self.is_prefix = not rest and self._last is not None and not self._last.length
+        self.is_prefix = self.is_prefix and len(self.prefix) == self._first.length
 
     def matches(self, text: str) -> bool:
         """Return whether the whole text has this pattern. Takes a time that is linear in the text."""

@@ -21,10 +21,11 @@ _MOST_USERS: Final = 10_000
 
 
 class Known(NamedTuple):
-    """A user and the user's compiled policies."""
+    """A user and the user's compiled policies. `asks_branch`: whether a condition of them asks for the branch."""
 
     user: User
     policies: Compiled
+    asks_branch: bool
 
 
 class Permissions:
@@ -67,7 +68,8 @@ class Permissions:
             raise RequestError("unauthenticated", f"user {user!r} is disabled; ask an administrator")
         if len(cache) >= _MOST_USERS:
             cache.pop(next(iter(cache)))
-        known = cache[user] = Known(row, compiled(policies, user))
+        rights = compiled(policies, user)
+        known = cache[user] = Known(row, rights, rights.asks("fs:Branch"))
         return known
 
 

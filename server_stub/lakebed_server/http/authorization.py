@@ -23,12 +23,11 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
     if permissions is None:
         return
     known = await permissions.of(call.user)
-    asks_branch = known.policies.asks("fs:Branch")
     branch, spared = plain_branch(asked.branch), False
-    if asked.workspace and (asked.spares_creator or asks_branch):
+    if asked.workspace and (asked.spares_creator or known.asks_branch):
         workspace = await call.engine.workspaces.get(repository, asked.workspace)
         branch, spared = workspace.branch, asked.spares_creator and workspace.creator == call.user
-    elif asked.ref and not branch and asks_branch:
+    elif asked.ref and not branch and known.asks_branch:
         branch = await _branch_of(call, repository, asked.ref)
     context = Context(
         source_ip=call.client_address or None, branch=branch, ref=asked.ref or asked.branch, source=call.source
