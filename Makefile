@@ -151,6 +151,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/word_lint.py
+	$(BIN)/python tools/assertion_lint.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_auth server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples

@@ -71,7 +71,7 @@ class Working(Lake):
             self.runner.run(asyncio.sleep(0.002))
 
     def until_idle(self) -> None:
-        """Let the tasks of all servers end, also of those that no longer answer."""
+        """Let the tasks of all servers end, including the servers that no longer answer."""
         self.until(lambda: not any(engine.tasks._runner._mine for engine in (self.engine, *self._others)))
 
     def start(self, *paths: tuple[str, str, str], expect: int = 202, **more: Any) -> Any:

@@ -55,7 +55,7 @@ def test_unknown_metadata_files_are_not_found(lake: Lake, path: str, unknown: st
 def test_a_metarange_is_no_range(lake: Lake) -> None:
     lake.put("a.csv", b"1")
     metarange = lake.commit("one")["meta_range_id"]
-    lake("GET", f"{AT}/object/range/{metarange}", expect=404)
+    assert lake("GET", f"{AT}/object/range/{metarange}", expect=404)["kind"] == "object_not_found"
 
 
 def test_invalid_requests_for_metadata_files_are_refused(lake: Lake) -> None:
