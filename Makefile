@@ -135,8 +135,8 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server s3 schemathesis \
-		pytest-stores pytest-simulation interpreters types pytest-histories generated lint layers locks
+		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server s3 schemathesis \
+		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
