@@ -14,7 +14,7 @@ from typing import Any
 from lakebed.errors import InvalidRequestError
 
 MAX_PATH_BYTES = 1024
-_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 def _encodable(text: str, what: str) -> bytes:

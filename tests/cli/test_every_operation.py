@@ -66,6 +66,7 @@ LEFT_OUT = {
         "already_set_up",
         body={"username": "admin"},
     ),
+    "getGroupACL": Plain("groups have policies, no access control lists", "Groups.policies", "policy_not_found"),
     "getAuthCapabilities": Plain("constant: no passwords and no invitations", "Lake.info", 200),
     "createBranchProtectionRulePreflight": Plain(
         "says only that the repository is there", "Repository.set_protection", 204
@@ -125,14 +126,43 @@ WITHIN = "a step of it, not a verb of its own"
 REACHED = {
     "healthCheck": Reached("Lake.healthy", "doctor"),
     "getConfig": Reached("Lake.info", "config server"),
-    "getCurrentUser": Reached("Lake.user", "doctor"),
+    "getCurrentUser": Reached("Lake.user", "whoami"),
     "getSetupState": Reached("Lake.is_set_up", "config server"),
     "login": Reached("Lake.session_token", "key token"),
     "logout": Reached("Lake.end_session_tokens", "key end-tokens"),
-    "listUserCredentials": Reached("Lake.access_keys", "key list"),
-    "createCredentials": Reached("Lake.create_access_key", "key create"),
-    "getCredentials": Reached("Lake.access_key", "key show"),
-    "deleteCredentials": Reached("Lake.drop_access_key", "key delete"),
+    "listUserCredentials": Reached("Keys.list", "key list"),
+    "createCredentials": Reached("Keys.create", "key create"),
+    "getCredentials": Reached("Keys.get", "key show"),
+    "deleteCredentials": Reached("Keys.drop", "key delete"),
+    "listUsers": Reached("Users.list", "user list"),
+    "createUser": Reached("Users.create", "user create"),
+    "getUser": Reached("Users.get", "user show"),
+    "updateUser": Reached("Users.update", "user disable"),
+    "deleteUser": Reached("Users.drop", "user delete"),
+    "listUserGroups": Reached("Users.groups", "user show"),
+    "listUserPolicies": Reached("Users.policies", "user show"),
+    "attachPolicyToUser": Reached("Users.attach", "policy attach"),
+    "detachPolicyFromUser": Reached("Users.detach", "policy detach"),
+    "grantRepositoryToUser": Reached("Users.grant", "grant"),
+    "revokeRepositoryFromUser": Reached("Users.revoke", "revoke"),
+    "listGroups": Reached("Groups.list", "group list"),
+    "createGroup": Reached("Groups.create", "group create"),
+    "getGroup": Reached("Groups.get", "group show"),
+    "deleteGroup": Reached("Groups.drop", "group delete"),
+    "listGroupMembers": Reached("Groups.members", "group members"),
+    "addGroupMembership": Reached("Groups.add", "group add"),
+    "deleteGroupMembership": Reached("Groups.remove", "group remove"),
+    "listGroupPolicies": Reached("Groups.policies", "group show"),
+    "attachPolicyToGroup": Reached("Groups.attach", "policy attach"),
+    "detachPolicyFromGroup": Reached("Groups.detach", "policy detach"),
+    "grantRepositoryToGroup": Reached("Groups.grant", "grant"),
+    "revokeRepositoryFromGroup": Reached("Groups.revoke", "revoke"),
+    "listPolicies": Reached("Policies.list", "policy list"),
+    "createPolicy": Reached("Policies.create", "policy create"),
+    "getPolicy": Reached("Policies.get", "policy show"),
+    "updatePolicy": Reached("Policies.update", "policy edit"),
+    "deletePolicy": Reached("Policies.drop", "policy delete"),
+    "simulate": Reached("Lake.simulate", "can"),
     "listRepositories": Reached("Lake.repositories", "repo list"),
     "createRepository": Reached("Repository.create", "repo create"),
     "getRepository": Reached("Repository.info", "repo show"),
@@ -223,7 +253,7 @@ def test_every_operation_is_reached_or_left_out_for_a_reason() -> None:
 def test_the_gateway_makes_a_call_of_each_reached_operation_and_of_no_other() -> None:
     """The SDK sends nothing but what its gateway makes, under the name of the operation."""
     written = "".join(path.read_text() for path in (SOURCES / "_gateway").rglob("*.py"))
-    called = set(re.findall(r'"([a-z]+[A-Z]\w*|commit|login|logout|setup)"', written))
+    called = set(re.findall(r'"([a-z]+[A-Z]\w*|commit|login|logout|setup|simulate)"', written))
     operations = {operation.operation_id for operation in OPERATIONS}
     assert called & operations == REACHED.keys()
 
@@ -259,7 +289,14 @@ def test_operations_without_a_verb_work_by_lakebed_api(run: Run, place: lakebed.
     handle, _, verb = plain.instead.partition(".")
     assert inspect.isfunction(getattr(getattr(lakebed, handle), verb))
     (operation,) = [one for one in OPERATIONS if one.operation_id == name]
-    values = {"repository": place.id, "branch": "main", "ref": "main", "uploadId": "u", "partNumber": "1"}
+    values = {
+        "repository": place.id,
+        "branch": "main",
+        "ref": "main",
+        "uploadId": "u",
+        "partNumber": "1",
+        "groupId": "Admins",
+    }
     path = re.sub(r"\{(\w+)\}", lambda found: values[found[1]], operation.path)
     arguments = ["api", operation.method, path, "--json"]
     for key, value in plain.params.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Verb)
-@click.argument("method", type=click.Choice(["GET", "HEAD", "POST", "PUT", "DELETE"], case_sensitive=False))
+@click.argument("method", type=click.Choice(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], case_sensitive=False))
 @click.argument("path", metavar="PATH")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Query parameter; may be repeated.")
 @click.option("--body", type=click.File("rb"), metavar="FILE", help="JSON to send; - reads it from standard input.")

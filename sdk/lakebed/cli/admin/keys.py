@@ -1,4 +1,4 @@
-"""`lakebed key`: the caller's access keys. A secret is shown once, when its key is made."""
+"""`lakebed key`: access keys. A secret is shown once, when its key is made."""
 
 from __future__ import annotations
 
@@ -13,64 +13,71 @@ if TYPE_CHECKING:
     from lakebed import AccessKey
 
 
+user_option = click.option("--user", default="", metavar="USER", help="The keys of another user.")
+
+
 @click.group(cls=Noun)
 def key() -> None:
-    """Make, list and remove your own access keys."""
+    """Make, list and remove access keys: your own, or with --user those of another user."""
 
 
 @key.command()
+@user_option
 @pass_app
-def create(app: App) -> None:
+def create(app: App, user: str) -> None:
     """Create another access key. The command shows its secret once.
 
     \b
     Example: lakebed key create
     """
     with app.lake() as lake:
-        made = lake.create_access_key()
+        made = lake.keys.create(user)
     text = output.table([("access key id", made.id), ("secret access key", made.secret)])
     output.show(app, text, {**output.record(made), "secret": made.secret})
 
 
 @key.command("list")
+@user_option
 @pass_app
-def list_(app: App) -> None:
-    """List your access keys.
+def list_(app: App, user: str) -> None:
+    """List access keys.
 
     \b
     Example: lakebed key list
     """
     with app.lake() as lake:
-        output.rows(app, lake.access_keys(), _line)
+        output.rows(app, lake.keys.list(user), _line)
 
 
 @key.command()
 @click.argument("found_id", metavar="ID")
+@user_option
 @pass_app
-def show(app: App, found_id: str) -> None:
-    """Show the creation time of one of your access keys.
+def show(app: App, found_id: str, user: str) -> None:
+    """Show the creation time of an access key.
 
     \b
     Example: lakebed key show AKIA…
     """
     with app.lake() as lake:
-        found = lake.access_key(found_id)
+        found = lake.keys.get(found_id, user)
     output.show(app, _line(found), output.record(found))
 
 
 @key.command()
 @click.argument("found_id", metavar="ID")
+@user_option
 @yes_option
 @pass_app
-def delete(app: App, found_id: str, yes: bool) -> None:
-    """Remove one of your access keys and end its tokens. The key of this command and the last key cannot be removed.
+def delete(app: App, found_id: str, user: str, yes: bool) -> None:
+    """Remove an access key and end its tokens. The key of this command and your last key cannot be removed.
 
     \b
     Example: lakebed key delete AKIA… --yes
     """
     confirm(f"Remove access key {output.shown(found_id)}?", yes=yes)
     with app.lake() as lake:
-        lake.drop_access_key(found_id)
+        lake.keys.drop(found_id, user)
     output.say(app, f"Access key {output.shown(found_id)} does not work any more.", {"deleted": found_id})
 
 

@@ -1,0 +1,1 @@
+"""The verbs about users, groups, policies, and what they allow."""
