@@ -243,6 +243,8 @@ PLACES = {
     "dest_path": "b",
     "tag": "v1",
     "user_id": "admin",
+    "group_id": "Viewers",
+    "policy_id": "AuditReadAll",
     "type": "range",
 }
 """What arguments are called in the generated client, and what is there."""
@@ -277,6 +279,16 @@ NOT_HERE = {
 
 REFUSED = {
     "AuthApi.login": 401,  # another key than this one
+    "AuthApi.create_policy": 400,  # statements that are made up
+    "AuthApi.update_policy": 400,
+    "AuthApi.delete_user": 409,  # the last administrator
+    "AuthApi.delete_group_membership": 404,  # after `delete_group`, which comes before
+    "AuthApi.get_group": 404,
+    "AuthApi.list_group_members": 404,
+    "AuthApi.list_group_policies": 404,
+    "AuthApi.detach_policy_from_group": 404,
+    "AuthApi.detach_policy_from_user": 404,  # after `delete_policy`
+    "AuthApi.get_policy": 404,
     "AuthApi.get_credentials": 404,
     "AuthApi.delete_credentials": 404,
     "BranchesApi.delete_branch": 403,  # the default branch
