@@ -92,8 +92,13 @@ def test_commit_with_unknown_outcome_names_the_next_step(door: Door, wire: respx
 
 def test_every_step_is_of_a_known_kind_and_names_calls_that_there_are() -> None:
     handles: dict[str, type] = {
-        "lake": lakebed.Lake, "repo": lakebed.Repository, "ref": lakebed.Ref, "tag": lakebed.Tag,
-        "users": lakebed.Users, "groups": lakebed.Groups, "policies": lakebed.Policies,
+        "lake": lakebed.Lake,
+        "repo": lakebed.Repository,
+        "ref": lakebed.Ref,
+        "tag": lakebed.Tag,
+        "users": lakebed.Users,
+        "groups": lakebed.Groups,
+        "policies": lakebed.Policies,
     }
     assert set(next_steps._STEPS) <= set(BY_KIND)
     texts = [*next_steps._STEPS.values(), next_steps._BRANCH, next_steps._FIXED]
