@@ -10,6 +10,8 @@ from typing import Any
 
 import lakebed
 import pytest
+from lakebed._bulk import working_directory
+from lakebed._bulk.hash_cache import md5_of
 from lakebed._bulk.working_directory import opened
 from lakebed._direct import copy
 from lakebed._sync.bulk import fetch
@@ -167,10 +169,10 @@ def test_a_clone_that_was_broken_off_goes_on(
     directory, source = tmp_path / "wd", f"{main.repository.id}/main/data"
     copy_object = copy.copy_object
 
-    def stop(shared: Any, info: Any, target: Path) -> bool:
+    def stop(shared: Any, info: Any, *target: Any) -> bool:
         if info.path == "data/sub/b.txt":
             raise KeyboardInterrupt
-        return copy_object(shared, info, target)
+        return copy_object(shared, info, *target)
 
     monkeypatch.setattr(fetch, "copy_object", stop)
     run("local", "clone", source, str(directory), code=130)
@@ -191,14 +193,58 @@ def test_status_hashes_only_files_with_new_mtime_or_size(run: Run, top: Path, mo
         os.utime(file, (past, past))
     assert status(run, top) == {}
     read: list[Path] = []
-    from lakebed._bulk import working_directory as state
-
-    monkeypatch.setattr(state, "md5_of", lambda file: read.append(file) or "0" * 32)  # type: ignore[func-returns-value]
+    monkeypatch.setattr(working_directory, "md5_of", lambda file: read.append(file) or "0" * 32)  # type: ignore[func-returns-value]
     assert status(run, top) == {}
     assert read == []
     (top / "a.txt").write_bytes(b"A")
     assert status(run, top) == {"a.txt": "changed"}
     assert read == [top / "a.txt"]
+
+
+@pytest.mark.parametrize("data_path", ["direct", "proxied"])
+def test_status_reads_no_file_of_a_new_clone(
+    run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_path: str
+) -> None:
+    monkeypatch.setenv("LAKEBED_DATA_PATH", data_path)
+    main.put("data/large", b"x" * (3 << 20))
+    main.commit("second")
+    top = tmp_path / "wd"
+    run("local", "clone", f"{main.repository.id}/main/data", str(top))
+    main.put_many({"data/c.txt": b"C", "data/e.txt": b"e"})
+    main.commit("third")
+    run("local", "pull", str(top))
+    read: list[Path] = []
+    monkeypatch.setattr(working_directory, "md5_of", lambda file: read.append(file) or md5_of(file))  # type: ignore[func-returns-value]
+    assert status(run, top) == {}
+    assert read == []
+    for name in ("a.txt", "c.txt"):
+        (top / name).write_bytes(b"!")  # in the same second, the same inode and size
+    assert status(run, top) == {"a.txt": "changed", "c.txt": "changed"}
+    assert read == [top / "a.txt", top / "c.txt"]
+
+
+def test_names_sort_as_paths_of_objects(run: Run, main: lakebed.Branch, top: Path) -> None:
+    """The directory is compared with the index in one pass, so both must have the same order."""
+    names = ["a-b/c", "a.b", "a/b", "a/b-c", "a0", "ä/b", "é", "\U0001f600", "\uffff/z", "A/b"]
+    for name in names:
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_bytes(name.encode())
+    assert status(run, top) == dict.fromkeys(names, "added")
+    run("local", "commit", str(top), "-m", "many")
+    assert status(run, top) == {}
+    (top / "a-b" / "c").unlink()
+    (top / "é").write_bytes(b"e")
+    assert status(run, top) == {"a-b/c": "removed", "é": "changed"}
+
+
+def test_a_directory_becomes_a_file_or_a_link(run: Run, main: lakebed.Branch, top: Path, tmp_path: Path) -> None:
+    (top / "sub").rename(tmp_path / "elsewhere")
+    (top / "sub").write_bytes(b"a file now")
+    assert status(run, top) == {"sub": "added", "sub/b.txt": "removed"}
+    (top / "sub").unlink()
+    (top / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(UserWarning, match="1 in .* left out"):
+        assert status(run, top) == {}  # the files are there, so a commit does not remove them
 
 
 def test_invalid_directories_are_refused(run: Run, main: lakebed.Branch, top: Path, tmp_path: Path) -> None:

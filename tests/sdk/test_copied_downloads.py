@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import resource
 import secrets
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import lakebed
 import pytest
 from lakebed._direct import copy
 from lakebed._direct.shared_directory import SharedDirectory
-from lakebed._files import appearing
+from lakebed._files import appearing, write_file
 from lakebed._integration.sync import shared_directory
 
-from tests.support.server import RunningServer, running_server
+from tests.support.server import RunningServer, clean_environment, running_server
 
 MIB = 1 << 20
 CONTENTS = {"d/small": b"small", "d/empty": b"", "d/e/large": bytes(range(256)) * (3 * MIB // 256)}
@@ -42,8 +47,8 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     real = copy.copy_object
 
-    def note(directory: SharedDirectory, info: lakebed.ObjectInfo, target: Path) -> bool:
-        is_here = real(directory, info, target)
+    def note(directory: SharedDirectory, info: lakebed.ObjectInfo, *target: Any) -> bool:
+        is_here = real(directory, info, *target)
         names.extend([info.path] * is_here)
         return is_here
 
@@ -121,19 +126,45 @@ def test_a_file_that_is_gone_is_asked_of_the_server(main: lakebed.Branch, copied
     assert "d/small" not in copied
 
 
+@pytest.mark.parametrize("path", CONTENTS)
 def test_an_interrupted_download_leaves_no_part(
-    main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    def interrupt(*_: object) -> str:
-        raise KeyboardInterrupt
+    def interrupt(info: lakebed.ObjectInfo, *_: object) -> None:
+        if info.path == path:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(copy, "_copied", interrupt)
+    monkeypatch.setattr(copy, "_verify", interrupt)
     with pytest.raises(KeyboardInterrupt):
         main.download_tree("d", tmp_path)
-    assert files(tmp_path) == {}
+    name = path.removeprefix("d/")
+    assert files(tmp_path).items() <= EXPECTED.items() - {(name, EXPECTED[name])}
     monkeypatch.undo()
     main.download_tree("d", tmp_path)
     assert files(tmp_path) == EXPECTED
+
+
+def test_a_killed_copy_leaves_no_half_file(server: RunningServer, main: lakebed.Branch, tmp_path: Path) -> None:
+    many = {f"many/{number % 7}/{number}": secrets.token_bytes(50_000) for number in range(2_000)}
+    main.put_many(many)
+    code = (
+        "import lakebed\n"
+        "print('ready', flush=True)\n"
+        f"lakebed.connect().repository({main.repository.id!r}).branch('main').download_tree('many', 'top')"
+    )
+    environment = clean_environment(**server.environment, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        while process.poll() is None and not (tmp_path / "top" / "6").exists():
+            time.sleep(0.001)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    expected = {name.removeprefix("many/"): data for name, data in many.items()}
+    found = {name: data for name, data in files(tmp_path / "top").items() if not name.endswith(".part")}
+    assert 0 < len(found) < len(expected)
+    assert found.items() <= expected.items()
 
 
 @pytest.mark.parametrize("way", [copy._cloned, copy._copied_by_kernel])
@@ -146,13 +177,34 @@ def test_kernel_copy_is_complete_or_declined(way: Callable[..., bool], tmp_path:
     assert (tmp_path / "b").read_bytes() == (content if done else b"")
 
 
-def test_a_file_that_is_written_in_part_does_not_appear(tmp_path: Path) -> None:
+def write_as_stream(file: Path, data: bytes) -> None:
+    with appearing(file) as opened:
+        opened.write(data)
+
+
+@pytest.mark.parametrize("write", [write_as_stream, write_file])
+def test_a_file_that_is_written_in_part_does_not_appear(write: Callable[[Path, bytes], None], tmp_path: Path) -> None:
     """A full disk takes the first part of a write without an error."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        with pytest.raises(OSError, match="too large"), appearing(tmp_path / "a") as file:
-            file.write(b"x" * 2000)
+        with pytest.raises(OSError, match="too large") as caught:
+            write(tmp_path / "a", b"x" * 2000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.filename == str(tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [write_as_stream, write_file])
+def test_an_error_names_the_file_that_was_asked_for(write: Callable[[Path, bytes], None], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    for target, kind in (
+        (tmp_path / "file" / "below", NotADirectoryError),
+        (tmp_path / "folder", IsADirectoryError),
+    ):
+        with pytest.raises(kind) as caught:
+            write(target, b"data")
+        assert caught.value.filename == str(target)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]

@@ -58,6 +58,11 @@ class Known:
         return stat == self.stat and stat.mtime_ns + tick < self.seen_ns
 
 
+def distinct_mtime(now_ns: int) -> int:
+    """A time of change for a file that is written now. Every later change gives the file another time."""
+    return now_ns - TICK_NS - 1
+
+
 class Memory:
     """The rows of one SQLite file. Safe to use from many threads. Use it as a context manager, or close it.
 
@@ -101,7 +106,7 @@ class Memory:
         rows = self._read(f"SELECT {_COLUMNS} FROM files WHERE name = ?", (name,))  # noqa: S608
         return _known(rows[0]) if rows else None
 
-    def names(self) -> Iterator[Known]:
+    def rows(self) -> Iterator[Known]:
         """All rows, in the order of their names' bytes; a page at a time, so rows may be changed between pages."""
         last = ""
         while rows := self._read(
@@ -110,6 +115,11 @@ class Memory:
         ):
             yield from map(_known, rows)
             last = rows[-1][0]
+
+    def between(self, first: str, last: str) -> dict[str, Known]:
+        """The rows from name `first` to name `last`, both included."""
+        query = f"SELECT {_COLUMNS} FROM files WHERE name BETWEEN ? AND ?"  # noqa: S608
+        return {row[0]: _known(row) for row in self._read(query, (first, last))}
 
     def count(self) -> int:
         """How many files are known."""

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 from lakebed.errors import InvalidRequestError
 
@@ -51,34 +52,40 @@ def refuse_no_directory(top: Path) -> None:
 
 
 def walk(top: Path, skip: str = "") -> Iterator[LocalFile]:
-    """Every regular file below `top`, in a stable order, without the directory `skip` at the top.
+    """Every regular file below `top`, in the order of their names, without the directory `skip` at the top.
 
     Links to files are followed, links to directories are not: they may form cycles. A warning at the end names
     what is left out: links to directories and to nothing, pipes, sockets, devices. Raises OSError for a directory
     that cannot be read, and InvalidRequestError for a name that is not UTF-8.
     """
     left_out = _LeftOut(top)
-    for root, folders, names in os.walk(top, onerror=_complain):
-        if skip and Path(root) == top:
-            folders[:] = [folder for folder in folders if folder != skip]
-        folders.sort()
-        base = os.path.relpath(root, top).replace(os.sep, "/")
-        for name in folders:
-            if os.path.islink(path := os.path.join(root, name)):
+    waiting = [(name, path) for name, path in _entries(os.fspath(top), "") if name != f"{skip}/"]
+    while waiting:
+        name, path = waiting.pop()
+        if name.endswith("/"):
+            waiting += _entries(path, name)
+            continue
+        try:
+            found = os.stat(path)
+        except FileNotFoundError:
+            if os.path.islink(path):
                 left_out.add(path)
-        for name in sorted(names):
-            path = os.path.join(root, name)  # Path objects cost more than the stat
-            try:
-                found = os.stat(path)
-            except FileNotFoundError:
-                if os.path.islink(path):
-                    left_out.add(path)
-                continue  # or it was removed since the listing
-            if _is_regular(found):
-                yield LocalFile(_text(name if base == "." else f"{base}/{name}"), Path(path), FileStat.of(found))
-            else:
-                left_out.add(path)
+            continue  # or it was removed since the listing
+        if S_ISREG(found.st_mode):
+            yield LocalFile(_text(name), Path(path), FileStat.of(found))
+        else:
+            left_out.add(path)
     left_out.warn()
+
+
+def _entries(directory: str, below: str) -> list[tuple[str, str]]:
+    """Names below the top and paths of what is in a directory, last name first. Names of directories end in `/`."""
+    with os.scandir(directory) as found:
+        named = [
+            (f"{below}{entry.name}/" if entry.is_dir(follow_symlinks=False) else f"{below}{entry.name}", entry.path)
+            for entry in found
+        ]
+    return sorted(named, reverse=True)
 
 
 class _LeftOut:
@@ -103,22 +110,12 @@ class _LeftOut:
             )
 
 
-def _is_regular(found: os.stat_result) -> bool:
-    from stat import S_ISREG
-
-    return S_ISREG(found.st_mode)
-
-
 def _text(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
         raise InvalidRequestError(f"the file name {name!r} is not UTF-8 and cannot be an object's path") from None
     return name
-
-
-def _complain(error: OSError) -> None:
-    raise error
 
 
 def folder(prefix: str) -> str:

@@ -79,8 +79,8 @@ class Checkout:
         Only files whose size, time or inode is new are read. Raises OSError.
         """
         same: list[Known] = []
-        for file in walk(self.top, skip=OURS):
-            known = self.index.get(file.name)
+        missing: list[Known] = []
+        for file, known in _with_rows(walk(self.top, skip=OURS), self.index.rows(), missing):
             if known is not None and known.is_unchanged(file.stat):
                 continue
             started = time.time_ns()
@@ -95,8 +95,8 @@ class Checkout:
                     self.index.remember(same)
                     same.clear()
         self.index.remember(same)
-        for known in self.index.names():
-            if not (self.top / known.name).is_file():
+        for known in missing:
+            if not (self.top / known.name).is_file():  # the walk does not follow links to directories
                 yield LocalChange("removed", known.name, known=known)
 
     def look(self, name: str) -> LocalChange | None:
@@ -125,6 +125,25 @@ class Checkout:
                 (self.top / folder).rmdir()
             except OSError:
                 return  # something else is in it
+
+
+def _with_rows(
+    files: Iterator[LocalFile], rows: Iterator[Known], missing: list[Known]
+) -> Iterator[tuple[LocalFile, Known | None]]:
+    """Each file with its row. Rows without a file are added to `missing`. Both come in the order of their names."""
+    row = next(rows, None)
+    for file in files:
+        while row is not None and row.name < file.name:
+            missing.append(row)
+            row = next(rows, None)
+        if row is not None and row.name == file.name:
+            yield file, row
+            row = next(rows, None)
+        else:
+            yield file, None
+    while row is not None:
+        missing.append(row)
+        row = next(rows, None)
 
 
 def find_top(start: Path) -> Path:

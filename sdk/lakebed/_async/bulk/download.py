@@ -79,9 +79,9 @@ async def fetch_items(
     if jobs < 1:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     base, tally = folder(prefix), Tally(progress)
-    work = Fetch(ref, memory, tally, jobs, finished)
+    work = Fetch(ref, base, target, memory, tally, jobs, finished)
     try:
-        await work.run(aiter(_to_fetch(ref, base)), base, target)
+        await work.run(aiter(_to_fetch(ref, base)))
     finally:
         tally.end()
     moment = tally.now()

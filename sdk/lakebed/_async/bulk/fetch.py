@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,20 +21,23 @@ from lakebed._async.objects.read_many import Wanted, read_batches
 from lakebed._async.objects.shared_directory import shared_directory
 from lakebed._bulk.batches import BATCH_FILES, SMALL
 from lakebed._bulk.failures import Finished, failure, of_one_file
-from lakebed._bulk.hash_cache import Known, Memory, is_md5, md5_of
+from lakebed._bulk.hash_cache import Known, Memory, distinct_mtime, is_md5, md5_of
 from lakebed._bulk.local_tree import FileStat, inside
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import gather, run_in_thread
 from lakebed._direct.copy import copy_object
 from lakebed._direct.shared_directory import SharedDirectory
-from lakebed._files import appearing
+from lakebed._files import write_file
 from lakebed._http.object_frames import ObjectRead
 from lakebed._values.upload_source import CHUNK
 from lakebed.errors import ObjectFailure, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
 _GROUP = 50
-"""Files that one thread copies before it takes others."""
+"""Small objects that are written to files together."""
+
+_COPIERS = 2
+"""Threads that copy small files. More of them wait for each other: most of the work holds Python's global lock."""
 
 _TOGETHER = 250
 """Small objects of one request."""
@@ -43,93 +47,105 @@ _FEW_FAILURES = 100
 
 
 class Fetch:
-    """One download of many objects."""
+    """One download of many objects: those below `prefix` go to their places below the directory `target`."""
 
     def __init__(
-        self, ref: ObjectReader, memory: Memory | None, tally: Tally, jobs: int, finished: Finished | None = None
+        self,
+        ref: ObjectReader,
+        prefix: str,
+        target: Path,
+        memory: Memory | None,
+        tally: Tally,
+        jobs: int,
+        finished: Finished | None = None,
     ) -> None:
         self._ref = ref
+        self._prefix = prefix
+        self._directory = target
         self._memory = memory
         self._tally = tally
         self._jobs = jobs
         self._report = finished
         self._lock = threading.Lock()
+        self._done: list[Known] = []
         self.failures: list[ObjectFailure] = []
         self.files = 0
         self.bytes = 0
 
-    async def run(self, found: AsyncIterator[Any], prefix: str, target: Path) -> None:
-        """Download every object of a listing to its place below `target`."""
+    async def run(self, found: AsyncIterator[Any]) -> None:
+        """Download every object of a listing."""
         batch: list[ObjectInfo] = []
         async for info in found:
             self._tally.expect(info.size)
             batch.append(info)
             if len(batch) == BATCH_FILES:
-                await self._batch(batch, prefix, target)
+                await self._batch(batch)
                 batch = []
         self._tally.no_more()
-        await self._batch(batch, prefix, target)
+        if batch:
+            await self._batch(batch)
 
-    async def _batch(self, batch: list[ObjectInfo], prefix: str, target: Path) -> None:
-        done: list[Known] = []
+    async def _batch(self, batch: list[ObjectInfo]) -> None:
         try:
-            left = await self._copy(batch, prefix, target, done)
-            await self._fetch(left, prefix, target, done)
+            missing = await run_in_thread(self._missing, batch)
+            await self._fetch(await self._copy(missing))
         finally:
             if self._memory is not None:
-                await run_in_thread(self._memory.remember, done)
+                await run_in_thread(self._memory.remember, self._done)
+                self._done = []
 
-    async def _copy(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> list[ObjectInfo]:
+    def _missing(self, batch: list[ObjectInfo]) -> list[ObjectInfo]:
+        """The objects that can be files, and that no earlier run has downloaded."""
+        names = [info.path.removeprefix(self._prefix) for info in batch]
+        known = {} if self._memory is None else self._memory.between(min(names), max(names))
+        missing = []
+        for info, name in zip(batch, names, strict=True):
+            with self._failing(info.path):
+                if not _is_there(inside(self._directory, name), info, known.get(name)):
+                    missing.append(info)
+                    continue
+                self._tally.skip(info.size)
+                self.files += 1
+        return missing
+
+    async def _copy(self, batch: list[ObjectInfo]) -> list[ObjectInfo]:
         """Copy objects whose files are on this machine. Returns the others."""
         if not batch or not batch[0].physical_address.startswith("local://") or self._ref._reads_proxied():
             return batch
         shared = await shared_directory(self._ref._target)
         if not shared:
             return batch
-        groups = [batch[start : start + _GROUP] for start in range(0, len(batch), _GROUP)]
-        jobs = [partial(run_in_thread, self._copy_group, shared, group, prefix, target, done) for group in groups]
+        small = [info for info in batch if info.size <= SMALL]
+        groups = [small[start::_COPIERS] for start in range(_COPIERS)]
+        groups += [[info] for info in batch if info.size > SMALL]
+        jobs = [partial(run_in_thread, self._copy_group, shared, group) for group in groups]
         return [info for left in await gather(jobs, limit=self._jobs, stop=self._tally.stop) for info in left]
 
-    def _copy_group(
-        self, shared: SharedDirectory, group: list[ObjectInfo], prefix: str, target: Path, done: list[Known]
-    ) -> list[ObjectInfo]:
+    def _copy_group(self, shared: SharedDirectory, group: list[ObjectInfo]) -> list[ObjectInfo]:
         left = []
         for info in group:
-            name = info.path.removeprefix(prefix)
-            try:
-                local = inside(target, name)
-                if self._skipped(info, name, local):
-                    continue
-                local.parent.mkdir(parents=True, exist_ok=True)
-                started = time.time_ns()
-                if not copy_object(shared, info, local):
+            with self._failing(info.path):
+                local, started = self._local(info.path), time.time_ns()
+                if not copy_object(shared, info, local, distinct_mtime(started)):
                     left.append(info)
                     continue
                 self._tally.moved(info.size)
-                if self._memory is not None:
-                    done.append(describe(name, local, info.checksum, started))
-            except Exception as error:
-                if not of_one_file(error):
-                    raise
-                self._fail(info.path, error)
-            else:
-                self._succeed(info.path, info)
+                self._succeed(info.path, info, local, started)
         return left
 
-    async def _fetch(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> None:
+    async def _fetch(self, batch: list[ObjectInfo]) -> None:
         """Download objects: small ones many in one request, unless the store itself gives them."""
         small: list[ObjectInfo] = []
         others: list[ObjectInfo] = []
         for info in batch:
             (small if info.size <= SMALL and not self._is_signed(info) else others).append(info)
         groups = [small[start : start + _TOGETHER] for start in range(0, len(small), _TOGETHER)]
-        jobs = [partial(self._together, group, prefix, target, done) for group in groups]
+        jobs = [partial(self._together, group) for group in groups]
         await gather(jobs, limit=self._jobs, stop=self._tally.stop)
-        await self._one_by_one(others, prefix, target, done)
+        await self._one_by_one(others)
 
-    async def _one_by_one(self, batch: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> None:
-        jobs = [partial(self._one, info, info.path.removeprefix(prefix), target, done) for info in batch]
-        await gather(jobs, limit=self._jobs, stop=self._tally.stop)
+    async def _one_by_one(self, batch: list[ObjectInfo]) -> None:
+        await gather([partial(self._one, info) for info in batch], limit=self._jobs, stop=self._tally.stop)
 
     def _is_signed(self, info: ObjectInfo) -> bool:
         """Whether there is an address of the store at which this object can be read."""
@@ -138,80 +154,50 @@ class Fetch:
             return False
         return addresses.get((where.repository, where.ref, info.path, info.checksum)) is not None
 
-    async def _together(self, group: list[ObjectInfo], prefix: str, target: Path, done: list[Known]) -> None:
+    async def _together(self, group: list[ObjectInfo]) -> None:
         """Download small objects in one request."""
-        wanted = await run_in_thread(self._missing, group, prefix, target)
         arrived: list[ObjectRead] = []
         alone: list[ObjectInfo] = []
         size = 0
         try:
-            async for read in read_batches(self._ref._target, Wanted([info.path for info in wanted])):
+            async for read in read_batches(self._ref._target, Wanted([info.path for info in group])):
                 if read.alone:
-                    alone += [info for info in wanted if info.path == read.path]
+                    alone += [info for info in group if info.path == read.path]
                     continue
                 arrived.append(read)
                 size += len(read.data)
                 if len(arrived) == _GROUP or size >= CHUNK:
-                    await run_in_thread(self._write_group, arrived, prefix, target, done)
+                    await run_in_thread(self._write_group, arrived)
                     arrived, size = [], 0
         except UnsupportedOperationError:  # an older server: nothing has arrived
-            alone = wanted
-        await run_in_thread(self._write_group, arrived, prefix, target, done)
-        await self._one_by_one(alone, prefix, target, done)
+            alone = group
+        await run_in_thread(self._write_group, arrived)
+        await self._one_by_one(alone)
 
-    def _missing(self, group: list[ObjectInfo], prefix: str, target: Path) -> list[ObjectInfo]:
-        """The objects that no earlier run has downloaded, and that can be files."""
-        missing = []
-        for info in group:
-            name = info.path.removeprefix(prefix)
-            try:
-                if not self._skipped(info, name, inside(target, name)):
-                    missing.append(info)
-            except Exception as error:
-                if not of_one_file(error):
-                    raise
-                self._fail(info.path, error)
-        return missing
-
-    def _write_group(self, group: list[ObjectRead], prefix: str, target: Path, done: list[Known]) -> None:
+    def _write_group(self, group: list[ObjectRead]) -> None:
         for read in group:
-            name = read.path.removeprefix(prefix)
-            try:
+            with self._failing(read.path):
                 if read.info is None or read.error is not None:
-                    raise read.error or ValueError(name)
-                local = inside(target, name)
-                local.parent.mkdir(parents=True, exist_ok=True)
-                started = time.time_ns()
-                with appearing(local) as file:
-                    file.write(read.data)
+                    raise read.error or ValueError(read.path)
+                local, started = self._local(read.path), time.time_ns()
+                write_file(local, read.data, distinct_mtime(started))
                 self._tally.moved(len(read.data))
-                if self._memory is not None:
-                    done.append(describe(name, local, read.info.checksum, started))
-            except Exception as error:
-                if not of_one_file(error):
-                    raise
-                self._fail(read.path, error)
-            else:
-                self._succeed(read.path, read.info)
+                self._succeed(read.path, read.info, local, started)
 
-    async def _one(self, info: ObjectInfo, name: str, target: Path, done: list[Known]) -> None:
-        try:
-            local = inside(target, name)
-            if await run_in_thread(self._skipped, info, name, local):
-                return
+    async def _one(self, info: ObjectInfo) -> None:
+        with self._failing(info.path):
+            local, started = self._local(info.path), time.time_ns()
             await run_in_thread(local.parent.mkdir, parents=True, exist_ok=True)
-            started = time.time_ns()
-            got = await fetch(self._ref, info, local, self._tally)
-            if self._memory is not None:
-                done.append(await run_in_thread(describe, name, local, got.checksum, started))
-        except Exception as error:
-            if not of_one_file(error):
-                raise
-            self._fail(info.path, error)
-            return
-        self._succeed(info.path, got)
+            download = self._ref._download(info.path, 0, None, known=info.checksum)
+            got = await save(download, local, self._tally.moved, distinct_mtime(started))
+            await run_in_thread(self._succeed, info.path, got, local, started)
 
-    def _succeed(self, path: str, got: ObjectInfo) -> None:
+    def _local(self, path: str) -> Path:
+        return inside(self._directory, path.removeprefix(self._prefix))
+
+    def _succeed(self, path: str, got: ObjectInfo, local: Path, started_ns: int) -> None:
+        if self._memory is not None:
+            self._done.append(describe(path.removeprefix(self._prefix), local, got.checksum, started_ns))
         with self._lock:
             self.files += 1
             self.bytes += got.size
@@ -219,35 +205,28 @@ class Fetch:
         if self._report is not None:
             self._report(path, got)
 
-    def _skipped(self, info: ObjectInfo, name: str, local: Path) -> bool:
-        """Whether an earlier run has downloaded the file, which is then counted."""
-        if not self._is_there(info, name, local):
-            return False
-        self._tally.skip(info.size)
-        with self._lock:
-            self.files += 1
-        return True
-
-    def _fail(self, path: str, error: Exception) -> None:
-        self.failures.append(failure(path, error))
-        if self._report is not None:
-            self._report(path, error)
-        elif len(self.failures) > _FEW_FAILURES:
-            raise error
-
-    def _is_there(self, info: ObjectInfo, name: str, local: Path) -> bool:
-        known = None if self._memory is None else self._memory.get(name)
-        if known is None or known.checksum != info.checksum:
-            return False
+    @contextmanager
+    def _failing(self, path: str) -> Iterator[None]:
+        """Notes an error of one file, so that the others go on."""
         try:
-            return FileStat.of(local.stat()) == known.stat
-        except OSError:
-            return False
+            yield
+        except Exception as error:
+            if not of_one_file(error):
+                raise
+            self.failures.append(failure(path, error))
+            if self._report is not None:
+                self._report(path, error)
+            elif len(self.failures) > _FEW_FAILURES:
+                raise
 
 
-async def fetch(ref: ObjectReader, info: ObjectInfo, local: Path, tally: Tally) -> ObjectInfo:
-    """Download one object to a file."""
-    return await save(ref._download(info.path, 0, None, known=info.checksum), local, tally.moved)
+def _is_there(local: Path, info: ObjectInfo, known: Known | None) -> bool:
+    if known is None or known.checksum != info.checksum:
+        return False
+    try:
+        return FileStat.of(os.stat(local)) == known.stat
+    except OSError:
+        return False
 
 
 def describe(name: str, local: Path, checksum: str, started_ns: int) -> Known:

@@ -23,7 +23,7 @@ from lakebed._async.checkout.plan import AT_ONCE, Plan, Side, file_stat_of, fits
 from lakebed._async.objects.read_many import Wanted, read_batches
 from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
 from lakebed._bulk.failures import partial_failure
-from lakebed._bulk.hash_cache import Known
+from lakebed._bulk.hash_cache import Known, distinct_mtime
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.aio import gather, run_in_thread
@@ -88,9 +88,9 @@ async def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path
         await run_in_thread(partial(here.index.note, target=commit))
         result = Updated(commit)
         tally = Tally(progress)
-        work = bulk_fetch.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
+        work = bulk_fetch.Fetch(repo.ref(commit), prefix, top, here.index, tally, AT_ONCE)
         try:
-            await work.run(_representable(repo.ref(commit), prefix, result), prefix, top)
+            await work.run(_representable(repo.ref(commit), prefix, result))
         finally:
             tally.end()
         if work.failures:
@@ -311,6 +311,8 @@ async def _fetch_small(
 
 
 def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:
+    mtime_ns = distinct_mtime(started)
+    os.utime(part, ns=(mtime_ns, mtime_ns))
     known = bulk_fetch.describe(name, part, checksum, started)
     local = here.top / name
     local.parent.mkdir(parents=True, exist_ok=True)

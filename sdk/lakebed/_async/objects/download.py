@@ -208,15 +208,18 @@ def _ranged(call: Call[Any]) -> Mapping[str, str]:
 
 
 async def save(
-    source: Download, target: str | os.PathLike[str] | IO[bytes], progress: Callable[[int], None] | None
+    source: Download,
+    target: str | os.PathLike[str] | IO[bytes],
+    progress: Callable[[int], None] | None,
+    mtime_ns: int | None = None,
 ) -> ObjectInfo:
-    """Write a download to a file, or to a path where it appears only when it is complete."""
+    """Write a download to a file, or to a path where it appears only when it is complete, with this time of change."""
     if hasattr(target, "write"):
         return await _write(source, target, progress)
     final = Path(target)
     if await run_in_thread(final.is_dir):  # raise before the transfer begins
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
-    with appearing(final) as file:
+    with appearing(final, mtime_ns) as file:
         return await _write(source, file, progress)
 
 

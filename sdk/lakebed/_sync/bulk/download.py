@@ -81,9 +81,9 @@ def fetch_items(
     if jobs < 1:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     base, tally = folder(prefix), Tally(progress)
-    work = Fetch(ref, memory, tally, jobs, finished)
+    work = Fetch(ref, base, target, memory, tally, jobs, finished)
     try:
-        work.run(iter(_to_fetch(ref, base)), base, target)
+        work.run(iter(_to_fetch(ref, base)))
     finally:
         tally.end()
     moment = tally.now()

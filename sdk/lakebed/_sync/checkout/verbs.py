@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
 from lakebed._bulk.failures import partial_failure
-from lakebed._bulk.hash_cache import Known
+from lakebed._bulk.hash_cache import Known, distinct_mtime
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.sync import gather, run_in_thread
@@ -90,9 +90,9 @@ def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, prog
         run_in_thread(partial(here.index.note, target=commit))
         result = Updated(commit)
         tally = Tally(progress)
-        work = bulk_fetch.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
+        work = bulk_fetch.Fetch(repo.ref(commit), prefix, top, here.index, tally, AT_ONCE)
         try:
-            work.run(_representable(repo.ref(commit), prefix, result), prefix, top)
+            work.run(_representable(repo.ref(commit), prefix, result))
         finally:
             tally.end()
         if work.failures:
@@ -313,6 +313,8 @@ def _fetch_small(
 
 
 def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:
+    mtime_ns = distinct_mtime(started)
+    os.utime(part, ns=(mtime_ns, mtime_ns))
     known = bulk_fetch.describe(name, part, checksum, started)
     local = here.top / name
     local.parent.mkdir(parents=True, exist_ok=True)
