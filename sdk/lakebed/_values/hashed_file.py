@@ -83,7 +83,7 @@ class HashingFile:
         return self._md5.hexdigest()
 
     def _hash(self, pieces: Sequence[bytes], before: Future[None] | None) -> None:
-        if before is not None:  # it began before, so no job waits for one that has no thread
+        if before is not None:  # the pool began it earlier, so it has a thread and ends
             before.result()
         for piece in pieces:
             self._md5.update(piece)
