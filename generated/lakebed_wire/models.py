@@ -1196,34 +1196,6 @@ class AuthCapabilities(Struct, kw_only=True):
     forgot_password: bool | UnsetType = UNSET
 
 
-class Credentials(Struct, kw_only=True):
-    """
-    An access key without its secret.
-    """
-
-    access_key_id: str
-    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
-
-
-class CredentialsList(Struct, kw_only=True):
-    """
-    A page of access keys.
-    """
-
-    pagination: Pagination
-    results: list[Credentials]
-
-
-class CredentialsWithSecret(Struct, kw_only=True):
-    """
-    An access key with its secret.
-    """
-
-    access_key_id: str
-    secret_access_key: str
-    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
-
-
 class AccessKeyCredentials(Struct, kw_only=True):
     """
     An access key of the caller's choice.
@@ -1449,6 +1421,51 @@ class Task(Struct, kw_only=True):
     update_time: datetime
     commit: Commit | UnsetType = UNSET
     error: Error | UnsetType = UNSET
+
+
+class CredentialsCreation(Struct, kw_only=True):
+    """
+    An access key to create. Lakebed only.
+    """
+
+    name: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    expires_in: Annotated[int, Meta(ge=1, le=3153600000)] | UnsetType = UNSET
+    statement: list[Statement] | UnsetType = UNSET
+
+
+class Credentials(Struct, kw_only=True):
+    """
+    An access key without its secret.
+    """
+
+    access_key_id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    name: str | UnsetType = UNSET
+    expiration: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    last_used: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    statement: list[Statement] | UnsetType = UNSET
+
+
+class CredentialsList(Struct, kw_only=True):
+    """
+    A page of access keys.
+    """
+
+    pagination: Pagination
+    results: list[Credentials]
+
+
+class CredentialsWithSecret(Struct, kw_only=True):
+    """
+    An access key with its secret.
+    """
+
+    access_key_id: str
+    secret_access_key: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    name: str | UnsetType = UNSET
+    expiration: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    statement: list[Statement] | UnsetType = UNSET
 
 
 class Merge(Struct, kw_only=True):

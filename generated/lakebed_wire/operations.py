@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f9fb87bd018f5e6c0b94e90b39782d4413755595a9c85ec8a6d749545658a0e4"
+SPEC_DIGEST: Final = "625ad2d6a1a020ad14b7f642bcbd6f6d1a576280547aec36d111158b7001ee7c"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -1882,9 +1882,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         path="/auth/users/{userId}/credentials",
         params=CreateCredentialsParams,
         parameters=(Parameter("userId", "path", False, False, False),),
-        body=None,
+        body=models.CredentialsCreation,
         body_required=False,
-        media_types=(),
+        media_types=("application/json",),
         binary=False,
         security=True,
         success=201,

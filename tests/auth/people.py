@@ -36,10 +36,13 @@ class People:
         kv = kv or MemoryKV()
         self.engine = Engine(kv, Stores(None, memory=True))
         made = services(self.engine, kv)
+        self.kv = kv
+        self.authenticator = made.authenticator
         self.store: CredentialStore = made.authenticator.store
         self.directory = Directory(kv)
         self.permissions = Permissions(self.directory)
-        self.app = create_app(replace(made, permissions=self.permissions))
+        self.services = replace(made, permissions=self.permissions)
+        self.app = create_app(self.services)
         self.runner = asyncio.Runner()
         self.keys: dict[str, Credential] = {}
         self.run(opening.prepare(kv, self.directory, "rbac", NOW))

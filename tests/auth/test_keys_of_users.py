@@ -50,7 +50,7 @@ async def test_the_keys_of_an_older_store_are_indexed_once() -> None:
     await store.index_keys()
     assert len(await index_rows(kv)) == 250
     found, more = await store.list_of("admin", "", "", 1000)
-    assert ([key.access_key_id for key in found], more) == ([f"AKIAJ{number:04}" for number in range(250)], False)
+    assert ([one.key.access_key_id for one in found], more) == ([f"AKIAJ{number:04}" for number in range(250)], False)
     await kv.apply(Batch(deletes=[Delete(PARTITION, b"keys-of/admin/AKIAJ0000")]))
     await store.index_keys()
     assert len(await index_rows(kv)) == 249  # a later start reads nothing again
@@ -96,10 +96,10 @@ async def test_the_list_of_a_user_does_not_read_the_keys_of_others(monkeypatch: 
     monkeypatch.setattr(kv, "get", counted_get)
     monkeypatch.setattr(kv, "scan", counted_scan)
     found, _ = await store.list_of("user-150", "", "", 100)
-    assert {key.access_key_id for key in found} == {key.access_key_id for key in made["user-150"]}
+    assert {one.key.access_key_id for one in found} == {key.access_key_id for key in made["user-150"]}
     assert reads < 10
     reads = 0
-    await store.remove(found[0].access_key_id, "user-150")
+    await store.remove(found[0].key.access_key_id, "user-150")
     assert reads < 10
 
 
@@ -108,9 +108,9 @@ async def test_pages_of_a_list_continue_after_an_id() -> None:
     await store.index_keys()
     first, more = await store.list_of("admin", "", "", 2)
     assert more
-    rest, more = await store.list_of("admin", "", first[-1].access_key_id, 10)
-    assert ([key.access_key_id[-1] for key in [*first, *rest]], more) == (list("01234"), False)
-    assert [key.access_key_id for key in (await store.list_of("admin", "AKIAJ0003", "", 10))[0]] == ["AKIAJ0003"]
+    rest, more = await store.list_of("admin", "", first[-1].key.access_key_id, 10)
+    assert ([one.key.access_key_id[-1] for one in [*first, *rest]], more) == (list("01234"), False)
+    assert [one.key.access_key_id for one in (await store.list_of("admin", "AKIAJ0003", "", 10))[0]] == ["AKIAJ0003"]
     assert (await store.list_of("adm", "", "", 10)) == ([], False)
 
 

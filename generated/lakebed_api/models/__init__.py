@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .conflict import Conflict
     from .copy_part_source import CopyPartSource
     from .credentials import Credentials
+    from .credentials_creation import CredentialsCreation
     from .credentials_list import CredentialsList
     from .credentials_with_secret import CredentialsWithSecret
     from .current_user import CurrentUser
@@ -186,6 +187,7 @@ _MODULES = {
     "Conflict": "conflict",
     "CopyPartSource": "copy_part_source",
     "Credentials": "credentials",
+    "CredentialsCreation": "credentials_creation",
     "CredentialsList": "credentials_list",
     "CredentialsWithSecret": "credentials_with_secret",
     "CurrentUser": "current_user",
@@ -353,6 +355,7 @@ __all__ = (
     "Conflict",
     "CopyPartSource",
     "Credentials",
+    "CredentialsCreation",
     "CredentialsList",
     "CredentialsWithSecret",
     "CurrentUser",

@@ -2,10 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.statement import Statement
+
 
 T = TypeVar("T", bound="Credentials")
 
@@ -17,16 +23,39 @@ class Credentials:
     Attributes:
         access_key_id (str): Its id.
         creation_date (int): Time of creation (Unix seconds).
+        name (str | Unset): What the key is for. Lakebed only.
+        expiration (int | Unset): The end (Unix seconds). Absent when the key does not end by itself. Lakebed only.
+        last_used (int | Unset): Time of the last use (Unix seconds), up to 16 minutes old. Absent for a key that was
+            not used. Lakebed only.
+        statement (list[Statement] | Unset): The policy of the key. Absent when the key has all rights of its user.
+            Lakebed only.
     """
 
     access_key_id: str
     creation_date: int
+    name: str | Unset = UNSET
+    expiration: int | Unset = UNSET
+    last_used: int | Unset = UNSET
+    statement: list[Statement] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         access_key_id = self.access_key_id
 
         creation_date = self.creation_date
+
+        name = self.name
+
+        expiration = self.expiration
+
+        last_used = self.last_used
+
+        statement: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.statement, Unset):
+            statement = []
+            for statement_item_data in self.statement:
+                statement_item = statement_item_data.to_dict()
+                statement.append(statement_item)
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -36,19 +65,48 @@ class Credentials:
                 "creation_date": creation_date,
             }
         )
+        if name is not UNSET:
+            field_dict["name"] = name
+        if expiration is not UNSET:
+            field_dict["expiration"] = expiration
+        if last_used is not UNSET:
+            field_dict["last_used"] = last_used
+        if statement is not UNSET:
+            field_dict["statement"] = statement
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.statement import Statement
+
         d = dict(src_dict)
         access_key_id = d.pop("access_key_id")
 
         creation_date = d.pop("creation_date")
 
+        name = d.pop("name", UNSET)
+
+        expiration = d.pop("expiration", UNSET)
+
+        last_used = d.pop("last_used", UNSET)
+
+        _statement = d.pop("statement", UNSET)
+        statement: list[Statement] | Unset = UNSET
+        if _statement is not UNSET:
+            statement = []
+            for statement_item_data in _statement:
+                statement_item = Statement.from_dict(statement_item_data)
+
+                statement.append(statement_item)
+
         credentials = cls(
             access_key_id=access_key_id,
             creation_date=creation_date,
+            name=name,
+            expiration=expiration,
+            last_used=last_used,
+            statement=statement,
         )
 
         credentials.additional_properties = d

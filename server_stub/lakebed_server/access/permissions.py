@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, reduce
 from typing import Final, NamedTuple
 
-from lakebed_auth import Compiled, Context, Needs
+import msgspec
+from lakebed_auth import Compiled, Context, Needs, Policy, compile_policies, parse_statements
 
 from lakebed_server.access.administrators import compiled
 from lakebed_server.access.directory import Directory
@@ -21,11 +23,15 @@ _MOST_USERS: Final = 10_000
 
 
 class Known(NamedTuple):
-    """A user and the user's compiled policies. `asks_branch`: whether a condition of them asks for the branch."""
+    """A user and compiled policies. `asks_branch`: whether a condition of them asks for the branch.
+
+    `own`: the policies of the user, if `policies` are narrowed by those of an access key.
+    """
 
     user: User
     policies: Compiled
     asks_branch: bool
+    own: Compiled | None = None
 
 
 class Permissions:
@@ -73,24 +79,45 @@ class Permissions:
         return known
 
 
+@lru_cache(1024)
+def _policy_of_key(statement: str, user: str) -> Compiled:
+    return compile_policies([Policy("access key", parse_statements(msgspec.json.decode(statement)), 0)], user)
+
+
+def narrowed(known: Known | None, user: str, statements: Sequence[str]) -> Known:
+    """What a user may do with an access key whose policies are these (`auth.records.Limits`).
+
+    `known` is None with `auth.mode: single`, where every user is the administrator.
+    """
+    of_key = [_policy_of_key(statement, user) for statement in statements]
+    policies = reduce(Compiled.narrowed, of_key if known is None else (known.policies, *of_key))
+    record, own = (User(user, 0), None) if known is None else (known.user, known.policies)
+    return Known(record, policies, policies.asks("fs:Branch"), own)
+
+
 class Rights:
-    """What the caller of one request may do."""
+    """What the caller of one request may do. `own`: as in Known."""
 
-    __slots__ = ("context", "policies")
+    __slots__ = ("_own", "context", "policies")
 
-    def __init__(self, policies: Compiled, context: Context) -> None:
+    def __init__(self, policies: Compiled, context: Context, own: Compiled | None = None) -> None:
+        self._own = own
         self.policies = policies
         self.context = context
 
     def at(self, branch: str) -> Rights:
         """The same rights for another branch."""
-        return Rights(self.policies, self.context.at(branch, branch))
+        return Rights(self.policies, self.context.at(branch, branch), self._own)
 
     def require(self, needs: Needs) -> None:
         """Raise RequestError (403), which names the first permission that is missing."""
         refusal = self.policies.check(needs, self.context)
-        if refusal is not None:
-            raise RequestError("permission_denied", str(refusal))
+        if refusal is None:
+            return
+        message = str(refusal)
+        if self._own is not None and self._own.check(needs, self.context) is None:
+            message += ": the user has this permission, but the policy of the access key does not allow it"
+        raise RequestError("permission_denied", message)
 
     def allowed(self, action: str, resources: Iterable[str]) -> list[bool]:
         """For each resource, whether the action is allowed."""

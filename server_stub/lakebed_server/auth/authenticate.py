@@ -16,7 +16,8 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from lakebed_server.auth import tokens
 from lakebed_server.auth.credentials import CredentialStore, Opened
 from lakebed_server.auth.guesses import Guesses
-from lakebed_server.auth.records import LONGEST_ID, Credential, User
+from lakebed_server.auth.last_use import LastUses
+from lakebed_server.auth.records import LONGEST_ID, Credential, Limits, User
 from lakebed_server.auth.secret_key import SecretKey
 from lakebed_server.auth.tokens import Session, Source, Token
 from lakebed_server.vocabulary import RequestError, bad_request
@@ -29,11 +30,15 @@ REMEMBER_MOST: Final = 1024
 
 
 class Caller(NamedTuple):
-    """The user who sent a request, the access key whose secret or token proved it, and which of both: `source`."""
+    """The user who sent a request, the access key whose secret or token proved it, and which of both: `source`.
+
+    `limits` restrict what the key may do.
+    """
 
     user: str
     access_key_id: str
     source: Source
+    limits: Limits = Limits()
 
 
 class TtlCache(Generic[T]):
@@ -73,9 +78,17 @@ class Authenticator:
     """Checks credentials. A request with a known access key costs no KV read and no decryption."""
 
     def __init__(
-        self, store: CredentialStore, login_duration: float, *, clock: Callable[[], float] = time.monotonic
+        self,
+        store: CredentialStore,
+        login_duration: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
     ) -> None:
+        """`clock` measures durations. `now` is the time of day in Unix seconds, for expiries."""
         self._store = store
+        self._now = now
+        self.uses = LastUses(now)
         self._login_duration = int(login_duration)
         self._clock = clock
         self._known: TtlCache[Opened] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
@@ -100,8 +113,7 @@ class Authenticator:
         scheme, _, value = authorization.partition(b" ")
         scheme = scheme.lower()
         if scheme == b"basic":
-            credential = await self.check_pair(*_pair(value), address)
-            return Caller(credential.user, credential.access_key_id, "key")
+            return self.accept(await self.check_pair(*_pair(value), address))
         if scheme == b"bearer":
             return await self._by_token(value.strip().decode("latin-1"))
         raise _refused("unknown authorization scheme; use Basic or Bearer")
@@ -120,7 +132,23 @@ class Authenticator:
             self.guesses.failed(address, access_key_id)
             raise _refused("the access key id or the secret access key is wrong")
         self.guesses.passed(address, access_key_id)
+        self._require_unexpired(credential)
         return credential
+
+    def accept(self, credential: Credential) -> Caller:
+        """The caller whose request proved the secret of an access key. Raises RequestError (401) for an expired key."""
+        self._require_unexpired(credential)
+        self.uses.note(credential.access_key_id, credential.user)
+        return Caller(credential.user, credential.access_key_id, "key", credential.limits)
+
+    def _require_unexpired(self, credential: Credential) -> None:
+        if credential.expires and credential.expires <= self._now():
+            end = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(credential.expires))
+            raise RequestError(
+                "unauthenticated",
+                f"access key {credential.access_key_id!r} expired at {end} UTC: make another one "
+                "(`lakebed key create`), or ask an administrator",
+            )
 
     async def find(self, access_key_id: str) -> Credential | None:
         """The access key of this id, at most a second old. For signatures: it proves nothing yet."""
@@ -151,6 +179,8 @@ class Authenticator:
         user = None if opened is None else await self._user_now(opened.credential.user)
         if opened is None or user is None:
             raise _refused("the access key was deleted during the request")
+        if user.disabled:
+            raise _refused(f"user {user.id!r} is disabled; ask an administrator")
         return tokens.issue(opened, user, now, self._login_duration)
 
     async def sign_in(self, user: User, source: Source, now: int) -> tuple[Token, str]:
@@ -197,7 +227,9 @@ class Authenticator:
 
     async def _by_token(self, text: str) -> Caller:
         session = await self._session(text)
-        return Caller(session.user, session.access_key_id, session.source)
+        if session.access_key_id:
+            self.uses.note(session.access_key_id, session.user)
+        return Caller(session.user, session.access_key_id, session.source, session.limits)
 
     async def _session(self, text: str) -> Session:
         session = await self._read(text)

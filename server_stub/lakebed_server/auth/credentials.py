@@ -49,6 +49,13 @@ class Opened(NamedTuple):
     named: bool
 
 
+class Listed(NamedTuple):
+    """An access key without its secret. `last_used`: in Unix seconds, 0 for never."""
+
+    key: StoredCredential
+    last_used: int
+
+
 class CredentialStore:
     """Access keys and users. Any call may raise StartError: the secret key that a row needs is missing."""
 
@@ -108,26 +115,39 @@ class CredentialStore:
 
         await repeated(attempt, f"storing access key {access_key_id!r}")
 
-    async def list_of(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[Credential], bool]:
-        """A page of a user's access keys in order of id, without secrets, and whether more follow."""
-        found: list[Credential] = []
-        async for access_key_id in key_index.ids_of(self._kv, user, prefix, after):
+    async def list_of(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[Listed], bool]:
+        """A page of a user's access keys in order of id, and whether more follow."""
+        found: list[Listed] = []
+        async for access_key_id, used in key_index.keys_of(self._kv, user, prefix, after):
             row = await self._kv.get(PARTITION, records.credential_key(access_key_id))
             if row is None:
                 continue  # removed in the time between
             if len(found) == amount:
                 return found, True
-            found.append(Credential(access_key_id, "", user, _stored(row.value).created))
+            found.append(Listed(_stored(row.value), used))
         return found, False
+
+    async def describe(self, access_key_id: str, user: str) -> Listed | None:
+        """An access key of a user. None if this user has no such key."""
+        keys = [records.credential_key(access_key_id), records.owner_key(user, access_key_id)]
+        row, index = await self._kv.get_many(PARTITION, keys)
+        stored = None if row is None else _stored(row.value)
+        if stored is None or stored.user != user:
+            return None
+        return Listed(stored, 0 if index is None else key_index.last_used(index.value))
 
     async def rows(self) -> AsyncIterator[Row]:
         """The rows of all access keys in order of id."""
         async for row in scan_rows(self._kv, PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", size=_PAGE):
             yield row
 
-    async def add(self, user: str, now: int) -> Credential:
-        """Make another access key for a user. Raises RequestError: 404 without such a user, 401 for a disabled one."""
-        made = records.new_credential(user, now)
+    async def add(self, user: str, now: int, *, name: str = "", expires: int = 0, statement: str = "") -> Credential:
+        """Make another access key for a user. Raises RequestError: 404 without such a user, 401 for a disabled one.
+
+        `expires` and `statement`: as in Credential.
+        """
+        fresh = records.new_credential(user, now)
+        made = msgspec.structs.replace(fresh, name=name, expires=expires, statement=statement)
 
         async def attempt() -> Credential:
             owner, seen = await self.user_row(user, now)
@@ -142,22 +162,24 @@ class CredentialStore:
         return await repeated(attempt, "making an access key")
 
     async def remove(self, access_key_id: str, user: str, *, keep_one: bool = True) -> None:
-        """Remove an access key of a user. Raises RequestError: `last_credential`, with `keep_one`.
+        """Remove an access key of a user.
 
-        The batch checks that another key still gives access. So of two servers that remove the last two, one fails.
+        With `keep_one`, raises RequestError (`last_credential`) for the last key without an expiry and a policy. The
+        batch checks that another one is there. So of two servers that remove the last two, one fails.
         """
         deletes = records.delete_credential(access_key_id, user)
 
         async def attempt() -> None:
-            if not keep_one:
+            row = await self._kv.get(PARTITION, records.credential_key(access_key_id))
+            if not keep_one or (row is not None and _stored(row.value).is_limited):
                 await self._kv.apply(Batch(deletes=deletes))
                 return
             other = await self._another(access_key_id, user)
             if other is None:
                 raise RequestError(
                     "last_credential",
-                    f"access key {access_key_id!r} is the last one of {user!r}: without it, the user cannot log in; "
-                    "create another one first (`lakebed key create`), then remove this one",
+                    f"access key {access_key_id!r} is the last one of {user!r} without an expiry and a policy: without "
+                    "it, the user cannot log in; create another one first (`lakebed key create`), then remove this one",
                 )
             await self._kv.apply(Batch(checks=[Check(PARTITION, other.key, other.version)], deletes=deletes))
 
@@ -224,11 +246,14 @@ class CredentialStore:
         return user, Check(PARTITION, records.user_key(name), ABSENT if found is None else found.version)
 
     async def _another(self, access_key_id: str, user: str) -> Row | None:
-        """The row of another access key that gives this user access."""
-        async for other in key_index.ids_of(self._kv, user):
+        """The row of another access key that gives this user all of its rights, without an end."""
+        async for other, _ in key_index.keys_of(self._kv, user):
             key = records.credential_key(other)
             found = await self._kv.get(PARTITION, key)
-            if found is not None and other != access_key_id and self._try(other, _stored(found.value)) is not None:
+            if found is None or other == access_key_id:
+                continue
+            stored = _stored(found.value)
+            if not stored.is_limited and self._try(other, stored) is not None:
                 return Row(key, *found)
         return None
 

@@ -1,4 +1,4 @@
-"""The access keys of each user: rows `keys-of/USER/ACCESS_KEY_ID` in partition `auth`.
+"""The access keys of each user: rows `keys-of/USER/ACCESS_KEY_ID` in partition `auth`, with the last use of each key.
 
 Every change that adds or removes an access key changes its row here in the same batch. A store of 0.1 has no such rows:
 the first start of a newer server adds them (`build`).
@@ -25,15 +25,27 @@ class _Owned(msgspec.Struct):
     user: str
 
 
-async def ids_of(kv: KVStore, user: str, prefix: str = "", after: str = "") -> AsyncIterator[str]:
-    """The ids of a user's access keys in order. `prefix` and `after` are of the ids."""
+class Use(msgspec.Struct, frozen=True):
+    """The time of the last use of an access key in Unix seconds."""
+
+    last_used: int
+
+
+def last_used(value: bytes) -> int:
+    """The time in a row of the index, 0 for a key that was not used yet."""
+    use = msgspec.json.decode(value, type=Use | None)
+    return 0 if use is None else use.last_used
+
+
+async def keys_of(kv: KVStore, user: str, prefix: str = "", after: str = "") -> AsyncIterator[tuple[str, int]]:
+    """The ids of a user's access keys in order, with their last uses. `prefix` and `after` are of the ids."""
     start = owner_key(user, prefix)
     end = start + b"\xff"
     if after:
         start = max(start, owner_key(user, after) + b"\0")
     skipped = len(owner_key(user, ""))
     async for row in scan_rows(kv, PARTITION, start, end, size=_PAGE):
-        yield row.key[skipped:].decode()
+        yield row.key[skipped:].decode(), last_used(row.value)
 
 
 async def build(kv: KVStore) -> None:

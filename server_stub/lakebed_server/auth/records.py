@@ -3,7 +3,7 @@
 Secrets are encrypted with AES-GCM and not hashed, because the signatures of the S3 gateway need them. Rows are JSON:
 
     users/NAME                   a user
-    keys-of/NAME/ACCESS_KEY_ID   that an access key is of this user
+    keys-of/NAME/ACCESS_KEY_ID   an access key of this user, and its last use (`key_index`)
     credentials/ACCESS_KEY_ID    an access key. `key`: the id of the secret key that encrypted it
     revoked/END/SESSION          a login session that ended before it expired. END: its expiry in Unix seconds
     secret                       the id of the secret key that encrypts from now on
@@ -14,7 +14,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import string
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from cryptography.exceptions import InvalidTag
@@ -32,8 +32,14 @@ LONGEST_ID: Final = 128
 SHORTEST_SECRET: Final = 16
 """The smallest number of characters of a secret access key that a person chooses."""
 
-ENVELOPE: Final = 1
-"""Version of the envelope: 12 bytes of nonce, then AES-GCM with the access key id as associated data."""
+ENVELOPE: Final = 2
+"""Newest version of the envelope: 12 bytes of nonce, then AES-GCM. The associated data binds the secret to
+
+    1   the access key id. Keys without an expiry and a policy, so that older servers read them.
+    2   the access key id, the user, the expiry and the policy. A server that does not know these refuses the key.
+"""
+PREFIX: Final = "LKBD"
+"""The beginning of the access key ids that this version makes. Scanners for leaked secrets can search for it."""
 
 _BASE32 = string.ascii_uppercase + "234567"
 _BASE64 = string.ascii_letters + string.digits + "+/"
@@ -56,16 +62,38 @@ class User(msgspec.Struct, frozen=True, omit_defaults=True):
     deleting: bool = False
 
 
+class Limits(NamedTuple):
+    """What restricts an access key beyond the rights of its user.
+
+    `expires`: its end in Unix seconds, 0 for none. `policies`: the JSON of policies. All of them must allow what
+    the key does.
+    """
+
+    expires: int = 0
+    policies: tuple[str, ...] = ()
+
+
 class Credential(msgspec.Struct, frozen=True):
-    """An access key with its secret in clear text. It is only in memory, and its repr shows no secret."""
+    """An access key with its secret in clear text. It is only in memory, and its repr shows no secret.
+
+    `expires`: its end in Unix seconds, 0 for none. `statement`: the JSON of its policy, empty for none.
+    """
 
     access_key_id: str
     secret_access_key: str
     user: str
     created: int
+    name: str = ""
+    expires: int = 0
+    statement: str = ""
 
     def __repr__(self) -> str:
         return f"Credential({self.access_key_id!r}, user={self.user!r})"
+
+    @property
+    def limits(self) -> Limits:
+        """What restricts this key."""
+        return Limits(self.expires, (self.statement,) if self.statement else ())
 
     def token_key(self, key: SecretKey) -> bytes:
         """The key that signs this access key's tokens. It changes with the secret and when the key is made again."""
@@ -73,10 +101,11 @@ class Credential(msgspec.Struct, frozen=True):
         return hmac.digest(key.derive("tokens"), content, "sha256")
 
 
-class StoredCredential(msgspec.Struct, frozen=True):
+class StoredCredential(msgspec.Struct, frozen=True, omit_defaults=True):
     """An access key as it is stored. `key` is empty in rows of 0.1, which had one secret key.
 
     `envelope` is the version of how the secret is encrypted. A reader refuses a greater one than ENVELOPE.
+    `expires` and `statement`: as in Credential.
     """
 
     access_key_id: str
@@ -84,7 +113,15 @@ class StoredCredential(msgspec.Struct, frozen=True):
     created: int
     secret: bytes  # nonce and AES-GCM ciphertext, base64 in JSON
     key: str = ""
-    envelope: int = ENVELOPE
+    envelope: int = 1
+    name: str = ""
+    expires: int = 0
+    statement: str = ""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the key ends by itself or has a policy."""
+        return bool(self.expires or self.statement)
 
 
 class CurrentSecret(msgspec.Struct, frozen=True):
@@ -95,29 +132,48 @@ class CurrentSecret(msgspec.Struct, frozen=True):
 
 def seal(credential: Credential, key: SecretKey) -> StoredCredential:
     """Encrypt a secret."""
+    stored = StoredCredential(
+        credential.access_key_id,
+        credential.user,
+        credential.created,
+        b"",
+        key.id,
+        2 if credential.expires or credential.statement else 1,
+        credential.name,
+        credential.expires,
+        credential.statement,
+    )
     nonce = secrets.token_bytes(_NONCE)
-    # the id is bound to the ciphertext: a secret copied under another id does not open
-    text = _cipher(key).encrypt(nonce, credential.secret_access_key.encode(), credential.access_key_id.encode())
-    return StoredCredential(credential.access_key_id, credential.user, credential.created, nonce + text, key.id)
+    text = _cipher(key).encrypt(nonce, credential.secret_access_key.encode(), _bound(credential.access_key_id, stored))
+    return msgspec.structs.replace(stored, secret=nonce + text)
 
 
 def unseal(access_key_id: str, stored: StoredCredential, key: SecretKey) -> Credential | None:
-    """Decrypt a secret. None when it was encrypted with another key or for another access key."""
+    """Decrypt a secret. None when it was encrypted with another key, for another access key, or with other limits."""
+    if stored.is_limited and stored.envelope == 1:
+        return None
     nonce, text = stored.secret[:_NONCE], stored.secret[_NONCE:]
     try:
-        secret = _cipher(key).decrypt(nonce, text, access_key_id.encode()).decode()
+        secret = _cipher(key).decrypt(nonce, text, _bound(access_key_id, stored)).decode()
     except InvalidTag:
         return None
-    return Credential(access_key_id, secret, stored.user, stored.created)
+    return Credential(access_key_id, secret, stored.user, stored.created, stored.name, stored.expires, stored.statement)
+
+
+def _bound(access_key_id: str, stored: StoredCredential) -> bytes:
+    """What the ciphertext is bound to: a secret that was copied to another row does not open."""
+    if stored.envelope == 1:
+        return access_key_id.encode()
+    return msgspec.json.encode([access_key_id, stored.user, stored.expires, stored.statement])
 
 
 def new_credential(user: str, now: int, access_key_id: str = "", secret: str = "") -> Credential:
     """A new access key. A missing id or secret is random.
 
-    An id has 20 characters in the form that AWS tools know: `AKIAJ`, 14 of A-Z and 2-7, `Q`. A secret has 40 characters
-    of the base64 alphabet: 240 random bits.
+    An id has the 20 characters that S3 clients expect: PREFIX and 16 of A-Z and 2-7. A secret has 40 characters of the
+    base64 alphabet: 240 random bits.
     """
-    drawn = "AKIAJ" + "".join(secrets.choice(_BASE32) for _ in range(14)) + "Q"
+    drawn = PREFIX + "".join(secrets.choice(_BASE32) for _ in range(16))
     return Credential(access_key_id or drawn, secret or "".join(secrets.choice(_BASE64) for _ in range(40)), user, now)
 
 
@@ -147,12 +203,15 @@ def owner_key(user: str, access_key_id: str) -> bytes:
 
 
 def put_credential(credential: Credential, key: SecretKey) -> list[Put]:
-    """The changes that store an access key, its secret encrypted."""
+    """The changes that store an access key, its secret encrypted, and add it to the index."""
+    index = Put(PARTITION, owner_key(credential.user, credential.access_key_id), b"null")
+    return [put_sealed(credential, key), index]
+
+
+def put_sealed(credential: Credential, key: SecretKey) -> Put:
+    """The change that stores an access key, its secret encrypted."""
     stored = seal(credential, key)
-    return [
-        Put(PARTITION, credential_key(credential.access_key_id), msgspec.json.encode(stored)),
-        Put(PARTITION, owner_key(credential.user, credential.access_key_id), b"null"),
-    ]
+    return Put(PARTITION, credential_key(credential.access_key_id), msgspec.json.encode(stored))
 
 
 def delete_credential(access_key_id: str, user: str) -> list[Delete]:

@@ -21,6 +21,7 @@ from lakebed_server.auth.records import (
     delete_credential,
     new_credential,
     put_credential,
+    put_sealed,
     put_secret,
     put_user,
 )
@@ -91,8 +92,8 @@ async def _encrypt_again(kv: KVStore, store: CredentialStore, key: SecretKey) ->
             continue
         count += 1
         try:
-            puts = put_credential(opened.credential, key)
-            await kv.apply(Batch(checks=[Check(PARTITION, row.key, row.version)], puts=puts))
+            put = put_sealed(opened.credential, key)
+            await kv.apply(Batch(checks=[Check(PARTITION, row.key, row.version)], puts=[put]))
         except PredicateFailed:
             pass  # changed or removed in the time between: the next pass reads it again
     return count

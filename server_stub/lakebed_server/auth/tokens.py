@@ -15,7 +15,7 @@ import uuid
 from typing import Any, Literal, NamedTuple
 
 from lakebed_server.auth.credentials import Opened
-from lakebed_server.auth.records import User
+from lakebed_server.auth.records import Limits, User
 from lakebed_server.auth.secret_key import SecretKey
 
 Source = Literal["key", "token", "oidc", "ldap", "saml"]
@@ -40,7 +40,8 @@ class Token(NamedTuple):
 class Session(NamedTuple):
     """The content of a token. `generation` is that of its user. `expires` is in Unix seconds.
 
-    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`.
+    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`. `limits`: those of
+    the access key.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Session(NamedTuple):
     expires: int
     generation: int
     source: Source = "token"
+    limits: Limits = Limits()
 
 
 def cookie_name(*, https: bool) -> str:
@@ -57,8 +59,10 @@ def cookie_name(*, https: bool) -> str:
 
 
 def issue(opened: Opened, user: User, now: int, duration: int) -> Token:
-    """A token for an access key of a user, for `duration` seconds from now on."""
+    """A token for an access key of a user, for `duration` seconds from now on. It ends no later than the key."""
     key = opened.credential.token_key(opened.key)
+    if opened.credential.expires:
+        duration = min(duration, opened.credential.expires - now)
     return _issue(key, opened.credential.access_key_id, user, now, duration, {})[0]
 
 
@@ -101,7 +105,15 @@ def read(text: str, opened: Opened) -> Session | None:
     claims = _claims(text, opened.credential.token_key(opened.key))
     if claims is None:
         return None
-    return Session(claims["jti"], opened.credential.user, opened.credential.access_key_id, claims["exp"], claims["gen"])
+    credential = opened.credential
+    return Session(
+        claims["jti"],
+        credential.user,
+        credential.access_key_id,
+        claims["exp"],
+        claims["gen"],
+        limits=credential.limits,
+    )
 
 
 def read_signed_in(text: str, key: SecretKey) -> Session | None:

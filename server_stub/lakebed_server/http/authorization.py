@@ -1,6 +1,7 @@
 """Checks the permissions of a request, and of the paths that a handler finds.
 
-With `auth.mode: single` everything is allowed, because every user is the administrator.
+With `auth.mode: single` everything is allowed, because every user is the administrator. Only the policy of an access
+key still restricts what that key may do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 
 from lakebed_server.access.asked import Asked
-from lakebed_server.access.permissions import Rights
+from lakebed_server.access.permissions import Rights, narrowed
 from lakebed_server.http.request import Call
 from lakebed_server.vocabulary import RequestError
 
@@ -20,9 +21,11 @@ from lakebed_server.vocabulary import RequestError
 async def authorize(call: Call, asked: Asked, repository: str) -> None:
     """Raise RequestError (401, 403) unless the caller may do what a request asks for. Sets `call.rights`."""
     permissions = call.services.permissions
-    if permissions is None:
+    if permissions is None and not call.limits.policies:
         return
-    known = await permissions.of(call.user)
+    known = None if permissions is None else await permissions.of(call.user)
+    if known is None or call.limits.policies:
+        known = narrowed(known, call.user, call.limits.policies)
     branch, spared = plain_branch(asked.branch), False
     if asked.workspace and (asked.spares_creator or known.asks_branch):
         workspace = await call.engine.workspaces.get(repository, asked.workspace)
@@ -33,7 +36,7 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
         source_ip=call.client_address or None, branch=branch, ref=asked.ref or asked.branch, source=call.source
     )
     call.committer = known.user.email or known.user.id
-    call.rights = rights = Rights(known.policies, context)
+    call.rights = rights = Rights(known.policies, context, known.own)
     if not spared:
         rights.require(asked.needs)
     for each in asked.each:

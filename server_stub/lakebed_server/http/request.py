@@ -13,7 +13,7 @@ from lakebed_engine.engine import Engine
 
 from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
-from lakebed_server.auth.records import LONGEST_ID
+from lakebed_server.auth.records import LONGEST_ID, Limits
 from lakebed_server.auth.tokens import Token
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory
@@ -79,6 +79,7 @@ class Call:
         "head",
         "headers",
         "https",
+        "limits",
         "method",
         "operation",
         "path",
@@ -103,6 +104,7 @@ class Call:
         self.user = ""
         self.source = "key"  # how the user signed in: `key` or `token`
         self.committer = ""  # the name of the user in commits
+        self.limits = Limits()  # what restricts the access key
         self.rights: Rights | None = None  # what the user may do; None: everything
         self.counted = False  # whether admission counts this request
         self.claimed_key_id = ""  # the access key id that the request names, right or wrong

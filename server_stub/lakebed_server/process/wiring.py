@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import os
@@ -47,9 +48,13 @@ class Components:
     services: Services
     first_admin: Credential | None
     sign_in: SignIn | None = None
+    recorder: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
-        """Stop the engine, then close the stores."""
+        """Record the last uses of access keys, stop the engine, then close the stores."""
+        if self.recorder is not None:
+            self.recorder.cancel()
+            await self.services.authenticator.uses.write(self.kv)
         await self.engine.close()
         await self.kv.close()
         self.stores.close()
@@ -98,7 +103,8 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         sign_in = SignIn(settings.auth.oidc, kv, authenticator, permissions)
     exchange = None if sign_in is None else sign_in.exchange
     services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange)
-    return Components(kv, stores, engine, services, first_admin, sign_in)
+    recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
+    return Components(kv, stores, engine, services, first_admin, sign_in, recorder)
 
 
 @contextlib.asynccontextmanager

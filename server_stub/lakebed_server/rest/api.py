@@ -98,7 +98,7 @@ class Api:
         if operation.security:
             if len(call.headers) != len(scope["headers"]):
                 _refuse_two_authorizations(scope)
-            call.user, call.claimed_key_id, call.source = await self._services.authenticator.authenticate(
+            call.user, call.claimed_key_id, call.source, call.limits = await self._services.authenticator.authenticate(
                 call.headers, https=call.https, address=call.client_address
             )
             call.committer = call.user
@@ -108,7 +108,7 @@ class Api:
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
         values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
-        if route.permissions is not None and self._services.permissions is not None:
+        if route.permissions is not None and (self._services.permissions is not None or call.limits.policies):
             asked = route.permissions(*values, *(() if len(values) > 1 else (None,)))
             await authorize(call, asked, getattr(params, "repository", ""))
         if route.room is None:

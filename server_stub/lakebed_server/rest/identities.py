@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from lakebed_auth import PolicyError, parse_document
+from lakebed_auth.policy import MOST_INLINE_BYTES
 from lakebed_engine.vocabulary.records import Page
 from lakebed_wire import models
 from msgspec import UNSET
@@ -14,7 +15,8 @@ from msgspec import UNSET
 from lakebed_server.access.directory import Directory
 from lakebed_server.access.rows import Group, StoredPolicy
 from lakebed_server.access.simulation import Explained
-from lakebed_server.auth.records import User
+from lakebed_server.auth.credentials import Listed
+from lakebed_server.auth.records import Credential, StoredCredential, User
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, json
 from lakebed_server.rest import serializers
@@ -78,6 +80,24 @@ def policy(record: StoredPolicy) -> dict[str, object]:
     return {"id": record.id, "creation_date": record.created, "statement": record.statement}
 
 
+def described(key: Credential | StoredCredential) -> dict[str, object]:
+    """An access key, without its secret."""
+    shown: dict[str, object] = {"access_key_id": key.access_key_id, "creation_date": key.created}
+    if key.name:
+        shown["name"] = key.name
+    if key.expires:
+        shown["expiration"] = key.expires
+    if key.statement:
+        shown["statement"] = msgspec.Raw(key.statement.encode())
+    return shown
+
+
+def access_key(found: Listed) -> dict[str, object]:
+    """An access key with its last use, without its secret."""
+    used = {"last_used": found.last_used} if found.last_used else {}
+    return described(found.key) | used
+
+
 def explained(found: Explained) -> models.SimulationResult:
     """A decision."""
     decision = found.decision
@@ -93,6 +113,16 @@ def explained(found: Explained) -> models.SimulationResult:
 
 class _Document(msgspec.Struct):
     statement: msgspec.Raw
+
+
+def sent_statement_of_key(call: Call) -> str:
+    """The statements of the body, for the policy of an access key. Raises RequestError: `invalid_policy`."""
+    statement = bytes(msgspec.json.decode(call.body.content, type=_Document).statement)
+    try:
+        parse_document(b'{"statement":%s}' % statement, most_bytes=MOST_INLINE_BYTES)
+    except PolicyError as error:
+        raise RequestError("invalid_policy", str(error)) from None
+    return statement.decode()
 
 
 def sent_statements(call: Call) -> msgspec.Raw:

@@ -67,13 +67,15 @@ class Gateway:
     async def _answer(self, base: Call, scope: Scope) -> Reply:
         call = S3Call(base, scope, self._config)
         call.read()
-        base.user = base.committer = await authenticate(call, self._keys, self._clock)
+        caller = await authenticate(call, self._keys, self._clock)
+        base.user = base.committer = caller.user
+        base.limits = caller.limits
         scope[WITH_KEY] = True
         self._admission.enter()
         base.counted = True
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
-        if base.services.permissions is not None:
+        if base.services.permissions is not None or base.limits.policies:
             await authorize(base, permission_table.asked(route.name, call), call.repo)
         call.room = self._admission.room(base.operation)
         if call.room is None or route.outlasts:

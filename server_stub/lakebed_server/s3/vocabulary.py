@@ -23,6 +23,7 @@ STATUS: Final[dict[str, int]] = {
     "BucketNotEmpty": 409,
     "EntityTooLarge": 400,
     "EntityTooSmall": 400,
+    "ExpiredToken": 400,
     "IncompleteBody": 400,
     "InternalError": 500,
     "InvalidAccessKeyId": 403,

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ... import errors
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 if TYPE_CHECKING:
     import httpx
 
     from ...client import AuthenticatedClient, Client
+    from ...models.credentials_creation import CredentialsCreation
     from ...models.credentials_with_secret import CredentialsWithSecret
     from ...models.error import Error
 
 
 def _get_kwargs(
     user_id: str,
+    *,
+    body: CredentialsCreation | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -27,6 +31,12 @@ def _get_kwargs(
         ),
     }
 
+    if not isinstance(body, Unset):
+        _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -102,11 +112,17 @@ def sync_detailed(
     user_id: str,
     *,
     client: AuthenticatedClient | Client,
+    body: CredentialsCreation | Unset = UNSET,
 ) -> Response[CredentialsWithSecret | Error]:
     """Create another access key for a user.
 
+     Without a body, the key has all rights of the user and no end. A key never has more than the key
+    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
+    policy.
+
     Args:
         user_id (str):
+        body (CredentialsCreation | Unset): An access key to create. Lakebed only.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -118,6 +134,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         user_id=user_id,
+        body=body,
     )
 
     response = client.get_httpx_client().request(
@@ -131,11 +148,17 @@ def sync(
     user_id: str,
     *,
     client: AuthenticatedClient | Client,
+    body: CredentialsCreation | Unset = UNSET,
 ) -> CredentialsWithSecret | Error | None:
     """Create another access key for a user.
 
+     Without a body, the key has all rights of the user and no end. A key never has more than the key
+    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
+    policy.
+
     Args:
         user_id (str):
+        body (CredentialsCreation | Unset): An access key to create. Lakebed only.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -148,6 +171,7 @@ def sync(
     return sync_detailed(
         user_id=user_id,
         client=client,
+        body=body,
     ).parsed
 
 
@@ -155,11 +179,17 @@ async def asyncio_detailed(
     user_id: str,
     *,
     client: AuthenticatedClient | Client,
+    body: CredentialsCreation | Unset = UNSET,
 ) -> Response[CredentialsWithSecret | Error]:
     """Create another access key for a user.
 
+     Without a body, the key has all rights of the user and no end. A key never has more than the key
+    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
+    policy.
+
     Args:
         user_id (str):
+        body (CredentialsCreation | Unset): An access key to create. Lakebed only.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,6 +201,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         user_id=user_id,
+        body=body,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -182,11 +213,17 @@ async def asyncio(
     user_id: str,
     *,
     client: AuthenticatedClient | Client,
+    body: CredentialsCreation | Unset = UNSET,
 ) -> CredentialsWithSecret | Error | None:
     """Create another access key for a user.
 
+     Without a body, the key has all rights of the user and no end. A key never has more than the key
+    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
+    policy.
+
     Args:
         user_id (str):
+        body (CredentialsCreation | Unset): An access key to create. Lakebed only.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -200,5 +237,6 @@ async def asyncio(
         await asyncio_detailed(
             user_id=user_id,
             client=client,
+            body=body,
         )
     ).parsed

@@ -57,7 +57,7 @@ def show(app: App, found_id: str, user: str) -> None:
     """Show the creation time of an access key.
 
     \b
-    Example: lakebed key show AKIA…
+    Example: lakebed key show LKBD…
     """
     with app.lake() as lake:
         found = lake.keys.get(found_id, user)
@@ -73,7 +73,7 @@ def delete(app: App, found_id: str, user: str, yes: bool) -> None:
     """Remove an access key and end its tokens. The key of this command and your last key cannot be removed.
 
     \b
-    Example: lakebed key delete AKIA… --yes
+    Example: lakebed key delete LKBD… --yes
     """
     confirm(f"Remove access key {output.shown(found_id)}?", yes=yes)
     with app.lake() as lake:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 
 import msgspec
+from lakebed_engine.vocabulary.records import Page
 from lakebed_wire import models
 from lakebed_wire import operations as ops
+from msgspec import UNSET
 
+from lakebed_server.auth.credentials import Listed
 from lakebed_server.auth.records import SHORTEST_SECRET, Credential, User
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Call
@@ -85,36 +88,48 @@ async def setup_comm_prefs(call: Call, p: ops.SetupCommPrefsParams, body: models
 async def list_user_credentials(call: Call, p: ops.ListUserCredentialsParams) -> Reply:
     """listUserCredentials."""
     user = await _user(call, p.user_id)
-    found, more = await call.services.authenticator.store.list_of(
-        user, serializers.text(p.prefix), serializers.text(p.after), serializers.amount(p.amount)
-    )
-    results = [models.Credentials(access_key_id=one.access_key_id, creation_date=one.created) for one in found]
-    pagination = models.Pagination(
-        has_more=more,
-        next_offset=found[-1].access_key_id if more else "",
-        results=len(found),
-        max_per_page=serializers.MAX_PER_PAGE,
-    )
-    return json(200, models.CredentialsList(pagination=pagination, results=results))
+    found, more = await call.services.authenticator.store.list_of(user, *identities.page_of(p))
+    pagination = serializers.pagination(Page(found, more), lambda one: one.key.access_key_id)
+    return json(200, {"pagination": pagination, "results": [identities.access_key(one) for one in found]})
 
 
-async def create_credentials(call: Call, p: ops.CreateCredentialsParams) -> Reply:
+async def create_credentials(
+    call: Call, p: ops.CreateCredentialsParams, body: models.CredentialsCreation | None
+) -> Reply:
     """createCredentials."""
     _refuse_cookie(call)
-    made = await call.services.authenticator.store.add(await _user(call, p.user_id), int(time.time()))
-    return json(201, _with_secret(made))
+    sent, now = body or models.CredentialsCreation(), int(time.time())
+    statement = "" if sent.statement is UNSET else identities.sent_statement_of_key(call)
+    limits = call.limits
+    if limits.policies:
+        if statement or p.user_id != call.user:
+            raise RequestError(
+                "permission_denied",
+                "an access key with a policy makes only keys of its own user with the same policy: send no statement",
+            )
+        [statement] = limits.policies
+    ends = [limits.expires] if limits.expires else []
+    if sent.expires_in is not UNSET:
+        ends.append(now + sent.expires_in)
+    made = await call.services.authenticator.store.add(
+        await _user(call, p.user_id),
+        now,
+        name=serializers.text(sent.name),
+        expires=min(ends, default=0),
+        statement=statement,
+    )
+    return json(201, {"secret_access_key": made.secret_access_key, **identities.described(made)})
 
 
 async def get_credentials(call: Call, p: ops.GetCredentialsParams) -> Reply:
     """getCredentials."""
-    found = await _found(call, p.user_id, p.access_key_id)
-    return json(200, models.Credentials(access_key_id=found.access_key_id, creation_date=found.created))
+    return json(200, identities.access_key(await _found(call, p.user_id, p.access_key_id)))
 
 
 async def delete_credentials(call: Call, p: ops.DeleteCredentialsParams) -> Reply:
     """deleteCredentials."""
     _refuse_cookie(call)
-    found = await _found(call, p.user_id, p.access_key_id)
+    found = (await _found(call, p.user_id, p.access_key_id)).key
     if found.access_key_id == call.access_key_id:
         raise bad_request(f"access key {found.access_key_id!r} is the one of this request: remove it with another one")
     own = found.user == call.user
@@ -152,12 +167,12 @@ async def _user(call: Call, user: str) -> str:
     return user
 
 
-async def _found(call: Call, user: str, access_key_id: str) -> Credential:
+async def _found(call: Call, user: str, access_key_id: str) -> Listed:
     await _user(call, user)
-    found = await call.services.authenticator.store.find(access_key_id)
-    if found is None or found.credential.user != user:
+    found = await call.services.authenticator.store.describe(access_key_id, user)
+    if found is None:
         raise RequestError("credentials_not_found", f"access key {access_key_id[:80]!r} of {user!r} not found")
-    return found.credential
+    return found
 
 
 def _with_secret(made: Credential) -> models.CredentialsWithSecret:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from lakebed_server.auth import origins
+from lakebed_server.auth.authenticate import Caller
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.signatures import v2, v4
 from lakebed_server.s3.signatures.keys import Keys
@@ -14,8 +15,8 @@ from lakebed_server.s3.vocabulary import S3Error
 Clock = Callable[[], float]
 
 
-async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> str:
-    """The name of the user who signed the request. Records the promises about the body. Raises S3Error."""
+async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> Caller:
+    """The user who signed the request, with the access key. Records the promises about the body. Raises S3Error."""
     authorization = call.headers.get(b"authorization")
     by_query = "X-Amz-Algorithm" in call.query or "AWSAccessKeyId" in call.query
     if b"x-amz-security-token" in call.headers or "X-Amz-Security-Token" in call.query:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hmac
 from functools import lru_cache
 
-from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.authenticate import Authenticator, Caller
 from lakebed_server.auth.records import Credential
 from lakebed_server.s3.vocabulary import S3Error
+from lakebed_server.vocabulary import RequestError
 
 
 class Keys:
@@ -36,9 +37,13 @@ class Keys:
         """Note a wrong signature."""
         self._authenticator.guesses.failed(address, access_key_id)
 
-    def passed(self, access_key_id: str, address: str) -> None:
-        """Note a right signature."""
-        self._authenticator.guesses.passed(address, access_key_id)
+    def passed(self, credential: Credential, address: str) -> Caller:
+        """Note a right signature. Returns the caller. Raises S3Error (ExpiredToken) for an expired access key."""
+        self._authenticator.guesses.passed(address, credential.access_key_id)
+        try:
+            return self._authenticator.accept(credential)
+        except RequestError as error:
+            raise S3Error("ExpiredToken", error.message) from None
 
 
 @lru_cache(1024)

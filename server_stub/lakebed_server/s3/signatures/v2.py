@@ -9,6 +9,7 @@ import base64
 import hmac
 from typing import Final
 
+from lakebed_server.auth.authenticate import Caller
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.requests.dates import require_near, seconds_of_http
 from lakebed_server.s3.signatures.keys import Keys
@@ -24,8 +25,8 @@ _RESOURCES: Final = frozenset(
 """The parts of a query that are signed."""
 
 
-async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
-    """Check `AWS id:signature`. Returns the user. Raises S3Error."""
+async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> Caller:
+    """Check `AWS id:signature`. Returns the caller. Raises S3Error."""
     access_key_id, colon, signature = authorization[4:].strip().decode("latin-1").rpartition(":")
     call.base.claimed_key_id = access_key_id
     if not colon:
@@ -39,8 +40,8 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
     return await _check(call, keys, access_key_id, signature, date)
 
 
-async def by_query(call: S3Call, keys: Keys, now: float) -> str:
-    """Check a signed URL. Returns the user. Raises S3Error."""
+async def by_query(call: S3Call, keys: Keys, now: float) -> Caller:
+    """Check a signed URL. Returns the caller. Raises S3Error."""
     query = call.query
     call.base.claimed_key_id = query["AWSAccessKeyId"]
     expires, signature = query.get("Expires", ""), query.get("Signature", "")
@@ -55,7 +56,7 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
     return await _check(call, keys, query["AWSAccessKeyId"], signature, expires.encode())
 
 
-async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> str:
+async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> Caller:
     if not call.config.signature_v2:
         raise S3Error(
             "InvalidRequest",
@@ -70,9 +71,9 @@ async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, d
     if not any(hmac.compare_digest(_signature(secret, to_sign), sent) for to_sign in forms):
         keys.failed(access_key_id, call.base.client_address)
         raise mismatch(access_key_id, forms[0], sent)
-    keys.passed(access_key_id, call.base.client_address)
+    caller = keys.passed(credential, call.base.client_address)
     call.read_payload(chunked=False)
-    return credential.user
+    return caller
 
 
 def _signature(secret: bytes, to_sign: bytes) -> bytes:

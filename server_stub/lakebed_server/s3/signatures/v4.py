@@ -13,6 +13,7 @@ import time
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from lakebed_server.auth.authenticate import Caller
 from lakebed_server.s3.requests.aws_chunked import ChunkSigner
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.requests.dates import SKEW, require_near, seconds_of, seconds_of_http
@@ -49,8 +50,8 @@ class Claim(NamedTuple):
     signed: tuple[bytes, ...]
 
 
-async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
-    """Check the Authorization header. Returns the user. Raises S3Error."""
+async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> Caller:
+    """Check the Authorization header. Returns the caller. Raises S3Error."""
     head, equals, signature = authorization.rpartition(b"Signature=")
     if not equals or b"," in signature or len(head) > _LONGEST_HEAD:
         raise S3Error(_MALFORMED, "The authorization header must end in Signature=, and be no longer than it needs to.")
@@ -64,8 +65,8 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
     return await _check(call, keys, claim, signature.strip(), date, canonical.query(call.pairs), payload)
 
 
-async def by_query(call: S3Call, keys: Keys, now: float) -> str:
-    """Check a presigned URL. Returns the user. Raises S3Error."""
+async def by_query(call: S3Call, keys: Keys, now: float) -> Caller:
+    """Check a presigned URL. Returns the caller. Raises S3Error."""
     query = call.query
     bad = "AuthorizationQueryParametersError"
     if query["X-Amz-Algorithm"] != ALGORITHM.decode():
@@ -96,7 +97,7 @@ async def _check(
     query: bytes,
     payload: bytes,
     said: bytes | None = None,
-) -> str:
+) -> Caller:
     """`payload` is the signed value for the body. `said` is a further promise, if the URL leaves it open."""
     _require_signed(call, claim.signed)
     credential = await keys.find(claim.access_key_id, call.base.client_address)
@@ -108,9 +109,9 @@ async def _check(
     if not hmac.compare_digest(expected, signature):
         keys.failed(claim.access_key_id, call.base.client_address)
         raise mismatch(claim.access_key_id, to_sign, signature, request)
-    keys.passed(claim.access_key_id, call.base.client_address)
+    caller = keys.passed(credential, call.base.client_address)
     _read_payload(call, said or payload, ChunkSigner(key, date.encode(), claim.scope, expected))
-    return credential.user
+    return caller
 
 
 def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
