@@ -33,8 +33,12 @@ class Seeder:
         self._host = server.endpoint.removeprefix("http://")
 
     def make(self) -> None:
-        """A repository with commits, branches, a tag, a merge, and uncommitted changes."""
+        """A repository with commits, branches, a tag, a merge and uncommitted changes; a user, a group and a policy."""
         self._post("/repositories", '{"name":"lake","storage_namespace":"local://lake"}')
+        statement = '{"effect":"allow","action":["fs:Read*"],"resource":"*"}'
+        self._post("/auth/users", '{"id":"robot"}')
+        self._post("/auth/groups", '{"id":"sales"}')
+        self._post("/auth/policies", f'{{"id":"sales-readers","statement":[{statement}]}}')
         lake = "/repositories/lake"
         for path in ("a.csv", "dir/b.csv", "dir/%C3%BC%20%F0%9F%98%80.csv"):
             self._post(f"{lake}/branches/main/objects?path={path}", "a,b\n1,2\n")

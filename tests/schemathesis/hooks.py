@@ -42,7 +42,12 @@ KNOWN = {
     "src_path": PATHS,
     "src_ref": REFS,
     "source": REFS,
+    "userId": ("admin", "robot"),
+    "groupId": ("Viewers", "sales"),
+    "policyId": ("FSReadAll", "sales-readers"),
 }
+EXPENDABLE = {"userId": "robot", "groupId": "sales", "policyId": "sales-readers"}
+"""What calls change that could end the rights of the run's own user."""
 KEEP = 4  # one generated value in four stays
 TOLD: set[str] = set()
 """Ids and names that the server has answered with."""
@@ -84,6 +89,8 @@ def _named(path: str, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "name": name, "storage_namespace": f"mem://{name}", "default_branch": "main", "storage_id": ""}
     if path.endswith("/branches"):
         return {**body, "name": f"b{number}"}
+    if path in ("/auth/users", "/auth/groups", "/auth/policies"):
+        return {**body, "id": f"i{number}"}
     if path.endswith("/tags"):
         return {**body, "id": f"t{number}"}
     if path.endswith("/workspaces"):
@@ -126,6 +133,9 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
     deletes = case.method.upper() == "DELETE"
     if not (deletes and case.path.endswith(("/{repository}", "/{branch}", "/{tag}", "/{workspace}"))):
         case.path_parameters = _swap(case.path_parameters)
+    if case.path.startswith("/auth/") and case.method.upper() in ("PUT", "PATCH", "DELETE"):
+        names = case.path_parameters or {}
+        case.path_parameters = {name: EXPENDABLE.get(name, value) for name, value in names.items()}
     case.query = _swap(case.query)
     case.body = _swap(case.body)
     if isinstance(case.body, dict):
