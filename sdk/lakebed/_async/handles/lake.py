@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from lakebed import _checks
-from lakebed._async.access.groups import Groups
-from lakebed._async.access.keys import Keys
-from lakebed._async.access.policies import Policies
-from lakebed._async.access.users import Users
 from lakebed._async.handles.repository import Repository
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
@@ -22,6 +18,12 @@ from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri
 from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, Decision, RepositoryInfo, ServerInfo, SessionToken, User
+
+if TYPE_CHECKING:
+    from lakebed._async.access.groups import Groups
+    from lakebed._async.access.keys import Keys
+    from lakebed._async.access.policies import Policies
+    from lakebed._async.access.users import Users
 
 
 class Lake(LakeBase):
@@ -124,21 +126,29 @@ class Lake(LakeBase):
     @property
     def users(self) -> Users:
         """The users of this lake."""
+        from lakebed._async.access.users import Users
+
         return Users(self._transport)
 
     @property
     def groups(self) -> Groups:
         """The groups of this lake."""
+        from lakebed._async.access.groups import Groups
+
         return Groups(self._transport)
 
     @property
     def policies(self) -> Policies:
         """The policies of this lake."""
+        from lakebed._async.access.policies import Policies
+
         return Policies(self._transport)
 
     @property
     def keys(self) -> Keys:
         """The access keys of the caller and of other users."""
+        from lakebed._async.access.keys import Keys
+
         return Keys(self._transport)
 
     async def simulate(
