@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from lakebed._model.identities import Decision, Group, Policy, User
 from lakebed._model.server_info import ServerInfo, SessionToken
@@ -335,13 +335,27 @@ class UploadUrl:
 
 @dataclass(frozen=True, slots=True)
 class AccessKey:
-    """An access key. `secret` is set only in the answer to its creation."""
+    """An access key. `secret` is set only in the answer to its creation.
 
-    COLUMNS: ClassVar[Columns] = (("id", "string"), ("created", "time"))
+    `expires` is None for a key that does not end by itself. `last_used` is up to 16 minutes old; it is None for a key
+    that was not used. `policy`: the statements that narrow the rights of the user; None for a key that has all of them.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("name", "string"),
+        ("created", "time"),
+        ("expires", "time"),
+        ("last_used", "time"),
+    )
 
     id: str
     created: datetime
     secret: str = field(default="", repr=False)
+    name: str = ""
+    expires: datetime | None = None
+    last_used: datetime | None = None
+    policy: tuple[Mapping[str, Any], ...] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,22 @@ def test_keys_of_another_user(run: Run, name: str, monkeypatch: pytest.MonkeyPat
     run("user", "delete", name, "--yes")
 
 
+def test_a_key_that_may_only_read_one_repository(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("repo", "create", name, f"local://{name}")
+    made = run("key", "create", "--read", name, "--name", "report", "--expires", "30d", "--json").json
+    assert made["name"] == "report"
+    line = next(line for line in run("key", "list").text.splitlines() if line.startswith(made["id"]))
+    assert "  report  ends 20" in line
+    assert line.endswith("  with a policy")
+    with monkeypatch.context() as own:
+        own.setenv("LAKEBED_ACCESS_KEY_ID", made["id"])
+        own.setenv("LAKEBED_SECRET_ACCESS_KEY", made["secret"])
+        assert [row["id"] for row in run("branch", "list", name, "--json").json] == ["main"]
+        denied = run("branch", "create", f"{name}/dev", "main", code=6)
+        assert "the policy of the access key does not allow it" in denied.err
+    run("key", "delete", made["id"], "--yes")
+
+
 def test_grants_and_questions(run: Run, name: str) -> None:
     run("user", "create", name)
     target = f"{name}/main/x"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import lakebed
@@ -174,5 +176,34 @@ def test_simulation(run: Any, name: str) -> None:
             await lake.simulate("fs:Nonsense", "*")
         await lake.users.drop(name)
         await lake.policies.drop(name)
+
+    run(body)
+
+
+def test_limits_of_keys(run: Any, name: str, server: RunningServer) -> None:
+    async def body(lake: Any) -> None:
+        plain = await lake.keys.create()
+        assert (plain.name, plain.expires, plain.last_used, plain.policy) == ("", None, None, None)
+        made = await lake.keys.create(name="report", expires_in=timedelta(days=1), policy=[READ])
+        assert (made.name, made.policy) == ("report", (READ,))
+        assert timedelta(hours=23) < made.expires - made.created <= timedelta(days=1)
+        assert await lake.keys.get(made.id) == replace(made, secret="")
+        assert replace(made, secret="") in await lake.keys.list()
+        with pytest.raises(InvalidRequestError, match="not both"):
+            await lake.keys.create(read="sales", policy=[READ])
+        with pytest.raises(InvalidRequestError, match="no operation needs"):
+            await lake.keys.create(policy=[{**READ, "action": ["fs:Nonsense"]}])
+        with pytest.raises(InvalidRequestError, match="a lifetime is"):
+            await lake.keys.create(expires_in=0)
+        await lake.repository(name).create(f"local://{name}")
+        read = await lake.keys.create(read=name)
+        with connect(server, read) as other:
+            assert other.repository(name).branch("main").info().id == "main"
+            with pytest.raises(PermissionDeniedError, match="the policy of the access key does not allow it"):
+                other.repository(name).branch("dev").create("main")
+            with pytest.raises(PermissionDeniedError):
+                other.keys.create()
+        for key in (plain, made, read):
+            await lake.keys.drop(key.id)
 
     run(body)

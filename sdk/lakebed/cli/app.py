@@ -246,3 +246,26 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+if TYPE_CHECKING:
+    _Duration = click.ParamType[int]
+else:
+    _Duration = click.ParamType
+
+
+class Duration(_Duration):
+    """Seconds, or a number with s, m, h or d behind it: `90m`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Seconds."""
+        if isinstance(value, int):
+            return value
+        number, unit = (value[:-1], value[-1:]) if value[-1:] in _UNITS else (value, "s")
+        if not (number.isascii() and number.isdigit()) or int(number) == 0:
+            self.fail(f"{value!r} is no length of time; write seconds, or 90m, 12h or 7d", param, ctx)
+        return int(number) * _UNITS[unit]

@@ -1,38 +1,48 @@
-"""Calls about the access keys of the caller."""
+"""Calls about access keys and tokens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from lakebed._gateway import calls, convert
-from lakebed._gateway.calls import call, clean, reads, reads_page
+from lakebed._gateway.calls import call, clean, parser, reads, segment
 from lakebed._values.wire import Call, Subject
 from lakebed.model import AccessKey, Page, SessionToken
-
-if TYPE_CHECKING:
-    from lakebed_api.models import Credentials
 
 
 def list_page(user: str, *, after: str, amount: int) -> Call[Page[AccessKey]]:
     """One page of keys, without their secrets."""
     from lakebed_api.api.auth import list_user_credentials
-    from lakebed_api.models import CredentialsList
 
     kwargs = list_user_credentials._get_kwargs(user, **clean(after=after, amount=amount))
-    return call("listUserCredentials", kwargs, reads_page(CredentialsList.from_dict, _key, after), Subject())
+    return call("listUserCredentials", kwargs, parser(lambda body: convert.listing(body, _key, after)), Subject())
 
 
-def create(user: str) -> Call[AccessKey]:
+def create(
+    user: str, name: str = "", expires_in: int | None = None, policy: Sequence[Mapping[str, Any]] | None = None
+) -> Call[AccessKey]:
     """Create a key. Only this answer contains its secret."""
-    from lakebed_api.api.auth import create_credentials
-    from lakebed_api.models import CredentialsWithSecret
+    body: dict[str, Any] = clean(name=name)
+    if expires_in is not None:
+        body["expires_in"] = expires_in
+    if policy is not None:
+        body["statement"] = [dict(statement) for statement in policy]
+    kwargs: dict[str, Any] = {"method": "post", "url": f"/auth/users/{segment(user)}/credentials"}
+    if body:
+        kwargs["json"] = body
+    return call("createCredentials", kwargs, parser(_key), Subject(), success=201)
 
-    def read(made: CredentialsWithSecret) -> AccessKey:
-        created = convert.moment(made.creation_date)
-        return AccessKey(convert.text(made.access_key_id), created, convert.text(made.secret_access_key))
 
-    kwargs = create_credentials._get_kwargs(user)
-    return call("createCredentials", kwargs, reads(CredentialsWithSecret.from_dict, read), Subject(), success=201)
+def read_only(repository: str) -> list[dict[str, Any]]:
+    """The policy of a key that may only read one repository."""
+    own = f"arn:lakefs:fs:::repository/{repository}"
+    resources = json.dumps([own, f"{own}/*"])  # in a text: older clients cannot read an array
+    return [
+        {"effect": "allow", "action": ["fs:List*", "fs:Read*"], "resource": resources},
+        {"effect": "allow", "action": ["fs:ReadConfig"], "resource": "*"},
+    ]
 
 
 def login(key_id: str, secret: str) -> Call[SessionToken]:
@@ -57,10 +67,9 @@ def logout_everywhere() -> Call[None]:
 def get(user: str, key_id: str) -> Call[AccessKey]:
     """Describe a key."""
     from lakebed_api.api.auth import get_credentials
-    from lakebed_api.models import Credentials
 
     kwargs = get_credentials._get_kwargs(user, key_id)
-    return call("getCredentials", kwargs, reads(Credentials.from_dict, _key), Subject())
+    return call("getCredentials", kwargs, parser(_key), Subject())
 
 
 def delete(user: str, key_id: str) -> Call[None]:
@@ -72,5 +81,15 @@ def delete(user: str, key_id: str) -> Call[None]:
     )
 
 
-def _key(row: Credentials) -> AccessKey:
-    return AccessKey(convert.text(row.access_key_id), convert.moment(row.creation_date))
+def _key(row: Mapping[str, Any]) -> AccessKey:
+    """From JSON, because a generated model changes the statements."""
+    policy = row.get("statement")
+    return AccessKey(
+        convert.text(row["access_key_id"]),
+        convert.moment(row["creation_date"]),
+        convert.text(row.get("secret_access_key"), ""),
+        convert.text(row.get("name"), ""),
+        expires=convert.moment(row["expiration"]) if "expiration" in row else None,
+        last_used=convert.moment(row["last_used"]) if "last_used" in row else None,
+        policy=None if policy is None else tuple(dict(statement) for statement in policy),
+    )

@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
 from lakebed import _checks
 from lakebed._gateway.operations import keys, system
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
+from lakebed._values.workspaces import seconds_of
+from lakebed.errors import InvalidRequestError
 from lakebed.model import AccessKey
 
 
@@ -38,12 +44,32 @@ class Keys:
         name = _checks.check_name(id, "access key id")
         return self._transport.call(keys.get(self._owner(user), name))
 
-    def create(self, user: str = "") -> AccessKey:
+    def create(
+        self,
+        user: str = "",
+        *,
+        name: str = "",
+        expires_in: timedelta | int | None = None,
+        read: str = "",
+        policy: Sequence[Mapping[str, Any]] | None = None,
+    ) -> AccessKey:
         """Create another access key. Only this answer contains its secret.
 
-        Raises OutcomeUnknownError when the answer was lost: read `list`, and drop the key whose secret was lost.
+        `name` says what the key is for. The key ends after `expires_in`, as a timedelta or in seconds. It may do what
+        both its user and `policy` allow: statements such as `{"effect": "allow", "action": ["fs:Read*"], "resource":
+        "*"}`. `read` is the policy of a key that may only read this repository.
+
+            lake.keys.create(name="nightly report", read="sales", expires_in=timedelta(days=30))
+
+        Raises InvalidRequestError (kind `invalid_policy`) that names the statement, and OutcomeUnknownError when the
+        answer was lost: read `list`, and drop the key whose secret was lost.
         """
-        return self._transport.call(keys.create(self._owner(user)))
+        _checks.check_text(name, "name of an access key")
+        if read and policy is not None:
+            raise InvalidRequestError("give `read` or `policy`, not both")
+        statements = keys.read_only(_checks.check_name(read, "repository")) if read else policy
+        owner = self._owner(user)
+        return self._transport.call(keys.create(owner, name, seconds_of(expires_in), statements))
 
     def drop(self, id: str, user: str = "") -> None:
         """Remove an access key and end its tokens, on every server within a second.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli import output
-from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+from lakebed.cli.app import App, Duration, Noun, confirm, pass_app, yes_option
 
 if TYPE_CHECKING:
     from lakebed import AccessKey
@@ -23,16 +23,22 @@ def key() -> None:
 
 @key.command()
 @user_option
+@click.option("--name", default="", help="What the key is for.")
+@click.option("--read", default="", metavar="REPO", help="The key may only read this repository.")
+@click.option("--expires", type=Duration(), metavar="TIME", help="The key ends after this time: 12h, 30d.")
 @pass_app
-def create(app: App, user: str) -> None:
+def create(app: App, user: str, name: str, read: str, expires: int | None) -> None:
     """Create another access key. The command shows its secret once.
 
     \b
     Example: lakebed key create
+    Example: lakebed key create --read sales --name report --expires 30d
     """
     with app.lake() as lake:
-        made = lake.keys.create(user)
+        made = lake.keys.create(user, name=name, read=read, expires_in=expires)
     text = output.table([("access key id", made.id), ("secret access key", made.secret)])
+    if made.expires is not None:
+        output.note(app, f"It works until {output.when(made.expires)}.")
     output.show(app, text, {**output.record(made), "secret": made.secret})
 
 
@@ -111,4 +117,13 @@ def end_tokens(app: App, yes: bool) -> None:
 
 
 def _line(row: AccessKey) -> str:
-    return f"{row.id}  {output.when(row.created)}"
+    facts = [row.id, output.when(row.created)]
+    if row.name:
+        facts.append(output.shown(row.name))
+    if row.expires is not None:
+        facts.append(f"ends {output.when(row.expires)}")
+    if row.last_used is not None:
+        facts.append(f"used {output.when(row.last_used)}")
+    if row.policy is not None:
+        facts.append("with a policy")
+    return "  ".join(facts)

@@ -14,7 +14,7 @@ import click
 
 from lakebed import Change, Commit, InvalidRequestError, Location
 from lakebed.cli import output
-from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
+from lakebed.cli.app import App, Duration, Noun, confirm, metadata_option, pass_app, yes_option
 from lakebed.cli.targets import BRANCH, REPOSITORY, Target, same_repository
 from lakebed.cli.versions.diff import change_line
 from lakebed.cli.workspaces import selections
@@ -26,27 +26,6 @@ if TYPE_CHECKING:
 
 WORKSPACE = Target("REPO/WORKSPACE")
 STATES = ("open", "committed", "reverted", "popped", "expired", "all")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-if TYPE_CHECKING:
-    _Duration = click.ParamType[int]
-else:
-    _Duration = click.ParamType
-
-
-class Duration(_Duration):
-    """Seconds, or a number with s, m, h or d behind it: `90m`."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Seconds."""
-        if isinstance(value, int):
-            return value
-        number, unit = (value[:-1], value[-1:]) if value[-1:] in _UNITS else (value, "s")
-        if not (number.isascii() and number.isdigit()) or int(number) == 0:
-            self.fail(f"{value!r} is no length of time; write seconds, or 90m, 12h or 7d", param, ctx)
-        return int(number) * _UNITS[unit]
 
 
 def policy_option(command: Any) -> Any:
