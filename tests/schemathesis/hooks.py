@@ -47,7 +47,7 @@ KNOWN = {
     "policyId": ("FSReadAll", "sales-readers"),
 }
 EXPENDABLE = {"userId": "robot", "groupId": "sales", "policyId": "sales-readers"}
-"""What calls change that could end the rights of the run's own user."""
+"""What calls change instead of what the run's own user needs. They are not deleted."""
 KEEP = 4  # one generated value in four stays
 TOLD: set[str] = set()
 """Ids and names that the server has answered with."""
@@ -69,6 +69,16 @@ def _known(name: str, value: Any) -> Any:
     if choices is None or number % KEEP == 0:
         return value
     return choices[number // KEEP % len(choices)]
+
+
+def _spared(path: str, names: dict[str, Any], *, deletes: bool) -> dict[str, Any]:
+    """Names of users, groups and policies that a call may change: what this run created, else EXPENDABLE."""
+    whole = deletes and path.count("{") == 1
+    made = {value for value in names.values() if value in TOLD and str(value).startswith("i") and value[1:].isdigit()}
+    return {
+        name: "none" if whole and value not in made else value if value in made else EXPENDABLE.get(name, value)
+        for name, value in names.items()
+    }
 
 
 def _nearby(name: str, value: Any) -> Any:
@@ -134,8 +144,7 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
     if not (deletes and case.path.endswith(("/{repository}", "/{branch}", "/{tag}", "/{workspace}"))):
         case.path_parameters = _swap(case.path_parameters)
     if case.path.startswith("/auth/") and case.method.upper() in ("PUT", "PATCH", "DELETE"):
-        names = case.path_parameters or {}
-        case.path_parameters = {name: EXPENDABLE.get(name, value) for name, value in names.items()}
+        case.path_parameters = _spared(case.path, case.path_parameters or {}, deletes=deletes)
     case.query = _swap(case.query)
     case.body = _swap(case.body)
     if isinstance(case.body, dict):
