@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "625ad2d6a1a020ad14b7f642bcbd6f6d1a576280547aec36d111158b7001ee7c"
+SPEC_DIGEST: Final = "1c59b9a3a98bc996798697c2b4affefafa3094d041c96be49501042ce8357668"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -250,14 +250,14 @@ class GrantRepositoryToUserParams(Struct, kw_only=True):
     """Parameters of grantRepositoryToUser."""
 
     user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
-    repository: Annotated[str, Meta(min_length=1)]
+    repository: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
 
 
 class RevokeRepositoryFromUserParams(Struct, kw_only=True):
     """Parameters of revokeRepositoryFromUser."""
 
     user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
-    repository: Annotated[str, Meta(min_length=1)]
+    repository: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
 
 
 class ListGroupsParams(Struct, kw_only=True):
@@ -340,14 +340,14 @@ class GrantRepositoryToGroupParams(Struct, kw_only=True):
     """Parameters of grantRepositoryToGroup."""
 
     group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
-    repository: Annotated[str, Meta(min_length=1)]
+    repository: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
 
 
 class RevokeRepositoryFromGroupParams(Struct, kw_only=True):
     """Parameters of revokeRepositoryFromGroup."""
 
     group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
-    repository: Annotated[str, Meta(min_length=1)]
+    repository: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
 
 
 class ListPoliciesParams(Struct, kw_only=True):

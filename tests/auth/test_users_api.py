@@ -199,6 +199,16 @@ def test_grants_on_one_repository(people: People) -> None:
         assert people("admin", method, "/auth/users/nobody/grants/lake", {"level": "reader"}).kind == "user_not_found"
 
 
+@pytest.mark.parametrize("name", ["lak*", "*", "lake%2Fobject", "${user}", "la", "Lake"])
+def test_a_grant_is_on_one_repository(people: People, name: str) -> None:
+    people.add("ana")
+    for method in ("PUT", "DELETE"):
+        answer = people("admin", method, f"/auth/users/ana/grants/{name}", {"level": "reader"})
+        assert (answer.status, answer.kind) == (400, "invalid_request")
+        assert "3 to 63 lower-case letters" in answer.json["message"]
+    assert people("admin", "GET", "/auth/policies?prefix=lakebed").json["results"] == []
+
+
 def test_a_grant_keeps_what_an_administrator_changed(people: People) -> None:
     people.add("ana")
     body = {"id": "lakebed.reader.lake", "statement": [allow("fs:ReadRepository", on=arn.repository("lake"))]}
