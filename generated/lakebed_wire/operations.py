@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "1c59b9a3a98bc996798697c2b4affefafa3094d041c96be49501042ce8357668"
+SPEC_DIGEST: Final = "7e160c286f3479f865244e61fa2cd9e4ac0bac865ee4b6a06e501f66dadf9d73"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -439,6 +439,18 @@ class DeleteRepositoryParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     force: bool | UnsetType = UNSET
+
+
+class GetAccessHistoryParams(Struct, kw_only=True):
+    """Parameters of getAccessHistory."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    since: datetime | UnsetType = UNSET
+    until: datetime | UnsetType = UNSET
+    user: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    operation: str | UnsetType = UNSET
+    refused: bool | UnsetType = UNSET
 
 
 class GetRepositoryMetadataParams(Struct, kw_only=True):
@@ -1994,6 +2006,29 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=204,
         tag="repositories",
         summary="Delete a repository.",
+    ),
+    Operation(
+        operation_id="getAccessHistory",
+        method="GET",
+        path="/repositories/{repository}/history",
+        params=GetAccessHistoryParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("since", "query", False, False, True),
+            Parameter("until", "query", False, False, True),
+            Parameter("user", "query", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("operation", "query", False, False, False),
+            Parameter("refused", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="repositories",
+        summary="Read the access history of a repository.",
     ),
     Operation(
         operation_id="getRepositoryMetadata",

@@ -11,6 +11,8 @@ every deletion that goes by a listing asks `is_made` or `workspace_of` first.
     _lakebed/refs/<time>-<64 hex>.json                  ref snapshots (`lakebed_format.refs`)
     _lakebed/dumps/<64 hex>.jsonl                       and draft-<32 hex>, an unfinished dump
     _lakebed/uploads/<32 hex>/<number>-<32 hex>         parts of uploads, where the store has none of its own
+    _lakebed/history/date=<YYYY-MM-DD>/<HHMMSS>-<32 hex>.parquet
+                                                        the access history
     _lakebed/sweep-clock                                written and removed by a sweep
     data/<YYYYMMDDHH>/<32 hex>                          objects; an address that a client was given to write at
                                                         also ends in ,<9 to 12 hex>.<64 hex>
@@ -37,6 +39,7 @@ REFS: Final = "_lakebed/refs/"
 DUMPS: Final = "_lakebed/dumps/"
 DRAFTS: Final = "_lakebed/dumps/draft-"
 PARTS: Final = "_lakebed/uploads/"
+HISTORY: Final = "_lakebed/history/"
 SWEEP_CLOCK: Final = "_lakebed/sweep-clock"
 DATA: Final = "data/"
 WORKSPACES: Final = "workspaces/"
@@ -62,6 +65,7 @@ _MADE: Final = re.compile(
     r"|commits/[0-9a-f]{64}\.json"
     r"|(?:metaranges|ranges)/[0-9a-f]{64}\.parquet"
     r"|layers/[0-9a-f]{32}-[0-9]{5,9}\.parquet"
+    r"|history/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9]{6}-[0-9a-f]{32}\.parquet"
     r"|refs/[0-9]{8}T[0-9]{9}Z-[0-9a-f]{64}\.json"
     r"|dumps/(?:[0-9a-f]{64}\.jsonl|draft-[0-9a-f]{32})"
     r"|uploads/[0-9a-f]{32}/[0-9]{5}-[0-9a-f]{32})"
@@ -105,6 +109,11 @@ def range_file(range_id: str) -> str:
 def layer_file(part_id: str) -> str:
     """The key of a part of a layer."""
     return f"{LAYERS}{part_id}.parquet"
+
+
+def history_file(day: str, second: str, id: str) -> str:
+    """The key of a file of the access history."""
+    return f"{HISTORY}date={day}/{second}-{id}.parquet"
 
 
 def largest(key: str) -> int:

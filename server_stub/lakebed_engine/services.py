@@ -21,7 +21,7 @@ from lakebed_engine.operations.context import Context
 from lakebed_engine.operations.direct_writes import bulk_register, dedupe, physical_address, presign
 from lakebed_engine.operations.direct_writes import register as direct_register
 from lakebed_engine.operations.direct_writes import scan as workspace_scan
-from lakebed_engine.operations.export import hive_symlinks, metadata_files
+from lakebed_engine.operations.export import access_history, hive_symlinks, metadata_files
 from lakebed_engine.operations.history import diff as history_diff
 from lakebed_engine.operations.history import log as history_log
 from lakebed_engine.operations.history import merge_base as history_merge_base
@@ -256,6 +256,14 @@ class Dumps(Service):
     status = bound_to_tasks(dump_restore.status)
 
 
+class AccessHistory(Service):
+    """The files of the access history."""
+
+    write = bound(access_history.write)
+    files = bound(access_history.files)
+    read = bound(access_history.read)
+
+
 class Tasks(Service):
     """Commits and merges as tasks, and the tasks of every kind."""
 
@@ -284,3 +292,4 @@ class Services:
         self.imports = Imports(*shared)
         self.dumps = Dumps(*shared)
         self.tasks = Tasks(*shared)
+        self.access_history = AccessHistory(*shared)

@@ -27,6 +27,7 @@ _SERVER = (
     "CACHE",
     "CLEANUP",
     "GATEWAY",
+    "HISTORY",
     "INGEST",
     "KV",
     "LIMITS",

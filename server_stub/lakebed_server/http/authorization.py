@@ -47,6 +47,7 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
 
 def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]) -> list[bool]:
     """For each path, whether the caller may do this to its object."""
+    call.accessed.paths += paths
     if call.rights is None:
         return [True] * len(paths)
     return call.rights.allowed(action, (arn.object_(repository, path) for path in paths))
@@ -54,6 +55,8 @@ def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]
 
 def require_paths(call: Call, action: str, repository: str, paths: Iterable[str]) -> None:
     """Raise RequestError (403) unless the caller may do this to the objects at all paths."""
+    paths = list(paths)
+    call.accessed.paths += paths
     if call.rights is not None:
         for path in paths:
             call.rights.require(Need(action, arn.object_(repository, path)))

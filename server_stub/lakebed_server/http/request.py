@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from lakebed_engine.engine import Engine
 
 from lakebed_server.access.permissions import Permissions, Rights
+from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID, Limits
 from lakebed_server.auth.tokens import Token
@@ -52,9 +53,10 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services for handlers. `permissions` is None with `auth.mode: single`: every user is the administrator.
+    """The services for handlers.
 
-    `exchange_code`: returns the token for the code and verifier of a sign-in; None without a sign-in provider.
+    `permissions` is None with `auth.mode: single`: every user is the administrator. `history`: the access history, if
+    it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
     """
 
     engine: Engine
@@ -65,15 +67,30 @@ class Services:
     proxies: Proxies = NO_PROXIES
     permissions: Permissions | None = None
     exchange_code: ExchangeCode | None = None
+    history: Recorder | None = None
+
+
+class Accessed:
+    """What a request reads or writes, for the access history. `paths`: many objects of one request."""
+
+    __slots__ = ("path", "paths", "ref", "repository")
+
+    def __init__(self) -> None:
+        self.repository = ""
+        self.ref = ""
+        self.path = ""
+        self.paths: list[str] = []
 
 
 class Call:
     """One request: its client, user, headers and body."""
 
     __slots__ = (
+        "accessed",
         "body",
         "claimed_key_id",
         "client_address",
+        "commit_id",
         "committer",
         "counted",
         "head",
@@ -105,6 +122,8 @@ class Call:
         self.source = "key"  # how the user signed in: `key` or `token`
         self.committer = ""  # the name of the user in commits
         self.limits = Limits()  # what restricts the access key
+        self.accessed = Accessed()
+        self.commit_id = ""  # the commit that the request made
         self.rights: Rights | None = None  # what the user may do; None: everything
         self.counted = False  # whether admission counts this request
         self.claimed_key_id = ""  # the access key id that the request names, right or wrong
@@ -135,6 +154,16 @@ class Call:
         proven = self.is_local and proves_machine(self.headers.get(MACHINE_HEADER))
         return share == "always" or (share == "auto" and proven)
 
+    @property
+    def shown_key_id(self) -> str:
+        """The access key id that the request names, right or wrong, fit for logs."""
+        return _plain(self.claimed_key_id or claimed_key_id(self.headers, https=self.https), LONGEST_ID)
+
+    @property
+    def shown_agent(self) -> str:
+        """The client's `User-Agent`, fit for logs."""
+        return _plain(self.headers.get(b"user-agent", b"").decode("latin-1"), _LONGEST_AGENT)
+
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
         """The fields of the request's log line, without query, headers and body, which may contain secrets."""
         return {
@@ -146,9 +175,9 @@ class Call:
             "received": self.body.received,
             "sent": sent,
             "user": self.user,
-            "access_key_id": _plain(self.claimed_key_id or claimed_key_id(self.headers, https=self.https), LONGEST_ID),
+            "access_key_id": self.shown_key_id,
             "address": self.client_address,
-            "user_agent": _plain(self.headers.get(b"user-agent", b"").decode("latin-1"), _LONGEST_AGENT),
+            "user_agent": self.shown_agent,
             "request_id": self.request_id,
         }
 

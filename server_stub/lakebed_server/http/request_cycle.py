@@ -18,6 +18,7 @@ from typing import Final
 
 from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 
+from lakebed_server.access_history.rows import Row
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
@@ -59,6 +60,7 @@ class RequestCycle:
             if call.counted:
                 self._admission.leave()
             log_request(call, exchange.status, exchange.sent)
+            record_access(call, exchange.status, exchange.sent)
 
 
 def _interrupted(call: Call) -> RequestError:
@@ -178,6 +180,37 @@ async def _gone(receive: Receive) -> None:
 
 async def _never() -> Message:
     raise AssertionError("a whole reply reads no body")
+
+
+def record_access(call: Call, status: int, sent: int) -> None:
+    """Add the request to the access history, a row for each object of several."""
+    history, accessed = call.services.history, call.accessed
+    if history is None or not accessed.repository or not call.operation:
+        return
+    row = Row(
+        time=int(time.time() * 1e6),
+        request_id=call.request_id,
+        user=call.user,
+        auth=call.source if call.user else "",
+        access_key_id=call.shown_key_id,
+        source_ip=call.client_address,
+        client=call.shown_agent,
+        interface="s3" if call.operation.startswith("s3:") else "rest",
+        operation=call.operation.removeprefix("s3:"),
+        repository=accessed.repository,
+        ref=accessed.ref,
+        commit_id=call.commit_id,
+        path=accessed.path,
+        bytes_in=call.body.received,
+        bytes_out=sent,
+        status=status,
+        took_us=int((time.perf_counter() - call.started) * 1e6),
+    )
+    if len(accessed.paths) < 2:
+        history.record(row if accessed.path or not accessed.paths else row._replace(path=accessed.paths[0]))
+        return
+    for path in accessed.paths:
+        history.record(row._replace(path=path))
 
 
 log = logging.getLogger("lakebed.requests")

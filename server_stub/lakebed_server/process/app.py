@@ -117,7 +117,7 @@ def create_app(
     sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
     """
     life = functools.partial(
-        _life, services.engine, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes
+        _life, services, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes
     )
 
     async def page(request: Request) -> Response:
@@ -149,7 +149,7 @@ def create_app(
 
 @contextlib.asynccontextmanager
 async def _life(
-    engine: Engine,
+    services: Services,
     cleanup_interval: float,
     snapshot_interval: float | None,
     sweep: SweepOptions | None,
@@ -157,6 +157,7 @@ async def _life(
     on_shutdown: Callable[[], Awaitable[None]] | None,
     last_writes: float,
 ) -> AsyncIterator[None]:
+    engine, history = services.engine, services.history
     chores = [
         asyncio.create_task(_repeat(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
         asyncio.create_task(_repeat(engine.maintenance.compact, COMPACTION_INTERVAL, "compaction")),
@@ -171,6 +172,8 @@ async def _life(
     if scrub is not None:
         pause = min(scrub.every, SWEEP_CHECK_INTERVAL)
         chores.append(asyncio.create_task(_repeat(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
+    if history is not None:
+        chores.append(asyncio.create_task(history.run()))
     try:
         yield
     finally:
@@ -180,6 +183,8 @@ async def _life(
         ends = asyncio.get_running_loop().time() + last_writes
         if snapshot_interval is not None:
             await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
+        if history is not None:
+            await _by(ends, history.flush, "the last rows of the access history could not be written")
         if on_shutdown is not None:
             await _by(ends + CLOSING, on_shutdown, "the stores could not be closed")
 

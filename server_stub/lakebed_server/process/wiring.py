@@ -24,6 +24,7 @@ from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_server.access import opening
 from lakebed_server.access.directory import Directory
 from lakebed_server.access.permissions import Permissions
+from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import ensure_admin, key_ring
@@ -102,7 +103,10 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     if permissions is not None and settings.auth.oidc.issuer:
         sign_in = SignIn(settings.auth.oidc, kv, authenticator, permissions)
     exchange = None if sign_in is None else sign_in.exchange
-    services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange)
+    history = Recorder(engine) if settings.history.enabled else None
+    services = Services(
+        engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange, history
+    )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_in, recorder)
 

@@ -108,6 +108,7 @@ class Api:
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
         values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
+        _note_access(call, params)
         if route.permissions is not None and (self._services.permissions is not None or call.limits.policies):
             asked = route.permissions(*values, *(() if len(values) > 1 else (None,)))
             await authorize(call, asked, getattr(params, "repository", ""))
@@ -122,6 +123,24 @@ class Api:
         handler = handlers.get(name) or _planned(operation_handlers.PLANNED.get(name, ""))
         binder, room = Binder(operation, json_limit), self._admission.room(name)
         return Route(operation, binder, handler, room, PERMISSIONS.get(name))
+
+
+def _note_access(call: Call, params: object) -> None:
+    """Note what the parameters say about the data, for the access history."""
+    accessed = call.accessed
+    for attribute, names in _ACCESSED:
+        for name in names:
+            value = getattr(params, name, "")
+            if isinstance(value, str) and value:
+                setattr(accessed, attribute, value)
+                break
+
+
+_ACCESSED = (
+    ("repository", ("repository",)),
+    ("ref", ("branch", "ref", "destination_branch", "right_ref", "workspace", "tag", "commit_id")),
+    ("path", ("path", "dest_path", "prefix")),
+)
 
 
 def _refuse_two_authorizations(scope: Scope) -> None:

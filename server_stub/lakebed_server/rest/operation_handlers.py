@@ -13,6 +13,7 @@ from lakebed_wire.operations import Operation
 
 from lakebed_server.http.responses import Reply
 from lakebed_server.rest.handlers import (
+    access_history,
     auth,
     branches,
     commits,
@@ -88,6 +89,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "createRepository": repositories.create_repository,
     "getRepository": repositories.get_repository,
     "deleteRepository": repositories.delete_repository,
+    "getAccessHistory": access_history.get_access_history,
     "getRepositoryMetadata": repositories.get_repository_metadata,
     "setRepositoryMetadata": repositories.set_repository_metadata,
     "deleteRepositoryMetadata": repositories.delete_repository_metadata,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from lakebed_auth import AllOf, Need, arn
-from lakebed_auth.actions import Auth, Branches, Fs
+from lakebed_auth.actions import Audit, Auth, Branches, Fs
 from lakebed_wire.operations import Operation
 
 from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything
@@ -260,6 +260,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "createRepository": _create_repository,
     "getRepository": _repository(Fs.READ_REPOSITORY),
     "deleteRepository": _repository(Fs.DELETE_REPOSITORY),
+    "getAccessHistory": _repository(Audit.READ_EVENTS),
     "getRepositoryMetadata": _repository(Fs.READ_REPOSITORY),
     "setRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
     "deleteRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),

@@ -75,6 +75,7 @@ class Gateway:
         base.counted = True
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
+        base.accessed.repository, base.accessed.ref, base.accessed.path = call.repo, call.ref, call.path
         if base.services.permissions is not None or base.limits.policies:
             await authorize(base, permission_table.asked(route.name, call), call.repo)
         call.room = self._admission.room(base.operation)

@@ -141,6 +141,15 @@ class IngestSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HistorySettings:
+    """The access history."""
+
+    enabled: bool = _setting(
+        False, FLAG, "record each read, write, list and refusal as a row in the bucket of the repository"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OidcSettings:
     """Sign-in with an OpenID Connect provider."""
 
@@ -371,6 +380,7 @@ class Settings:
     objects: ObjectSettings = field(default_factory=ObjectSettings)
     ingest: IngestSettings = field(default_factory=IngestSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
+    history: HistorySettings = field(default_factory=HistorySettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)

@@ -14,6 +14,7 @@ from lakebed_format.keys import (
     DATA,
     DRAFTS,
     DUMPS,
+    HISTORY,
     LAYERS,
     METARANGES,
     OURS,
@@ -62,7 +63,7 @@ def _is_named(job: Job, key: str) -> bool:
         return key.endswith(".jsonl") and not key.startswith(DRAFTS)
     if key.startswith(PARTS):
         return ledger.has_file(key[: key.rfind("/") + 1])
-    return key == REPOSITORY_MARKER or ledger.has_file(key)
+    return key == REPOSITORY_MARKER or key.startswith(HISTORY) or ledger.has_file(key)
 
 
 async def check_data(job: Job) -> list[str]:

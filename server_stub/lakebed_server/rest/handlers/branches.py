@@ -76,6 +76,7 @@ async def cherry_pick(call: Call, p: ops.CherryPickParams, body: models.CherryPi
     """cherryPick."""
     request = _pick(call, body, body.commit_overrides)
     made = await call.engine.commits.cherry_pick(p.repository, p.branch, request, serializers.text(p.idempotency_key))
+    call.commit_id = made.id
     return json(201, serializers.commit(made))
 
 

@@ -23,6 +23,7 @@ async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -
         made = await call.engine.commits.create_from_metarange(p.repository, p.branch, p.source_metarange, request)
     else:
         made = await call.engine.commits.create(p.repository, p.branch, request, key)
+    call.commit_id = made.id
     return json(201, serializers.commit(made))
 
 

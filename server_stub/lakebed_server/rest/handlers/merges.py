@@ -22,6 +22,7 @@ async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: mode
     )
     key = serializers.text(p.idempotency_key)
     merged = await call.engine.commits.merge(p.repository, p.source_ref, p.destination_branch, request, key)
+    call.commit_id = merged.id
     return json(200, models.MergeResult(reference=merged.id))
 
 

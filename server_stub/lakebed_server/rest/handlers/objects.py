@@ -129,6 +129,7 @@ async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
         call.rights.require(Need(Fs.CREATE_COMMIT, arn.branch(p.repository, plain_branch(p.branch))))
     request = publish_request(call, asked, force=bool(p.force))
     done = await call.engine.commits.publish_uploads(p.repository, p.branch, changes, request)
+    call.commit_id = done.commit.id
     return json(201, serializers.batch_result(done.objects, done.commit))
 
 

@@ -159,7 +159,9 @@ async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: model
         conflicts_amount=p.conflicts_amount or serializers.DEFAULT_AMOUNT,
     )
     await require_changes(call, p.repository, p.workspace, request.replace_prefix)
-    return json(201, serializers.commit(await call.engine.workspaces.commit(p.repository, p.workspace, request)))
+    made = await call.engine.workspaces.commit(p.repository, p.workspace, request)
+    call.commit_id = made.id
+    return json(201, serializers.commit(made))
 
 
 async def revert_workspace(call: Call, p: ops.RevertWorkspaceParams, body: models.WorkspaceRevert | None) -> Reply:

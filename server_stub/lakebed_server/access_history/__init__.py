@@ -1,0 +1,1 @@
+"""The access history: who read, wrote, listed or was refused what."""
