@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "7e160c286f3479f865244e61fa2cd9e4ac0bac865ee4b6a06e501f66dadf9d73"
+SPEC_DIGEST: Final = "982451bd706bd3631833ed661c8125ea6efb4cbaaf260c8c15b1b12b9ac0f0c5"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -2024,7 +2024,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         body=None,
         body_required=False,
         media_types=(),
-        binary=False,
+        binary=True,
         security=True,
         success=200,
         tag="repositories",

@@ -214,6 +214,7 @@ REACHED = {
     "importCancel": Reached("Import.cancel", "import cancel"),
     "getMetaRange": Reached("Repository.metadata_place", "repo metadata-file"),
     "getRange": Reached("Repository.metadata_place", "repo metadata-file"),
+    "getAccessHistory": Reached("Repository.access_history", "history"),
     "getMetadataObject": Reached("Repository.metadata_file", "repo metadata-file"),
     "createSymlinkFile": Reached("Branch.write_symlinks", "fs symlinks"),
     "dumpSubmit": Reached("Repository.start_dump", "repo dump"),

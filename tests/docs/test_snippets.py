@@ -11,6 +11,9 @@ from tests.cli.support import Command
 from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, anchors, blocks, links, run_console, run_python
 from tests.support.server import clean_environment, running_server
 
+SETTINGS = {"audit.md": {"LAKEBED_HISTORY_ENABLED": "true"}}
+"""Settings of the server for a page that describes them."""
+
 HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES]
 
 
@@ -20,7 +23,7 @@ def test_page(
     page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with running_server(tmp_path_factory) as server:
+    with running_server(tmp_path_factory, environment=SETTINGS.get(page.name)) as server:
         for name in set(clean_environment()) ^ set(clean_environment(**server.environment)):
             monkeypatch.delenv(name, raising=False)
         for name, value in server.environment.items():

@@ -11,7 +11,7 @@ from http import client
 from types import FunctionType
 from typing import IO
 
-_USUAL = re.compile(rb"([!-9;-~]+):[ \t]*([^\r\n]*)\r?\n")
+_NAME = re.compile(rb"[!-9;-~]+")
 _LONGEST, _MOST = 65_536, 100
 _LAST = (b"\r\n", b"\n", b"")
 
@@ -27,10 +27,11 @@ def parse_headers(file: IO[bytes]) -> client.HTTPMessage:
             raise client.HTTPException(f"got more than {_MOST} headers")
     message = client.HTTPMessage()
     for line in lines[:-1]:
-        found = _USUAL.fullmatch(line)
-        if found is None:
+        name, colon, rest = line.partition(b":")
+        value = rest.removesuffix(b"\n").removesuffix(b"\r")
+        if not colon or _NAME.fullmatch(name) is None or b"\r" in value or not line.endswith(b"\n"):
             return client.parse_headers(io.BytesIO(b"".join(lines)))
-        message.set_raw(found[1].decode("latin-1"), found[2].decode("latin-1"))
+        message.set_raw(name.decode("latin-1"), value.lstrip(b" \t").decode("latin-1"))
     return message
 
 

@@ -53,6 +53,7 @@ _VERBS = {
     "revoke": "access.grants",
     "can": "access.grants",
     "key": "admin.keys",
+    "history": "admin.history",
     "api": "admin.api",
     "config": "admin.configuration",
     "doctor": "admin.doctor",

@@ -104,9 +104,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         sign_in = SignIn(settings.auth.oidc, kv, authenticator, permissions)
     exchange = None if sign_in is None else sign_in.exchange
     history = Recorder(engine) if settings.history.enabled else None
-    services = Services(
-        engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange, history
-    )
+    services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange, history)
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_in, recorder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
@@ -16,6 +17,8 @@ from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.model import CommitAttempt, RefsDump
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from lakebed._async.handles.branch import Branch
     from lakebed._async.handles.ref import Ref
     from lakebed._async.handles.tag import Tag
@@ -40,6 +43,38 @@ class Repository(RepositoryBase):
     def ref(self, expression: str) -> Ref:
         """Return a handle to a ref expression: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
         return handles.ref.Ref(self, expression)
+
+    async def access_history(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        user: str = "",
+        path: str = "",
+        operation: str = "",
+        refused: bool = False,
+    ) -> pyarrow.Table:
+        """Return who read, wrote or was refused what, as a table with the columns of docs/audit.md, ordered by time.
+
+        `since` is by default a week before `until`, which is by default now. A time without zone is local time. `path`
+        is the beginning of the paths. The caller needs `audit:ReadEvents` on the repository.
+
+            repo.access_history(user="ana").to_pandas()
+
+        Raises UnsupportedOperationError if the server records no access history, PermissionDeniedError, NotFoundError.
+        """
+        import pyarrow as pa
+
+        filters = {
+            "since": None if since is None else since.astimezone(UTC).isoformat(),
+            "until": None if until is None else until.astimezone(UTC).isoformat(),
+            "user": user or None,
+            "path": path or None,
+            "operation": operation or None,
+            "refused": "true" if refused else None,
+        }
+        data = await self._transport.call(metadata.access_history(self.id, **filters))
+        return pa.ipc.open_stream(data).read_all().sort_by("time")
 
     async def workspace(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from lakebed._gateway import convert
 from lakebed._gateway.calls import call, clean, reads, segment
@@ -18,6 +18,17 @@ def file(repository: str, kind: Literal["range", "meta_range"], id: str) -> Call
         "headers": {"Accept": "*/*", "Accept-Encoding": "identity"},
     }
     return call("getMetadataObject", kwargs, lambda answer: answer.content, Subject(repository))
+
+
+def access_history(repository: str, **filters: Any) -> Call[bytes]:
+    """Read the access history as an Arrow IPC stream. `filters` are the parameters of the query."""
+    kwargs = {
+        "method": "get",
+        "url": f"/repositories/{segment(repository)}/history",
+        "params": clean(**filters),
+        "headers": {"Accept": "*/*", "Accept-Encoding": "identity"},
+    }
+    return call("getAccessHistory", kwargs, lambda answer: answer.content, Subject(repository))
 
 
 def place(repository: str, kind: Literal["range", "meta_range"], id: str) -> Call[str]:
