@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "982451bd706bd3631833ed661c8125ea6efb4cbaaf260c8c15b1b12b9ac0f0c5"
+SPEC_DIGEST: Final = "0d709c1e4929bf9cd80856e3d389e7e7efb6b2a363299e5c663e42dff354eb9d"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -167,6 +167,10 @@ class LoginParams(Struct, kw_only=True):
 
 class ExchangeSignInCodeParams(Struct, kw_only=True):
     """Parameters of exchangeSignInCode."""
+
+
+class RenewSessionParams(Struct, kw_only=True):
+    """Parameters of renewSession."""
 
 
 class LogoutParams(Struct, kw_only=True):
@@ -1309,6 +1313,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="auth",
         summary="Exchange the code of a sign-in in a browser for a token.",
+    ),
+    Operation(
+        operation_id="renewSession",
+        method="POST",
+        path="/auth/login/renew",
+        params=RenewSessionParams,
+        parameters=(),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Renew the token of a sign-in.",
     ),
     Operation(
         operation_id="logout",

@@ -38,6 +38,7 @@ class Access:
     secret_access_key: str | None = attrs.field(default=None, repr=False)
     timeout: float = config.TIMEOUT
     retries: int = config.RETRIES
+    token: str | None = attrs.field(default=None, repr=False)
 
     @classmethod
     def of(cls, holder: Holder | None = None) -> Access:
@@ -51,10 +52,11 @@ class Access:
         settings = _settings_of(holder)
         return cls(
             settings.endpoint,
-            settings.access_key_id,
-            settings.secret_access_key,
+            settings.access_key_id or None,
+            settings.secret_access_key or None,
             settings.timeout,
             settings.retries,
+            settings.token or None,
         )
 
     def settings(self) -> Settings:
@@ -63,7 +65,7 @@ class Access:
         if own is not None:
             return own
         given = (self.endpoint, self.access_key_id, self.secret_access_key)
-        return config.resolve(*given, timeout=self.timeout, retries=self.retries)
+        return config.resolve(*given, token=self.token, timeout=self.timeout, retries=self.retries)
 
     def connect(self) -> lakebed.Lake:
         """Return a client in this process. All callers with the same access share it: do not close it. Raises
@@ -86,8 +88,12 @@ class Access:
         except ConfigurationError:
             return None
         same_server = self.endpoint is None or config.normalise_endpoint(self.endpoint) == own.endpoint
-        same_user = self.access_key_id is None or self.access_key_id == own.access_key_id
-        return own if same_server and same_user else None
+        return own if same_server and self._is_of_user(own) else None
+
+    def _is_of_user(self, own: Settings) -> bool:
+        if self.token is not None:
+            return bool(own.token) and own.identity == Settings("", token=self.token).identity
+        return self.access_key_id is None or self.access_key_id == own.access_key_id
 
 
 @attrs.frozen

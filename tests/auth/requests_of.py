@@ -43,6 +43,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "getLakeFSVersion": Sample(),
     "getStorageConfig": Sample(),
     "postStatsEvents": Sample(body={"events": []}),
+    "renewSession": Sample(),
     "logout": Sample(query="everywhere=true"),
     "getCurrentUser": Sample(),
     "listUserCredentials": Sample(("auth:ListCredentials@@user/ana",)),

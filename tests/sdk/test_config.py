@@ -206,3 +206,47 @@ def test_secrets_are_not_shown() -> None:
     for text in (repr(lake), repr(lake.settings), str(lake.settings.masked())):
         assert "topsecret" not in text
     assert pickle.loads(pickle.dumps(lake.settings)) == lake.settings
+
+
+FROM_FILE = "endpoint: http://lake.example\ntoken: the-secret-token\n"
+
+
+def test_a_token_is_found_and_never_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".lakebed.yaml").write_text(FROM_FILE)
+    settings = lakebed.connect().settings
+    assert (settings.token, settings.access_key_id) == ("the-secret-token", "")
+    assert settings.sources["token"] == f"file {home / '.lakebed.yaml'}"
+    monkeypatch.setenv("LAKEBED_TOKEN", "another-secret-token")
+    settings = lakebed.connect().settings
+    assert settings.token == "another-secret-token"
+    shown = repr(settings) + str(settings.masked()) + settings.shown_credentials + repr(lakebed.connect())
+    assert "secret-token" not in shown
+    assert settings.shown_credentials == "token from environment LAKEBED_TOKEN"
+    given = lakebed.connect("http://lake.example", token="third")
+    assert (given.settings.token, given.settings.sources["token"]) == ("third", "argument")
+
+
+def test_a_token_and_a_key_in_one_place_are_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(lakebed.ConfigurationError, match="token= and an access key are both given"):
+        lakebed.connect("http://h", "k", "s", token="t")
+    with pytest.raises(lakebed.ConfigurationError, match="token= must not be empty"):
+        lakebed.connect("http://h", token="")
+    for name, value in {**OURS, "LAKEBED_TOKEN": "t"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(lakebed.ConfigurationError, match="LAKEBED_TOKEN has a token and an access key"):
+        lakebed.connect()
+    monkeypatch.delenv("LAKEBED_TOKEN")
+    (home / ".lakebed.yaml").write_text(FROM_FILE)
+    assert shown(lakebed.connect()) == ("http://ours", "ok", "os")
+
+
+def test_the_token_of_a_file_goes_to_the_server_of_the_file_only(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".lakebed.yaml").write_text(FROM_FILE)
+    assert lakebed.connect("http://lake.example/api/v1").settings.token
+    with pytest.raises(
+        lakebed.ConfigurationError, match=r"is for http://lake.example: run `lakebed login http://evil`"
+    ):
+        lakebed.connect("http://evil")
+    monkeypatch.setenv("LAKEBED_ENDPOINT", "http://evil")
+    with pytest.raises(lakebed.ConfigurationError, match=r"is for http://lake.example"):
+        lakebed.connect()

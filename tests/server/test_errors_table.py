@@ -60,6 +60,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("importCancel", 409): lambda one: one,
     ("linkPhysicalAddress", 412): lambda one: one,
     ("logout", 400): lambda one: one,
+    ("renewSession", 400): lambda one: one,
     ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x"'),
     ("listUserCredentials", 403): lambda one: one.at(userId="other"),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
@@ -79,6 +80,7 @@ NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "ab
 
 COLD = {
     *("getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "logout"),
+    "renewSession",
     "setup",
     *(name for name in TABLE if name.endswith("Credentials")),
 }
@@ -96,7 +98,7 @@ test_placing_s3.py and test_part_uploads.py."""
 FOREIGN = {
     *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
     *("createRepository", "deleteObjects", "dumpRefs", "dumpSubmit"),
-    *("login", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
+    *("login", "renewSession", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
 }
 """They are 403 only for a page of another origin: a read-only repository takes them, or they are about none."""
 

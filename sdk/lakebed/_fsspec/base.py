@@ -10,6 +10,7 @@ import asyncio
 import os
 import weakref
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
@@ -95,7 +96,8 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
                 "a file system cannot go to another process in the middle of a transaction: let the other process "
                 "write into a workspace (lakebed://repository/branch+id/path), and commit that"
             )
-        return _again, (type(self), self.connection, _harmless(self.storage_options))
+        now = replace(self.connection, settings=self._lake.settings)  # with the token as it was renewed
+        return _again, (type(self), now, _harmless(self.storage_options))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Base):
@@ -113,10 +115,11 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return ("lakebed", self.connection.key)
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
-        """Return fsspec's dict. Without the password, also without the secret key."""
+        """Return fsspec's dict. Without the password, also without the secret key and the token."""
         found: dict[str, Any] = super().to_dict(include_password=include_password)
         if not include_password:
             found.pop("secret_access_key", None)
+            found.pop("token", None)
         return found
 
     @property

@@ -20,7 +20,8 @@ from fsspec.config import apply_config
 from lakebed._integration.values import Settings, config, default_lake, wanted_path
 from lakebed.errors import ConfigurationError
 
-_OURS = ("endpoint", "access_key_id", "secret_access_key", "timeout", "retries", "data_path")
+_CREDENTIALS = ("access_key_id", "secret_access_key", "token")
+_OURS = ("endpoint", *_CREDENTIALS, "timeout", "retries", "data_path")
 _FSSPEC = (
     "asynchronous",
     "batch_size",
@@ -43,7 +44,8 @@ class Connection:
     def key(self) -> str:
         """A hash that differs when any option differs."""
         one = self.settings
-        parts = (one.endpoint, one.access_key_id, one.secret_access_key, one.timeout, one.retries, self.data_path)
+        credentials = (one.access_key_id, one.secret_access_key, one.token)
+        parts = (one.endpoint, *credentials, one.timeout, one.retries, self.data_path)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -77,13 +79,13 @@ def resolve(options: Mapping[str, Any]) -> Connection:
         raise ConfigurationError(
             f"unknown storage option {unknown[0]!r} of lakebed://; there are {', '.join(_OURS)}, and fsspec's own"
         )
-    given = [options.get(name) for name in _OURS[:3]]
+    given = {name: options.get(name) for name in ("endpoint", *_CREDENTIALS)}
     bound = default_lake.bound()
     limits = {name: options[name] for name in ("timeout", "retries") if options.get(name) is not None}
-    if bound is not None and all(value is None for value in given):
+    if bound is not None and all(value is None for value in given.values()):
         settings = replace(bound, **limits)
     else:
-        settings = config.resolve(*given, **limits)
+        settings = config.resolve(**{**given, **limits})
     return Connection(settings, wanted_path(options.get("data_path")))
 
 

@@ -13,7 +13,7 @@ from lakebed.errors import ConfigurationError
 
 
 class ClearTextWarning(UserWarning):
-    """An access key is sent to another machine without TLS: everybody on the way can read it."""
+    """Credentials are sent to another machine without TLS: everybody on the way can read them."""
 
     __module__ = "lakebed"
 
@@ -55,8 +55,9 @@ def warn_of_clear_text(settings: Settings) -> None:
     endpoint = settings.endpoint
     if endpoint in _warned or not endpoint.startswith("http:") or is_loopback(urlsplit(endpoint).hostname):
         return
+    sent = "token" if settings.token else "access key"
     text = (
-        f"the access key is sent to {endpoint} without TLS, and everybody on the way can read it; use https://, or see "
+        f"the {sent} is sent to {endpoint} without TLS, and everybody on the way can read it; use https://, or see "
         "docs/deployment.md"
     )
     warnings.warn(text, ClearTextWarning, stacklevel=_caller())

@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from lakebed._settings.sources import NAMES, Source, misspelled, sources
+from lakebed._settings import session_token
+from lakebed._settings.sources import Source, misspelled, sources
 from lakebed.errors import ConfigurationError
 
 API_PREFIX = "/api/v1"
@@ -25,16 +27,22 @@ RETRIES = 5
 
 @dataclass(frozen=True)
 class Settings:
-    """What a connection was made with. `sources` says where each value came from; the secret is never shown."""
+    """What a connection was made with: an access key or the token of a sign-in, and where each value came from.
+
+    The secret and the token are never shown.
+    """
 
     endpoint: str
-    access_key_id: str
-    secret_access_key: str = field(repr=False)
+    access_key_id: str = ""
+    secret_access_key: str = field(default="", repr=False)
     timeout: float = TIMEOUT
     retries: int = RETRIES
     ca_file: str = ""
     http: str = ""
     """`httpx` for tests that replay HTTP; otherwise empty."""
+
+    token: str = field(default="", repr=False)
+    """The token of a sign-in, sent as `Authorization: Bearer`. Empty with an access key."""
 
     sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -50,16 +58,23 @@ class Settings:
         return self.endpoint if source == "argument" else f"{self.endpoint} (from {source})"
 
     @property
-    def shown_key(self) -> str:
-        """The access key id, and where it came from: for messages."""
+    def shown_credentials(self) -> str:
+        """The access key id or the kind of the credentials, and where they came from: for messages."""
+        if self.token:
+            return f"token from {self.sources.get('token', 'argument')}"
         return f"access key {self.access_key_id!r} from {self.sources.get('access_key_id', 'argument')}"
+
+    @property
+    def identity(self) -> str:
+        """What the credentials belong to, without a secret. It stays the same when the token is renewed."""
+        return self.access_key_id or session_token.session_of(self.token)
 
     def masked(self) -> list[tuple[str, str, str]]:
         """Each key, its value fit for showing, and its source."""
+        pair = {"access_key_id": self.access_key_id, "secret_access_key": "*" * 8}
         shown = {
             "endpoint": self.endpoint,
-            "access_key_id": self.access_key_id,
-            "secret_access_key": "*" * 8,
+            **({"token": "*" * 8} if self.token else pair),
             "timeout": f"{self.timeout:g}",
             "retries": str(self.retries),
             "ca_file": self.ca_file,
@@ -81,6 +96,7 @@ def resolve(
     access_key_id: str | None,
     secret_access_key: str | None,
     *,
+    token: str | None = None,
     timeout: float = TIMEOUT,
     retries: int = RETRIES,
     environ: Mapping[str, str] | None = None,
@@ -99,15 +115,37 @@ def resolve(
     for sentence in misspelled(environ):
         warnings.warn(sentence, ConfigurationWarning, stacklevel=3)  # at the line that connects
     address, endpoint_source, allowed = _find_endpoint(endpoint, found)
-    key, secret, *where = _find_credentials(access_key_id, secret_access_key, allowed, endpoint_source)
-    origins = dict(zip(NAMES, (endpoint_source, *where), strict=True))
+    credentials = _given(access_key_id, secret_access_key, token) or _found(allowed, address, endpoint_source)
+    origins = {"endpoint": endpoint_source, **credentials.origins}
     changed = (("timeout", timeout != TIMEOUT), ("retries", retries != RETRIES))
     origins |= {name: "argument" for name, is_given in changed if is_given}
     ca_file, ca_source = _find_ca_file(found)
     if ca_file:
         origins["ca_file"] = ca_source
     url = normalise_endpoint(address, endpoint_source)
-    return Settings(url, key, secret, timeout, retries, ca_file, _find_http(environ), MappingProxyType(origins))
+    return Settings(
+        url,
+        credentials.access_key_id,
+        credentials.secret_access_key,
+        timeout,
+        retries,
+        ca_file,
+        _find_http(environ),
+        credentials.token,
+        MappingProxyType(origins),
+    )
+
+
+def without_credentials(
+    endpoint: str | None, *, timeout: float = TIMEOUT, retries: int = RETRIES, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of a connection that signs in. The places of `resolve` are searched. Raises ConfigurationError."""
+    environ = os.environ if environ is None else environ
+    found = sources(environ)
+    address, source, _ = _find_endpoint(endpoint, found)
+    ca_file, _ = _find_ca_file(found)
+    url, origins = normalise_endpoint(address, source), MappingProxyType({"endpoint": source})
+    return Settings(url, "", "", timeout, retries, ca_file, _find_http(environ), "", origins)
 
 
 def _find_endpoint(given: str | None, found: list[Source]) -> tuple[str, str, list[Source]]:
@@ -121,30 +159,66 @@ def _find_endpoint(given: str | None, found: list[Source]) -> tuple[str, str, li
     )
 
 
-def _find_credentials(
-    key: str | None, secret: str | None, allowed: list[Source], endpoint_source: str
-) -> tuple[str, str, str, str]:
-    """Key id and secret, and where each came from."""
+class _Credentials(NamedTuple):
+    """An access key or a token, and where each part came from."""
+
+    origins: Mapping[str, str]
+    access_key_id: str = ""
+    secret_access_key: str = ""
+    token: str = ""
+
+
+def _given(key: str | None, secret: str | None, token: str | None) -> _Credentials | None:
+    """The credentials of the arguments, if there are any."""
+    if token is not None:
+        if key is not None or secret is not None:
+            raise ConfigurationError("token= and an access key are both given: pass one of them")
+        if not token:
+            raise ConfigurationError("token= must not be empty")
+        return _Credentials({"token": "argument"}, token=token)
     if (key is None) != (secret is None):
         missing = "access_key_id" if key is None else "secret_access_key"
         raise ConfigurationError(f"{missing}= is missing: pass both halves of the credentials, or neither")
-    if key is not None and secret is not None:
-        if not key or not secret:
-            raise ConfigurationError("access_key_id= and secret_access_key= must not be empty")
-        return key, secret, "argument", "argument"
+    if key is None or secret is None:
+        return None
+    if not key or not secret:
+        raise ConfigurationError("access_key_id= and secret_access_key= must not be empty")
+    return _Credentials({"access_key_id": "argument", "secret_access_key": "argument"}, key, secret)
+
+
+def _found(allowed: list[Source], endpoint: str, endpoint_source: str) -> _Credentials:
+    """The credentials of the first place that has some."""
     for source in allowed:
-        found_key, found_secret = source.values.get("access_key_id"), source.values.get("secret_access_key")
-        if found_key and found_secret:
-            return found_key, found_secret, source.where["access_key_id"], source.where["secret_access_key"]
-        if found_key or found_secret:
-            there, missing = ("access_key_id", "secret_access_key")[:: 1 if found_key else -1]
+        key, secret = source.values.get("access_key_id", ""), source.values.get("secret_access_key", "")
+        token = source.values.get("token", "")
+        if token and (key or secret):
+            raise ConfigurationError(f"{source.name} has a token and an access key: remove one of them")
+        if token:
+            _check_server_of(source, endpoint, endpoint_source)
+            return _Credentials({"token": source.where["token"]}, token=token)
+        if key and secret:
+            origins = {name: source.where[name] for name in ("access_key_id", "secret_access_key")}
+            return _Credentials(origins, key, secret)
+        if key or secret:
+            there, missing = ("access_key_id", "secret_access_key")[:: 1 if key else -1]
             raise ConfigurationError(
                 f"{source.where[there]} has half of the credentials: {missing} is missing; give both in one place"
             )
     raise ConfigurationError(
-        f"no credentials for the endpoint that came from {endpoint_source}: pass access_key_id= and "
-        "secret_access_key=, set LAKEBED_ACCESS_KEY_ID and LAKEBED_SECRET_ACCESS_KEY, or write both to ~/.lakebed.yaml"
+        f"no credentials for the endpoint that came from {endpoint_source}: run `lakebed login`, pass access_key_id= "
+        "and secret_access_key=, set LAKEBED_ACCESS_KEY_ID and LAKEBED_SECRET_ACCESS_KEY, or write both to "
+        "~/.lakebed.yaml"
     )
+
+
+def _check_server_of(source: Source, endpoint: str, endpoint_source: str) -> None:
+    """Refuse to send the token of a sign-in to another server than the one of the sign-in."""
+    own = source.values.get("endpoint")
+    if own is None:
+        return
+    of, to = normalise_endpoint(own, source.where["endpoint"]), normalise_endpoint(endpoint, endpoint_source)
+    if of != to:
+        raise ConfigurationError(f"the token from {source.where['token']} is for {of}: run `lakebed login {to}`")
 
 
 def _find_ca_file(found: list[Source]) -> tuple[str, str]:

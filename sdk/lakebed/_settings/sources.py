@@ -13,12 +13,13 @@ from pathlib import Path
 
 from lakebed.errors import ConfigurationError
 
-NAMES = ("endpoint", "access_key_id", "secret_access_key")
-
-_OWN_NAMES = (*NAMES, "ca_file")
+_OWN_NAMES = ("endpoint", "access_key_id", "secret_access_key", "token", "ca_file")
 """What our own variables and our own file can hold."""
 
-_OURS = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS")
+_OURS = (
+    *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN"),
+    *("CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS"),
+)
 """Variables that the SDK and the command read, without `LAKEBED_`."""
 
 _SERVER = (
@@ -88,7 +89,7 @@ class _Family:
             raise ConfigurationError(f"the configuration file {path}, named by {variable}, does not exist")
         if not path.is_file():
             return []
-        values = self._values(_tree(path), path)
+        values = self._values(read_tree(path), path)
         return [Source(self.prefix, f"file {path}", values, dict.fromkeys(values, f"file {path}"))]
 
     def _values(self, tree: dict[object, object], path: Path) -> dict[str, str]:
@@ -145,6 +146,11 @@ def sources(environ: Mapping[str, str]) -> list[Source]:
     ]
 
 
+def own_file(environ: Mapping[str, str]) -> Path:
+    """Return the path of Lakebed's own file, whether or not it exists."""
+    return Path(environ.get("LAKEBED_CONFIG_FILE", "") or _LAKEBED.file).expanduser()
+
+
 def misspelled(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each variable and each key of Lakebed's file that seems to be a misspelled setting."""
     said = [
@@ -152,9 +158,9 @@ def misspelled(environ: Mapping[str, str]) -> list[str]:
         for variable in sorted(environ)
         if variable.startswith("LAKEBED_") and (meant := _meant(variable.removeprefix("LAKEBED_")))
     ]
-    path = Path(environ.get("LAKEBED_CONFIG_FILE", "") or _LAKEBED.file).expanduser()
+    path = own_file(environ)
     if path.is_file():
-        for key in map(str, _tree(path)):
+        for key in map(str, read_tree(path)):
             if key not in _OWN_NAMES:
                 near = difflib.get_close_matches(key, _OWN_NAMES, n=1, cutoff=0.0)[0]
                 said.append(f"the key {key!r} in {path} is not read by Lakebed; did you mean {near!r}?")
@@ -168,7 +174,8 @@ def _meant(name: str) -> str | None:
     return _HABITS.get(name) or (near[0] if near else None)
 
 
-def _tree(path: Path) -> dict[object, object]:
+def read_tree(path: Path) -> dict[object, object]:
+    """Return the content of a configuration file. Raises ConfigurationError."""
     import yaml  # 20 ms, and only when there is a file
 
     try:

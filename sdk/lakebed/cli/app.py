@@ -193,7 +193,6 @@ OTHER_VERBS = {
     "cp": "See `lakebed fs cp`, `lakebed upload` and `lakebed download`.",
     "fetch": "`lakebed local pull` updates a working directory; `lakebed download` copies files.",
     "init": "`lakebed repo create REPO NAMESPACE` creates a repository.",
-    "login": "The environment or a file holds the endpoint and the key; `lakebed doctor` shows and checks them.",
     "ls": "See `lakebed fs ls REPO/REF`.",
     "mv": "`lakebed fs cp` and `lakebed fs rm` move an object.",
     "pull": "`lakebed local pull` updates a working directory; `lakebed download` copies files.",

@@ -52,6 +52,8 @@ _VERBS = {
     "grant": "access.grants",
     "revoke": "access.grants",
     "can": "access.grants",
+    "login": "admin.sign_in",
+    "logout": "admin.sign_in",
     "key": "admin.keys",
     "history": "admin.history",
     "api": "admin.api",

@@ -27,6 +27,7 @@ T = TypeVar("T")
 REMEMBER_SECONDS: Final = 0.9
 """Counted from the moment of the read from the store: a deleted key or an ended session works at most one second."""
 REMEMBER_MOST: Final = 1024
+SESSION_LIMIT: Final = 30 * 24 * 3600.0
 
 
 class Caller(NamedTuple):
@@ -81,6 +82,7 @@ class Authenticator:
         self,
         store: CredentialStore,
         login_duration: float,
+        session_limit: float = SESSION_LIMIT,
         *,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
@@ -90,6 +92,7 @@ class Authenticator:
         self._now = now
         self.uses = LastUses(now)
         self._login_duration = int(login_duration)
+        self._session_limit = int(session_limit)
         self._clock = clock
         self._known: TtlCache[Opened] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         # unknown ids have their own cache, so that a flood of them removes no known key
@@ -183,10 +186,27 @@ class Authenticator:
             raise _refused(f"user {user.id!r} is disabled; ask an administrator")
         return tokens.issue(opened, user, now, self._login_duration)
 
-    async def sign_in(self, user: User, source: Source, now: int) -> tuple[Token, str]:
-        """A token for a user whom a provider has identified, and the id of its session."""
+    async def sign_in(self, user: User, source: Source, now: int) -> Token:
+        """A token for a user whom a provider has identified."""
         key, _ = await self._store.current()
-        return tokens.issue_signed_in(key, user, source, now, self._login_duration)
+        session = tokens.begin_session(user, source, now, self._session_limit)
+        return tokens.issue_signed_in(key, session, now, self._login_duration)
+
+    async def renew(self, headers: Mapping[bytes, bytes], now: int) -> Token:
+        """A new token of the session of a request's token. Raises RequestError: 400 for an access key, 401, 403."""
+        if b"authorization" not in headers:
+            raise RequestError(
+                "key_required", "a cookie does not authorize reading a token: send the token of the sign-in (Bearer)"
+            )
+        text = _token(headers, https=False)
+        session = None if text is None else await self._session(text)
+        if session is None or session.access_key_id:
+            raise bad_request("an access key has no session to renew: log in with it again")
+        user = await self._user_now(session.user)
+        if user is None or user.disabled or user.generation != session.generation:
+            raise _refused("the session has ended: sign in again")
+        key, _ = await self._store.current()
+        return tokens.issue_signed_in(key, session, now, self._login_duration)
 
     async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> None:
         """End the session of a request's token. Raises RequestError, also when the request came with an access key."""
@@ -197,7 +217,7 @@ class Authenticator:
                 "this user"
             )
         session = await self._session(text)
-        await self._store.end_session(session.id, session.expires, now)
+        await self._store.end_session(session.id, session.ends, now)
         self._open.forget(session.id)
 
     async def log_out_everywhere(self, user: str, now: int) -> None:
@@ -265,7 +285,7 @@ class Authenticator:
         if self._open.get(session.id):
             return False
         asked = self._clock()
-        ended = await self._store.is_ended(session.id, session.expires)
+        ended = await self._store.is_ended(session.id, session.ends)
         if not ended:
             self._open.put(session.id, True, asked)
         return ended

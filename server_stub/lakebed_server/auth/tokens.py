@@ -12,6 +12,7 @@ key signs it, and `kid` names that.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from lakebed_server.auth.credentials import Opened
@@ -40,8 +41,8 @@ class Token(NamedTuple):
 class Session(NamedTuple):
     """The content of a token. `generation` is that of its user. `expires` is in Unix seconds.
 
-    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`. `limits`: those of
-    the access key.
+    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`. `ends`: when the
+    session ends, which is later than the token if the token can be renewed. `limits`: those of the access key.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Session(NamedTuple):
     access_key_id: str
     expires: int
     generation: int
+    ends: int
     source: Source = "token"
     limits: Limits = Limits()
 
@@ -63,29 +65,36 @@ def issue(opened: Opened, user: User, now: int, duration: int) -> Token:
     key = opened.credential.token_key(opened.key)
     if opened.credential.expires:
         duration = min(duration, opened.credential.expires - now)
-    return _issue(key, opened.credential.access_key_id, user, now, duration, {})[0]
+    session = Session(str(uuid.uuid4()), user.id, opened.credential.access_key_id, 0, user.generation, 0)
+    return _issue(key, session.access_key_id, session, now, now + duration, {})
 
 
-def issue_signed_in(key: SecretKey, user: User, source: Source, now: int, duration: int) -> tuple[Token, str]:
-    """A token for a user who signed in with a provider, and the id of its session."""
-    return _issue(key.derive("sign-in tokens"), SIGNED_IN + key.id, user, now, duration, {"src": source})
+def begin_session(user: User, source: Source, now: int, limit: int) -> Session:
+    """The session of a user who signed in with a provider. Its tokens can be renewed for `limit` seconds."""
+    return Session(str(uuid.uuid4()), user.id, "", 0, user.generation, now + limit, source)
 
 
-def _issue(key: bytes, key_id: str, user: User, now: int, duration: int, more: dict[str, str]) -> tuple[Token, str]:
+def issue_signed_in(key: SecretKey, session: Session, now: int, duration: int) -> Token:
+    """A token of a session, for `duration` seconds from now on, and not longer than the session."""
+    more = {"src": session.source, "session_end": session.ends}
+    expires = min(now + duration, session.ends)
+    return _issue(key.derive("sign-in tokens"), SIGNED_IN + key.id, session, now, expires, more)
+
+
+def _issue(key: bytes, key_id: str, session: Session, now: int, expires: int, more: Mapping[str, str | int]) -> Token:
     import jwt  # on first use: most requests carry access keys
 
-    expires, session = now + duration, str(uuid.uuid4())
     claims = {
-        "jti": session,
+        "jti": session.id,
         "iss": ISSUER,
         "aud": AUDIENCE,
-        "sub": user.id,
+        "sub": session.user,
         "iat": now,
         "exp": expires,
-        "gen": user.generation,
+        "gen": session.generation,
         **more,
     }
-    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, user.id), session
+    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, session.user)
 
 
 def key_id_of(text: str) -> str:
@@ -105,13 +114,14 @@ def read(text: str, opened: Opened) -> Session | None:
     claims = _claims(text, opened.credential.token_key(opened.key))
     if claims is None:
         return None
-    credential = opened.credential
+    credential, expires = opened.credential, claims["exp"]
     return Session(
         claims["jti"],
         credential.user,
         credential.access_key_id,
-        claims["exp"],
+        expires,
         claims["gen"],
+        ends=expires,
         limits=credential.limits,
     )
 
@@ -119,9 +129,9 @@ def read(text: str, opened: Opened) -> Session | None:
 def read_signed_in(text: str, key: SecretKey) -> Session | None:
     """The session of a token without an access key. None when the token is forged, damaged or expired."""
     claims = _claims(text, key.derive("sign-in tokens"))
-    if claims is None or claims.get("src") not in ("oidc", "ldap", "saml"):
+    if claims is None or claims.get("src") not in ("oidc", "ldap", "saml") or "session_end" not in claims:
         return None
-    return Session(claims["jti"], claims["sub"], "", claims["exp"], claims["gen"], claims["src"])
+    return Session(claims["jti"], claims["sub"], "", claims["exp"], claims["gen"], claims["session_end"], claims["src"])
 
 
 def _claims(text: str, key: bytes) -> dict[str, Any] | None:

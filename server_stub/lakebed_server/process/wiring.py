@@ -94,7 +94,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         share=settings.objects.local.share,
         imports=tuple(_allowed(settings)),
     )
-    authenticator = Authenticator(store, settings.auth.login_duration)
+    authenticator = Authenticator(store, settings.auth.login_duration, settings.auth.session_limit)
     spool = Spool(settings.limits.temporary_disk)
     read_ahead = Memory(settings.limits.read_ahead)
     proxies = read_proxies(settings.listen.trusted_proxies)

@@ -53,6 +53,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "deleteCredentials": auth.delete_credentials,
     "login": auth.login,
     "exchangeSignInCode": auth.exchange_sign_in_code,
+    "renewSession": auth.renew_session,
     "logout": auth.logout,
     "getCurrentUser": auth.get_current_user,
     "listUsers": users.list_users,

@@ -220,6 +220,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "getLakeFSVersion": anybody,
     "getStorageConfig": anybody,
     "postStatsEvents": anybody,
+    "renewSession": anybody,
     "logout": anybody,
     "getCurrentUser": anybody,
     "listUserCredentials": _user(Auth.LIST_CREDENTIALS),

@@ -19,7 +19,10 @@ CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
 MASK = "********"
 PREFIX = "LAKEBED_"
-_CLIENT = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS")
+_CLIENT = (
+    *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN"),
+    *("CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS"),
+)
 CLIENT_ENV = frozenset(PREFIX + name for name in _CLIENT)
 """The variables that clients on the same machine read."""
 

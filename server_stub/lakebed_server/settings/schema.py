@@ -200,6 +200,7 @@ class AuthSettings:
         "", TEXT, "the key that `auth.secret_key` replaces, until `lakebed keys rotate-secret` has run", secret=True
     )
     login_duration: float = _setting(12 * 3600.0, DURATION, "how long a token of login is valid")
+    session_limit: float = _setting(30 * 24 * 3600.0, DURATION, "how long after a sign-in its token can be renewed")
     oidc: OidcSettings = field(default_factory=OidcSettings)
 
 

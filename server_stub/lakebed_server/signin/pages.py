@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -22,6 +23,7 @@ from lakebed_server.signin import state
 from lakebed_server.signin.outbound import OutboundError
 from lakebed_server.signin.provider import TokenError
 from lakebed_server.signin.sign_in import SignIn
+from lakebed_server.signin.state import Program
 from lakebed_server.vocabulary import RequestError
 
 log = logging.getLogger("lakebed.server")
@@ -32,6 +34,7 @@ LOGOUT: Final = "/logout"
 COOKIE: Final = "lakebed_sign_in"
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_STATE: Final = re.compile(r"[A-Za-z0-9_-]{0,128}")
 _HEADERS: Final = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -53,18 +56,13 @@ class SignInPages:
         return [Route(LOGIN, self.login), Route(CALLBACK, self.callback), Route(LOGOUT, self.logout)]
 
     async def login(self, request: Request) -> Response:
-        """Begin a sign-in. Query: `next`, a path of this server; or `challenge` and `port` of a waiting program."""
-        port, challenge = request.query_params.get("port", "0"), request.query_params.get("challenge", "")
-        if not (port.isdigit() and int(port) < 65536 and len(port) < 6):
-            return _page("The port of the waiting program is not a number.", 400)
-        if challenge and _CHALLENGE.fullmatch(challenge) is None:
-            return _page("The challenge of the waiting program is not valid.", 400)
+        """Begin a sign-in. Query: `next`, a path of this server; or `challenge`, `port` and `state` of a program."""
+        program = program_of(request.query_params)
+        if program is None:
+            return _page("The address of this sign-in is not valid: a program made it, and must make it again.", 400)
         try:
             address, cookie = await self._sign_in.begin(
-                f"{self._endpoint(request)}{CALLBACK}",
-                next=request.query_params.get("next", "/"),
-                port=int(port),
-                challenge=challenge,
+                f"{self._endpoint(request)}{CALLBACK}", next=request.query_params.get("next", "/"), program=program
             )
         except OutboundError as error:
             log.error("sign-in: %s", error)
@@ -101,10 +99,12 @@ class SignInPages:
         return answer
 
     async def _finish(self, request: Request, user: User, began: state.State) -> Response:
-        if began.challenge:
-            code = self._sign_in.code(user, began.challenge)
-            if began.port:
-                return RedirectResponse(f"http://127.0.0.1:{began.port}/?code={code}", 302, headers=_HEADERS)
+        program = began.program
+        if program.challenge:
+            code = self._sign_in.code(user, program.challenge)
+            if program.port:
+                query = urlencode({"code": code, "state": program.state})
+                return RedirectResponse(f"http://127.0.0.1:{program.port}/?{query}", 302, headers=_HEADERS)
             return _page(f"You are signed in as {user.id}. Paste this code into the terminal:", 200, code)
         token = await self._sign_in.token(user)
         # a page, not a redirect: the browser would not send a strict cookie after a redirect that began elsewhere
@@ -135,6 +135,16 @@ class SignInPages:
 
     def _endpoint(self, request: Request) -> str:
         return str(request.base_url.replace(scheme="https" if self._https(request) else "http")).rstrip("/")
+
+
+def program_of(query: Mapping[str, str]) -> Program | None:
+    """The waiting program that a query names. None for a query that is not valid."""
+    port, challenge, sent = query.get("port", "0"), query.get("challenge", ""), query.get("state", "")
+    if not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) < 65536):
+        return None
+    if (challenge and _CHALLENGE.fullmatch(challenge) is None) or _STATE.fullmatch(sent) is None:
+        return None
+    return Program(int(port), challenge, sent)
 
 
 def _page(text: str, status: int, code: str = "", refresh: str = "") -> HTMLResponse:

@@ -20,7 +20,7 @@ from lakebed_server.settings.schema import OidcSettings
 from lakebed_server.signin import identity, state
 from lakebed_server.signin.identity import GroupRules, Identity
 from lakebed_server.signin.provider import Provider, pairs
-from lakebed_server.signin.state import Code, State
+from lakebed_server.signin.state import Code, Program, State
 from lakebed_server.vocabulary import RequestError
 
 STATE: Final = "sign-in state"
@@ -39,14 +39,12 @@ class SignIn:
         self._authenticator = authenticator
         self._permissions = permissions
 
-    async def begin(self, redirect_uri: str, *, next: str, port: int, challenge: str) -> tuple[str, str]:
+    async def begin(self, redirect_uri: str, *, next: str, program: Program) -> tuple[str, str]:
         """The address of the provider for the browser, and the cookie that it must bring back.
 
         Raises OutboundError.
         """
-        found = state.begin(
-            self.settings.redirect_uri or redirect_uri, _now(), next=next, port=port, challenge=challenge
-        )
+        found = state.begin(self.settings.redirect_uri or redirect_uri, _now(), next=next, program=program)
         address = await self.provider.authorization_url(
             found.redirect_uri, found.state, found.nonce, state.challenge_of(found.verifier)
         )
@@ -64,8 +62,7 @@ class SignIn:
 
     async def token(self, user: User) -> Token:
         """A token for a user who has signed in."""
-        token, _ = await self._authenticator.sign_in(user, "oidc", _now())
-        return token
+        return await self._authenticator.sign_in(user, "oidc", _now())
 
     def code(self, user: User, challenge: str) -> str:
         """A code that the program with the verifier of this challenge can exchange, once and soon."""

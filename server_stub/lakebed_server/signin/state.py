@@ -20,11 +20,19 @@ LONGEST: Final = 4096
 S = TypeVar("S", "State", "Code")
 
 
-class State(msgspec.Struct, frozen=True):
-    """One sign-in. `next`: the path of this server to show afterwards. `ends` is in Unix seconds.
+class Program(msgspec.Struct, frozen=True):
+    """A program on the user's machine that waits for the code of a sign-in: its port, PKCE challenge and state.
 
-    `port` and `challenge`: the program on the user's machine that waits for the code (`code`), and its PKCE challenge.
+    Without a challenge there is no program. Without a port the program waits for the user to enter the code.
     """
+
+    port: int = 0
+    challenge: str = ""
+    state: str = ""
+
+
+class State(msgspec.Struct, frozen=True):
+    """One sign-in. `next`: the path of this server to show afterwards. `ends` is in Unix seconds."""
 
     state: str
     nonce: str
@@ -32,8 +40,7 @@ class State(msgspec.Struct, frozen=True):
     redirect_uri: str
     ends: int
     next: str = "/"
-    port: int = 0
-    challenge: str = ""
+    program: Program = Program()
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -45,7 +52,7 @@ class Code(msgspec.Struct, frozen=True):
     ends: int
 
 
-def begin(redirect_uri: str, now: int, *, next: str = "/", port: int = 0, challenge: str = "") -> State:
+def begin(redirect_uri: str, now: int, *, next: str, program: Program) -> State:
     """A new sign-in, with random secrets."""
     return State(
         state=secrets.token_urlsafe(24),
@@ -54,8 +61,7 @@ def begin(redirect_uri: str, now: int, *, next: str = "/", port: int = 0, challe
         redirect_uri=redirect_uri,
         ends=now + SECONDS,
         next=local_path(next),
-        port=port,
-        challenge=challenge,
+        program=program,
     )
 
 

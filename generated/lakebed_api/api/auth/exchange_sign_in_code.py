@@ -105,9 +105,10 @@ def sync_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT` in a browser. After the sign-in, the
-    server sends the browser to `http://127.0.0.1:PORT/?code=CODE`, or without a port shows the code.
-    The code works once, for two minutes, together with the verifier of the challenge (PKCE, S256).
+     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
+    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
+    a port shows the code. The code works once, for two minutes, together with the verifier of the
+    challenge (PKCE, S256).
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.
@@ -138,9 +139,10 @@ def sync(
 ) -> AuthenticationToken | Error | None:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT` in a browser. After the sign-in, the
-    server sends the browser to `http://127.0.0.1:PORT/?code=CODE`, or without a port shows the code.
-    The code works once, for two minutes, together with the verifier of the challenge (PKCE, S256).
+     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
+    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
+    a port shows the code. The code works once, for two minutes, together with the verifier of the
+    challenge (PKCE, S256).
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.
@@ -166,9 +168,10 @@ async def asyncio_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT` in a browser. After the sign-in, the
-    server sends the browser to `http://127.0.0.1:PORT/?code=CODE`, or without a port shows the code.
-    The code works once, for two minutes, together with the verifier of the challenge (PKCE, S256).
+     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
+    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
+    a port shows the code. The code works once, for two minutes, together with the verifier of the
+    challenge (PKCE, S256).
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.
@@ -197,9 +200,10 @@ async def asyncio(
 ) -> AuthenticationToken | Error | None:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT` in a browser. After the sign-in, the
-    server sends the browser to `http://127.0.0.1:PORT/?code=CODE`, or without a port shows the code.
-    The code works once, for two minutes, together with the verifier of the challenge (PKCE, S256).
+     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
+    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
+    a port shows the code. The code works once, for two minutes, together with the verifier of the
+    challenge (PKCE, S256).
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.

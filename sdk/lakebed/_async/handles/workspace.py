@@ -48,7 +48,7 @@ class Workspace(Staging):
 
     def __reduce__(self) -> tuple[object, ...]:
         settings = self._plain.settings
-        where = (settings.endpoint, settings.access_key_id, settings.timeout, settings.retries)
+        where = (settings.endpoint, settings.identity, settings.timeout, settings.retries)
         made = (self.repository.id, self.id, self.options, self._made, self._given_out)
         return _restore, (type(self), type(self.repository), where, made)
 

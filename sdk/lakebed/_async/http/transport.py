@@ -10,12 +10,14 @@ import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from lakebed._async.http.attempts import LengthChanged, SentBody, repeated, source_error
 from lakebed._async.http.object_store import Outside
+from lakebed._async.http.renewal import Renewal
 from lakebed._compat.aio import Clients, run_in_thread
 from lakebed._compat.aio_http import Client, Response, new_client
 from lakebed._gateway import calls
@@ -32,12 +34,12 @@ T = TypeVar("T")
 _SLOW_READ = 600.0
 
 
-def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
+def recall(endpoint: str, identity: str, timeout: float, retries: int) -> Transport:
     """Return the connection for an unpickled handle, which carries no secret: the connection in use here, or a new one.
 
     Raises ConfigurationError when this machine has no credentials.
     """
-    known = _IN_USE.get((endpoint, access_key_id))
+    known = _IN_USE.get((endpoint, identity))
     if known is not None and not known._clients.is_closed:
         return known
     return Transport(config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
@@ -75,12 +77,13 @@ class Transport:
         """Signed addresses to read at."""
 
         self._headers = _headers(settings)
+        self._renewal = Renewal(settings) if settings.token else None
         self._clients = Clients(partial(_new_client, settings))
         self._near: bool | None = None
 
     def shared(self) -> Self:
         """Return this transport, registered so that `recall` finds it while it is in use."""
-        _IN_USE[self.settings.endpoint, self.settings.access_key_id] = self
+        _IN_USE[self.settings.endpoint, self.settings.identity] = self
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -140,7 +143,9 @@ class Transport:
     def _refused(self, call: Call[Any], answer: Answer) -> retry.Failed:
         failed = retry.refused(call, answer)
         if isinstance(failed.error, AuthenticationError):
-            key = f"; the SDK sent the {self.settings.shown_key}"
+            key = f"; the SDK sent the {self.settings.shown_credentials}"
+            if self.settings.token:
+                key = f"; the sign-in has ended: run `lakebed login`{key}"
             failed.error.message, failed.error.reason = failed.error.message + key, failed.error.reason + key
         return failed
 
@@ -156,7 +161,16 @@ class Transport:
             await response.aclose()
         raise self._refused(call, Answer(response.status, response.headers, content))
 
+    async def _renew(self) -> None:
+        if self._renewal is None:
+            return
+        token = await self._renewal.token(self.settings.token, self.once)
+        if token is not None:
+            self.settings = replace(self.settings, token=token)
+            self._headers = _headers(self.settings)
+
     async def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> Response:
+        await self._renew()
         headers = {**self._headers, **call.headers}
         content: bytes | AsyncIterator[bytes] | None = None
         sent = None
@@ -200,15 +214,23 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:
     """The headers of every request."""
-    pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
     near = loopback.machine_headers(settings.api_url)
     return {
-        "Authorization": "Basic " + base64.b64encode(pair).decode(),
+        **_authorization(settings),
         "User-Agent": USER_AGENT,
         "Accept": "application/json",
         "Accept-Encoding": "identity" if near else "gzip, deflate",
         **near,
     }
+
+
+def _authorization(settings: Settings) -> dict[str, str | bytes]:
+    if settings.token:
+        return {"Authorization": f"Bearer {settings.token}"}
+    if not settings.access_key_id:
+        return {}  # a connection that signs in
+    pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+    return {"Authorization": "Basic " + base64.b64encode(pair).decode()}
 
 
 _IN_USE: WeakValueDictionary[tuple[str, str], Transport] = WeakValueDictionary()

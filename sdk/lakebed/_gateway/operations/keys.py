@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, parser, reads, segment
 from lakebed._values.wire import Call, Subject
 from lakebed.model import AccessKey, Page, SessionToken
+
+if TYPE_CHECKING:
+    from lakebed_api.models import AuthenticationToken
 
 
 def list_page(user: str, *, after: str, amount: int) -> Call[Page[AccessKey]]:
@@ -50,11 +53,17 @@ def login(key_id: str, secret: str) -> Call[SessionToken]:
     from lakebed_api.api.auth import login as login_
     from lakebed_api.models import AuthenticationToken, LoginInformation
 
-    def read(given: AuthenticationToken) -> SessionToken:
-        return SessionToken(convert.text(given.token), convert.moment(given.token_expiration))
-
     kwargs = login_._get_kwargs(body=LoginInformation(access_key_id=key_id, secret_access_key=secret))
-    return call("login", kwargs, reads(AuthenticationToken.from_dict, read), Subject(), repeat="safe")
+    return call("login", kwargs, reads(AuthenticationToken.from_dict, _token), Subject(), repeat="safe")
+
+
+def renew() -> Call[SessionToken]:
+    """Get a new token of the same session. The server keeps none, so a repeat does no harm."""
+    from lakebed_api.api.auth import renew_session
+    from lakebed_api.models import AuthenticationToken
+
+    kwargs = renew_session._get_kwargs()
+    return call("renewSession", kwargs, reads(AuthenticationToken.from_dict, _token), Subject(), repeat="safe")
 
 
 def logout_everywhere() -> Call[None]:
@@ -79,6 +88,10 @@ def delete(user: str, key_id: str) -> Call[None]:
     return call(
         "deleteCredentials", delete_credentials._get_kwargs(user, key_id), calls.nothing, Subject(), success=204
     )
+
+
+def _token(given: AuthenticationToken) -> SessionToken:
+    return SessionToken(convert.text(given.token), convert.moment(given.token_expiration))
 
 
 def _key(row: Mapping[str, Any]) -> AccessKey:

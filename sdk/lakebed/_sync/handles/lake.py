@@ -93,11 +93,14 @@ class Lake(LakeBase):
         return self._transport.call(system.is_set_up())
 
     def session_token(self) -> SessionToken:
-        """Return a token that works like this connection's access key until it expires.
+        """Return a token that works like this connection's credentials until it expires.
 
-        Give it to a tool that must not get the key. It has all permissions of the key. Raises AuthenticationError.
+        Give it to a tool that must not get an access key. It has all permissions of the key. A connection with the
+        token of a sign-in returns a renewed one. Raises AuthenticationError.
         """
         settings = self.settings
+        if settings.token:
+            return self._transport.call(keys.renew())
         return self._transport.call(keys.login(settings.access_key_id, settings.secret_access_key))
 
     def end_session_tokens(self) -> None:
@@ -224,12 +227,14 @@ def connect(
     access_key_id: str | None = None,
     secret_access_key: str | None = None,
     *,
+    token: str | None = None,
     timeout: float = 60.0,
     retries: int = 5,
 ) -> Lake:
     """Return a handle to a lake. Sends no request.
 
-    The SDK looks up what is not passed in this order: `LAKEBED_ENDPOINT`, `LAKEBED_ACCESS_KEY_ID` and
+    The credentials are an access key, or the `token` of a sign-in (`lakebed login`). The SDK looks up what is not
+    passed in this order: `LAKEBED_ENDPOINT`, `LAKEBED_TOKEN`, or `LAKEBED_ACCESS_KEY_ID` and
     `LAKEBED_SECRET_ACCESS_KEY`, then ~/.lakebed.yaml (or the file in `LAKEBED_CONFIG_FILE`), then the settings of other
     clients: `LAKECTL_*`, `LAKEFS_HOST`, `LAKEFS_USERNAME` and `LAKEFS_PASSWORD`, and ~/.lakectl.yaml. `timeout` is in
     seconds for each wait. `retries` is the number of times that the SDK repeats a safe request.
@@ -239,4 +244,6 @@ def connect(
     Warns (ConfigurationWarning) of names that seem misspelled. Raises ConfigurationError, which names the missing
     setting or the place of a wrong value.
     """
-    return Lake(config.resolve(endpoint, access_key_id, secret_access_key, timeout=timeout, retries=retries))
+    return Lake(
+        config.resolve(endpoint, access_key_id, secret_access_key, token=token, timeout=timeout, retries=retries)
+    )

@@ -12,6 +12,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -25,6 +26,7 @@ from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._sync.http.attempts import LengthChanged, SentBody, repeated, source_error
 from lakebed._sync.http.object_store import Outside
+from lakebed._sync.http.renewal import Renewal
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import AuthenticationError, LakebedError
@@ -34,12 +36,12 @@ T = TypeVar("T")
 _SLOW_READ = 600.0
 
 
-def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
+def recall(endpoint: str, identity: str, timeout: float, retries: int) -> Transport:
     """Return the connection for an unpickled handle, which carries no secret: the connection in use here, or a new one.
 
     Raises ConfigurationError when this machine has no credentials.
     """
-    known = _IN_USE.get((endpoint, access_key_id))
+    known = _IN_USE.get((endpoint, identity))
     if known is not None and not known._clients.is_closed:
         return known
     return Transport(config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
@@ -77,12 +79,13 @@ class Transport:
         """Signed addresses to read at."""
 
         self._headers = _headers(settings)
+        self._renewal = Renewal(settings) if settings.token else None
         self._clients = Clients(partial(_new_client, settings))
         self._near: bool | None = None
 
     def shared(self) -> Self:
         """Return this transport, registered so that `recall` finds it while it is in use."""
-        _IN_USE[self.settings.endpoint, self.settings.access_key_id] = self
+        _IN_USE[self.settings.endpoint, self.settings.identity] = self
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -142,7 +145,9 @@ class Transport:
     def _refused(self, call: Call[Any], answer: Answer) -> retry.Failed:
         failed = retry.refused(call, answer)
         if isinstance(failed.error, AuthenticationError):
-            key = f"; the SDK sent the {self.settings.shown_key}"
+            key = f"; the SDK sent the {self.settings.shown_credentials}"
+            if self.settings.token:
+                key = f"; the sign-in has ended: run `lakebed login`{key}"
             failed.error.message, failed.error.reason = failed.error.message + key, failed.error.reason + key
         return failed
 
@@ -158,7 +163,16 @@ class Transport:
             response.close()
         raise self._refused(call, Answer(response.status, response.headers, content))
 
+    def _renew(self) -> None:
+        if self._renewal is None:
+            return
+        token = self._renewal.token(self.settings.token, self.once)
+        if token is not None:
+            self.settings = replace(self.settings, token=token)
+            self._headers = _headers(self.settings)
+
     def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> Response:
+        self._renew()
         headers = {**self._headers, **call.headers}
         content: bytes | Iterator[bytes] | None = None
         sent = None
@@ -202,15 +216,23 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:
     """The headers of every request."""
-    pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
     near = loopback.machine_headers(settings.api_url)
     return {
-        "Authorization": "Basic " + base64.b64encode(pair).decode(),
+        **_authorization(settings),
         "User-Agent": USER_AGENT,
         "Accept": "application/json",
         "Accept-Encoding": "identity" if near else "gzip, deflate",
         **near,
     }
+
+
+def _authorization(settings: Settings) -> dict[str, str | bytes]:
+    if settings.token:
+        return {"Authorization": f"Bearer {settings.token}"}
+    if not settings.access_key_id:
+        return {}  # a connection that signs in
+    pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+    return {"Authorization": "Basic " + base64.b64encode(pair).decode()}
 
 
 _IN_USE: WeakValueDictionary[tuple[str, str], Transport] = WeakValueDictionary()

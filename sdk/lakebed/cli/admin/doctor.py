@@ -47,8 +47,8 @@ def doctor(app: App) -> None:
             settings = _settings(lake)
             code = _check_server(lake, checks)
             for one in checks:  # users paste this report in public: show only a part of the key id
-                key = lake.settings.access_key_id
-                one["message"] = one["message"].replace(repr(key), repr(_short(key)))
+                if key := lake.settings.access_key_id:
+                    one["message"] = one["message"].replace(repr(key), repr(_short(key)))
     advice = _advice()
     report: dict[str, Any] = {"ok": code is ExitCode.OK, "versions": versions, "settings": settings}
     report |= {"checks": checks, "warnings": advice}

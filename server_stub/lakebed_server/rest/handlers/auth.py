@@ -43,6 +43,12 @@ async def exchange_sign_in_code(call: Call, p: ops.ExchangeSignInCodeParams, bod
     return json(200, models.AuthenticationToken(token=token.text, token_expiration=token.expires))
 
 
+async def renew_session(call: Call, p: ops.RenewSessionParams) -> Reply:
+    """renewSession."""
+    token = await call.services.authenticator.renew(call.headers, int(time.time()))
+    return json(200, models.AuthenticationToken(token=token.text, token_expiration=token.expires))
+
+
 async def logout(call: Call, p: ops.LogoutParams) -> Reply:
     """logout."""
     authenticator, now = call.services.authenticator, int(time.time())

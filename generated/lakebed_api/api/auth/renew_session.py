@@ -1,0 +1,187 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from ... import errors
+from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.authentication_token import AuthenticationToken
+    from ...models.error import Error
+
+
+def _get_kwargs() -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/auth/login/renew",
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AuthenticationToken | Error | None:
+    from ...models.authentication_token import AuthenticationToken
+    from ...models.error import Error
+
+    if response.status_code == 200:
+        response_200 = AuthenticationToken.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AuthenticationToken | Error]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[AuthenticationToken | Error]:
+    """Renew the token of a sign-in.
+
+     Returns a new token of the same session, for the token in the header `Authorization`. The session
+    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
+    and both end with the session. An access key and its tokens have no session to renew: the response
+    is 400.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AuthenticationToken | Error]
+    """
+
+    kwargs = _get_kwargs()
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+) -> AuthenticationToken | Error | None:
+    """Renew the token of a sign-in.
+
+     Returns a new token of the same session, for the token in the header `Authorization`. The session
+    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
+    and both end with the session. An access key and its tokens have no session to renew: the response
+    is 400.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AuthenticationToken | Error
+    """
+
+    return sync_detailed(
+        client=client,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[AuthenticationToken | Error]:
+    """Renew the token of a sign-in.
+
+     Returns a new token of the same session, for the token in the header `Authorization`. The session
+    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
+    and both end with the session. An access key and its tokens have no session to renew: the response
+    is 400.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AuthenticationToken | Error]
+    """
+
+    kwargs = _get_kwargs()
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+) -> AuthenticationToken | Error | None:
+    """Renew the token of a sign-in.
+
+     Returns a new token of the same session, for the token in the header `Authorization`. The session
+    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
+    and both end with the session. An access key and its tokens have no session to renew: the response
+    is 400.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AuthenticationToken | Error
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+        )
+    ).parsed

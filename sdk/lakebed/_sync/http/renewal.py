@@ -1,0 +1,73 @@
+# Generated from sdk/lakebed/_async/http/renewal.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Renews the token of a sign-in when less than half of its lifetime is left."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import suppress
+from typing import Protocol
+
+from lakebed._compat.sync import run_in_thread
+from lakebed._gateway.operations import keys
+from lakebed._http import retry
+from lakebed._settings import session_token, sign_in_file
+from lakebed._settings.config import Settings
+from lakebed._values.wire import Call
+from lakebed.errors import LakebedError
+from lakebed.model import SessionToken
+
+log = logging.getLogger("lakebed.sign_in")
+
+AGAIN_SECONDS = 60.0
+"""Seconds between two attempts."""
+
+
+class Send(Protocol):
+    """Sends a call once."""
+
+    def __call__(self, call: Call[SessionToken]) -> SessionToken:
+        """Return the answer. Raises LakebedError and `Failed`."""
+
+
+class Renewal:
+    """The renewal of one connection's token. Threads share it: one renews, and the others use the old token."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._lock = threading.Lock()
+        self._file = sign_in_file.of(settings)
+        self._due = _due(settings.token)
+
+    def token(self, old: str, send: Send) -> str | None:
+        """Return a new token if it is time for one. When the server gives none, the old one is used until it ends."""
+        if not self._claim():
+            return None
+        try:
+            new = (send(keys.renew())).token
+        except (LakebedError, retry.Failed) as error:
+            log.info("the sign-in was not renewed: %s", error)
+            return None
+        self._due = _due(new)
+        if self._file is not None:
+            with suppress(OSError, LakebedError):  # the file is read-only or was changed: the new token works here
+                run_in_thread(sign_in_file.renew, self._file, old, new)
+        return new
+
+    def _claim(self) -> bool:
+        if time.time() < self._due:
+            return False
+        with self._lock:
+            if time.time() < self._due:
+                return False
+            self._due = time.time() + AGAIN_SECONDS
+        return True
+
+
+def _due(token: str) -> float:
+    """When to renew a token, in Unix seconds. Never, when it ends with its session."""
+    lifetime = session_token.lifetime_of(token)
+    if lifetime is None or lifetime.ends >= lifetime.session_ends:
+        return float("inf")
+    return (lifetime.begins + lifetime.ends) / 2
