@@ -108,6 +108,12 @@ LEFT_OUT = {
         {"path": "a"},
         {**_PART, "copy_source": {"repository": "every-operation", "ref": "main", "path": "a"}},
     ),
+    "exchangeSignInCode": Plain(
+        "a step of `lakebed login`",
+        "Lake.session_token",
+        "not_implemented",
+        body={"code": "x", "verifier": "x" * 43},
+    ),
     "dumpRefs": Plain("the same as dumpSubmit, in a request that a proxy may cut off", "Repository.dump_refs", 201),
     "restoreRefs": Plain(
         "the same as restoreSubmit, in a request that a proxy may cut off",
@@ -128,6 +134,7 @@ REACHED = {
     "getConfig": Reached("Lake.info", "config server"),
     "getCurrentUser": Reached("Lake.user", "whoami"),
     "getSetupState": Reached("Lake.is_set_up", "config server"),
+    "renewSession": Reached("Lake.session_token", "key token"),
     "login": Reached("Lake.session_token", "key token"),
     "logout": Reached("Lake.end_session_tokens", "key end-tokens"),
     "listUserCredentials": Reached("Keys.list", "key list"),

@@ -46,6 +46,7 @@ BODIES: dict[str, Any] = {
     "setupCommPrefs": {"featureUpdates": False, "securityUpdates": False},
     "setup": {"username": "a"},
     "login": {"access_key_id": "a", "secret_access_key": "b"},
+    "exchangeSignInCode": {"code": "x", "verifier": "x" * 43},
     "createUser": {"id": "new"},
     "updateUser": {"friendly_name": "Admin"},
     "createGroup": {"id": "new"},

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from lakebed_engine.vocabulary import errors
 from lakebed_server.auth.authenticate import Authenticator, Caller
+from lakebed_server.auth.tokens import Token
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.responses import Reply
 from lakebed_server.process.app import App, create_app
@@ -98,7 +99,7 @@ test_placing_s3.py and test_part_uploads.py."""
 FOREIGN = {
     *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
     *("createRepository", "deleteObjects", "dumpRefs", "dumpSubmit"),
-    *("login", "renewSession", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
+    *("login", "exchangeSignInCode", "renewSession", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
 }
 """They are 403 only for a page of another origin: a read-only repository takes them, or they are about none."""
 
@@ -188,6 +189,8 @@ def provoke(scene: Scene, name: str, status: int) -> Answer:
     request = scene.request(name, status)
     if name in OF_DIRECTORY:
         return directory_errors.provoke((status in (400, 401) and wrong(request, status)) or request, status)
+    if name == "exchangeSignInCode" and status not in (400, 403):
+        return exchanging(request, status)
     if name == "logout" and status != 400:
         request = request.asks("everywhere=true")
     if (name, status) == ("deleteCredentials", 409):
@@ -230,6 +233,16 @@ def failing(request: Request, status: int) -> Answer:
     plain = services(FailingEngine(RAISED[status]))
     signing = Installation(version="1.2.3", presign=True)
     return sent(create_app(Services(plain.engine, plain.authenticator, signing)), request)
+
+
+def exchanging(request: Request, status: int) -> Answer:
+    """The answer of a server whose sign-in fails with what has this status. For 501 it has no sign-in."""
+
+    async def exchange(code: str, verifier: str) -> Token:
+        raise RequestError("unauthenticated", "the code is wrong") if status == 401 else RAISED[status]
+
+    plain = services(FakeEngine())
+    return sent(create_app(replace(plain, exchange_code=None if status == 501 else exchange)), request)
 
 
 class Refusing(Authenticator):

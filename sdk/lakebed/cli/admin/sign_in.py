@@ -27,11 +27,11 @@ WAIT_SECONDS: Final = 300.0
 
 
 @click.command(cls=Verb)
-@click.argument("endpoint", metavar="[ENDPOINT]", required=False)
+@click.argument("server", metavar="[ENDPOINT]", required=False)
 @click.option("--no-browser", is_flag=True, help="Print the address, and ask for the code that the page shows.")
 @click.option("--user", metavar="NAME", help="Sign in with this user name and a password, without a browser.")
 @pass_app
-def login(app: App, *, endpoint: str | None, no_browser: bool, user: str | None) -> None:
+def login(app: App, *, server: str | None, no_browser: bool, user: str | None) -> None:
     """Sign in, and store the endpoint and a token in ~/.lakebed.yaml.
 
     The command opens a browser. The token is renewed when it is used.
@@ -46,7 +46,7 @@ def login(app: App, *, endpoint: str | None, no_browser: bool, user: str | None)
 
     path = sources.own_file(os.environ)
     sign_in_file.check(path)
-    settings = config.without_credentials(endpoint or app.endpoint, timeout=app.timeout, retries=app.retries)
+    settings = config.without_credentials(server or app.endpoint, timeout=app.timeout, retries=app.retries)
     with Lake(settings) as lake:
         token = _by_password(lake, user) if user is not None else _by_page(lake, no_browser=no_browser)
     with Lake(config.resolve(settings.endpoint, None, None, token=token, timeout=app.timeout)) as lake:
