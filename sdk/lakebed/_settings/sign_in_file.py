@@ -12,8 +12,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 from lakebed._settings.config import Settings
 from lakebed._settings.session_token import session_of
 from lakebed._settings.sources import read_tree
@@ -60,6 +58,8 @@ def _read(path: Path) -> dict[object, object]:
 
 def _change(path: Path, values: Mapping[str, str | None]) -> None:
     """Set keys of the file, or remove them. Comments and other keys stay."""
+    import yaml  # 20 ms, and only when a file is written
+
     tree = _read(path)
     tree.update(values)
     wanted = {key: value for key, value in tree.items() if value is not None}
@@ -75,6 +75,8 @@ def _change(path: Path, values: Mapping[str, str | None]) -> None:
 
 
 def _means(text: str, wanted: Mapping[object, object]) -> bool:
+    import yaml
+
     try:
         return (yaml.safe_load(text) or {}) == wanted
     except yaml.YAMLError:
