@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.objects.stage import stage
+from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Workspace
@@ -27,6 +29,7 @@ from tests.engine.support import (
     put,
     put_commit,
 )
+from tests.engine.trees import entry
 from tests.engine.workspacing import advance, base, clock_of, now, register, workspace, write_below
 
 # records
@@ -383,6 +386,23 @@ async def test_stashed_changes_are_in_a_single_place_during_races(verb: str, riv
     while await job(call):
         call += 1
     assert call > 4
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_equal_rows_from_before_do_not_settle_the_other_rows_of_a_lost_batch(how: str) -> None:
+    """A scan stages rows and notes them in one batch. The rows may be there from before, and the notes not."""
+    kv = LossyKV(MemoryKV(), lambda _: "")
+    engine = await make_engine(kv)
+    repo = await open_repo(engine.context, REPO)
+    rows = [("a", entry("1"))]
+    await stage(engine.context, repo, "main", rows)
+    losses = iter([how])
+    kv.lose = lambda batch: next(losses, "") if any(put.partition == "notes" for put in batch.puts) else ""
+    await stage(engine.context, repo, "main", rows, [Put("notes", b"a", b"seen")])
+    assert kv.lost == 1
+    note = await kv.get("notes", b"a")
+    assert note is not None
+    assert note.value == b"seen"
 
 
 @pytest.mark.parametrize("how", ["before", "after"])

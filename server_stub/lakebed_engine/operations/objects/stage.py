@@ -82,7 +82,7 @@ async def stage(
                 if not await _fenced(ctx, repo, seen, tried):
                     return None
                 assert tried is not None
-                if await _was_applied(ctx, tried, started, puts, lost):
+                if await _was_applied(ctx, tried, started, puts, further, lost):
                     return True
                 lost = None  # it was not applied, and never will be
             tried, started = seen, ctx.clock.monotonic()
@@ -109,19 +109,26 @@ async def stage(
 
 
 async def _was_applied(
-    ctx: Context, tried: Seen, started: float, puts: Sequence[tuple[bytes, bytes]], lost: OutcomeUnknownError
+    ctx: Context,
+    tried: Seen,
+    started: float,
+    puts: Sequence[tuple[bytes, bytes]],
+    further: Sequence[Put],
+    lost: OutcomeUnknownError,
 ) -> bool:
     """Whether rows whose answer was lost are there, after no late batch can be applied any more.
 
     `started` is the moment of sending. To write the rows again would undo later writes. If others are in their place,
     it is unknown whether these rows were written and overwritten: raises `lost`. Also if it took so long that the rows
-    may be cleaned away.
+    may be cleaned away. Equal rows may be there from before, so the `further` rows of the batch must be there too.
     """
     if not puts:
         return False
     found = await ctx.kv.get_many(staging(tried.record.staging_token), [key for key, _ in puts])
     if all(row is not None and row.value == value for row, (_, value) in zip(found, puts, strict=True)):
-        return True
+        found = [await ctx.kv.get(put.partition, put.key) for put in further]
+        if all(row is not None and row.value == put.value for row, put in zip(found, further, strict=True)):
+            return True
     if ctx.clock.monotonic() - started < ctx.patience and None in found:
         return False  # a batch is applied as a whole
     raise lost
