@@ -57,7 +57,7 @@ async def found(tx: Transaction, kind: type[Entity], id: str) -> Entity:
 async def page(kv: KVStore, kind: type[Entity], prefix: str, after: str, amount: int) -> tuple[list[Entity], bool]:
     """At most `amount` entities in the order of the bytes of their ids, and whether more follow."""
     page: list[Entity] = []
-    async for _, value in scan(kv, KINDS[kind].rows, prefix, after):
+    async for _, value in scan(kv, KINDS[kind].rows, prefix, after, size=amount + 1):
         row = msgspec.json.decode(value, type=kind)
         if row.deleting:
             continue
@@ -72,7 +72,7 @@ async def related(
 ) -> tuple[list[Entity], bool]:
     """As `page`, for the ids at the end of the keys that begin with `rows`."""
     page: list[Entity] = []
-    async for id, _ in scan(kv, rows, prefix, after):
+    async for id, _ in scan(kv, rows, prefix, after, size=amount + 1):
         value = await kv.get(PARTITION, f"{KINDS[kind].rows}{id}".encode())
         row = None if value is None else msgspec.json.decode(value.value, type=kind)
         if row is None or row.deleting:

@@ -76,16 +76,18 @@ class Transaction:
         )
 
 
-async def scan(kv: KVStore, rows: str, prefix: str = "", after: str = "") -> AsyncIterator[tuple[str, bytes]]:
+async def scan(
+    kv: KVStore, rows: str, prefix: str = "", after: str = "", *, size: int = _PAGE
+) -> AsyncIterator[tuple[str, bytes]]:
     """The rest of each key that begins with `rows`, and its value, in the order of bytes.
 
-    `prefix` and `after` are of the rest.
+    `prefix` and `after` are of the rest. `size`: rows of one read of the store.
     """
     first = f"{rows}{prefix}".encode()
     start, end = first, first + b"\xff"  # no text in UTF-8 has this byte
     if after:
         start = max(start, f"{rows}{after}".encode() + b"\0")
-    async for row in scan_rows(kv, PARTITION, start, end, size=_PAGE):
+    async for row in scan_rows(kv, PARTITION, start, end, size=min(size, _PAGE)):
         yield row.key.decode().removeprefix(rows), row.value
 
 
