@@ -1196,6 +1196,17 @@ class AuthCapabilities(Struct, kw_only=True):
     forgot_password: bool | UnsetType = UNSET
 
 
+class TemporaryKey(Struct, kw_only=True):
+    """
+    A temporary access key.
+    """
+
+    access_key_id: str
+    secret_access_key: str
+    session_token: str
+    expiration: Annotated[int, Meta(ge=0, le=253402300799)]
+
+
 class AccessKeyCredentials(Struct, kw_only=True):
     """
     An access key of the caller's choice.
@@ -1430,6 +1441,15 @@ class CredentialsCreation(Struct, kw_only=True):
 
     name: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     expires_in: Annotated[int, Meta(ge=1, le=3153600000)] | UnsetType = UNSET
+    statement: list[Statement] | UnsetType = UNSET
+
+
+class TemporaryKeyCreation(Struct, kw_only=True):
+    """
+    A temporary access key to create.
+    """
+
+    duration: Annotated[int, Meta(ge=60, le=129600)] | UnsetType = UNSET
     statement: list[Statement] | UnsetType = UNSET
 
 

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "0d709c1e4929bf9cd80856e3d389e7e7efb6b2a363299e5c663e42dff354eb9d"
+SPEC_DIGEST: Final = "20d92f2eaa34cbd9e41e11a10f88478d466bb9f54f52fb46835a0c086cae78c6"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -386,6 +386,10 @@ class DeletePolicyParams(Struct, kw_only=True):
 
 class SimulateParams(Struct, kw_only=True):
     """Parameters of simulate."""
+
+
+class CreateTemporaryKeyParams(Struct, kw_only=True):
+    """Parameters of createTemporaryKey."""
 
 
 class ListUserCredentialsParams(Struct, kw_only=True):
@@ -1886,6 +1890,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="auth",
         summary="Explain whether a user may do an action on a resource.",
+    ),
+    Operation(
+        operation_id="createTemporaryKey",
+        method="POST",
+        path="/auth/session",
+        params=CreateTemporaryKeyParams,
+        parameters=(),
+        body=models.TemporaryKeyCreation,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Create a temporary access key for S3 clients.",
     ),
     Operation(
         operation_id="listUserCredentials",

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
         SessionToken,
         StagedAddress,
         TaskStatus,
+        TemporaryKey,
         User,
         WorkspaceInfo,
     )
@@ -180,6 +181,7 @@ __all__ = [
     "Tag",
     "Task",
     "TaskStatus",
+    "TemporaryKey",
     "ThrottledError",
     "UnsupportedOperationError",
     "User",
@@ -227,6 +229,8 @@ _HOMES = {
     **dict.fromkeys(
         (
             "AccessKey",
+            "TemporaryKey",
+            "TemporaryKey",
             "Change",
             "Commit",
             "CommitAttempt",

@@ -359,6 +359,18 @@ class AccessKey:
 
 
 @dataclass(frozen=True, slots=True)
+class TemporaryKey:
+    """An access key of S3 clients that ends by itself. Each request needs its `session_token`, too. Keep it secret."""
+
+    COLUMNS: ClassVar[Columns] = (("id", "string"), ("expires", "time"))
+
+    id: str
+    expires: datetime
+    secret: str = field(repr=False)
+    session_token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StagedAddress:
     """The address to write the content of an object to, before `link` shows it. `url` is signed: keep it secret.
 
@@ -418,6 +430,7 @@ __all__ = [
     "SessionToken",
     "StagedAddress",
     "TaskStatus",
+    "TemporaryKey",
     "TransferProgress",
     "TransferResult",
     "User",

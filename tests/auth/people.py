@@ -45,6 +45,7 @@ class People:
         self.app = create_app(self.services)
         self.runner = asyncio.Runner()
         self.keys: dict[str, Credential] = {}
+        self.tokens: dict[str, str] = {}
         self.run(opening.prepare(kv, self.directory, "rbac", NOW))
         created = self("admin", "POST", "/repositories", {"name": "lake", "storage_namespace": "mem://lake"})
         assert created.status == 201, created.body
@@ -84,14 +85,14 @@ class People:
         return self(user, "POST", f"{REPO}/branches/{branch}/objects?path={path}", data, content_type="text/csv")
 
     def s3(self, user: str, method: str, target: str, body: bytes = b"", **headers: str) -> Answer:
-        """One request of a user to the S3 gateway, signed by botocore."""
+        """One request of a user to the S3 gateway, signed by botocore, also with one of `tokens`."""
         key, secret = KEY_ID, SECRET
         if user in self.keys:
             key, secret = self.keys[user].access_key_id, self.keys[user].secret_access_key
         sent = {"host": "s3.test", **{name.replace("_", "-"): value for name, value in headers.items()}}
         sent["x-amz-content-sha256"] = hashlib.sha256(body).hexdigest()
         request = AWSRequest(method, f"http://s3.test{target}", headers=sent, data=body)
-        S3SigV4Auth(Credentials(key, secret), "s3", "us-east-1").add_auth(request)
+        S3SigV4Auth(Credentials(key, secret, self.tokens.get(user)), "s3", "us-east-1").add_auth(request)
         signed = {name.replace("-", "_").lower(): value for name, value in request.headers.items()}
         return ask(self.app, target, method, body, auth=False, runner=self.runner, **signed)
 

@@ -46,6 +46,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "renewSession": Sample(),
     "logout": Sample(query="everywhere=true"),
     "getCurrentUser": Sample(),
+    "createTemporaryKey": Sample(),
     "listUserCredentials": Sample(("auth:ListCredentials@@user/ana",)),
     "createCredentials": Sample(("auth:CreateCredentials@@user/ana",)),
     "getCredentials": Sample(("auth:ReadCredentials@@user/ana",)),

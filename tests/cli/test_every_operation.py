@@ -137,6 +137,7 @@ REACHED = {
     "renewSession": Reached("Lake.session_token", "key token"),
     "login": Reached("Lake.session_token", "key token"),
     "logout": Reached("Lake.end_session_tokens", "key end-tokens"),
+    "createTemporaryKey": Reached("Keys.temporary", "key temporary"),
     "listUserCredentials": Reached("Keys.list", "key list"),
     "createCredentials": Reached("Keys.create", "key create"),
     "getCredentials": Reached("Keys.get", "key show"),

@@ -62,6 +62,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("linkPhysicalAddress", 412): lambda one: one,
     ("logout", 400): lambda one: one,
     ("renewSession", 400): lambda one: one,
+    ("createTemporaryKey", 400): lambda one: one.says(duration=1),
     ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x"'),
     ("listUserCredentials", 403): lambda one: one.at(userId="other"),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
@@ -81,7 +82,7 @@ NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "ab
 
 COLD = {
     *("getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "logout"),
-    "renewSession",
+    *("renewSession", "createTemporaryKey"),
     "setup",
     *(name for name in TABLE if name.endswith("Credentials")),
 }
@@ -100,6 +101,7 @@ FOREIGN = {
     *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
     *("createRepository", "deleteObjects", "dumpRefs", "dumpSubmit"),
     *("login", "exchangeSignInCode", "renewSession", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
+    "createTemporaryKey",
 }
 """They are 403 only for a page of another origin: a read-only repository takes them, or they are about none."""
 

@@ -130,6 +130,8 @@ if TYPE_CHECKING:
     from .tag_creation import TagCreation
     from .task import Task
     from .task_info import TaskInfo
+    from .temporary_key import TemporaryKey
+    from .temporary_key_creation import TemporaryKeyCreation
     from .ui_config import UIConfig
     from .underlying_object_properties import UnderlyingObjectProperties
     from .update_object_user_metadata import UpdateObjectUserMetadata
@@ -285,6 +287,8 @@ _MODULES = {
     "TagCreation": "tag_creation",
     "Task": "task",
     "TaskInfo": "task_info",
+    "TemporaryKey": "temporary_key",
+    "TemporaryKeyCreation": "temporary_key_creation",
     "UIConfig": "ui_config",
     "UnderlyingObjectProperties": "underlying_object_properties",
     "UpdateObjectUserMetadata": "update_object_user_metadata",
@@ -453,6 +457,8 @@ __all__ = (
     "TagCreation",
     "Task",
     "TaskInfo",
+    "TemporaryKey",
+    "TemporaryKeyCreation",
     "UIConfig",
     "UnderlyingObjectProperties",
     "UpdateObjectUserMetadata",

@@ -116,7 +116,8 @@ class Authenticator:
         scheme, _, value = authorization.partition(b" ")
         scheme = scheme.lower()
         if scheme == b"basic":
-            return self.accept(await self.check_pair(*_pair(value), address))
+            credential = await self.check_pair(*_pair(value), address)
+            return self.accept(Caller(credential.user, credential.access_key_id, "key", credential.limits))
         if scheme == b"bearer":
             return await self._by_token(value.strip().decode("latin-1"))
         raise _refused("unknown authorization scheme; use Basic or Bearer")
@@ -135,22 +136,23 @@ class Authenticator:
             self.guesses.failed(address, access_key_id)
             raise _refused("the access key id or the secret access key is wrong")
         self.guesses.passed(address, access_key_id)
-        self._require_unexpired(credential)
+        self._require_unexpired(access_key_id, credential.limits)
         return credential
 
-    def accept(self, credential: Credential) -> Caller:
-        """The caller whose request proved the secret of an access key. Raises RequestError (401) for an expired key."""
-        self._require_unexpired(credential)
-        self.uses.note(credential.access_key_id, credential.user)
-        return Caller(credential.user, credential.access_key_id, "key", credential.limits)
+    def accept(self, caller: Caller) -> Caller:
+        """The caller, whose request proved the secret. Raises RequestError (401) if the access key has expired."""
+        self._require_unexpired(caller.access_key_id, caller.limits)
+        if caller.access_key_id:
+            self.uses.note(caller.access_key_id, caller.user)
+        return caller
 
-    def _require_unexpired(self, credential: Credential) -> None:
-        if credential.expires and credential.expires <= self._now():
-            end = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(credential.expires))
+    def _require_unexpired(self, access_key_id: str, limits: Limits) -> None:
+        if limits.expires and limits.expires <= self._now():
+            end = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(limits.expires))
             raise RequestError(
                 "unauthenticated",
-                f"access key {credential.access_key_id!r} expired at {end} UTC: make another one "
-                "(`lakebed key create`), or ask an administrator",
+                f"access key {access_key_id!r} expired at {end} UTC: make another one (`lakebed key create`), or ask "
+                "an administrator",
             )
 
     async def find(self, access_key_id: str) -> Credential | None:
@@ -247,9 +249,7 @@ class Authenticator:
 
     async def _by_token(self, text: str) -> Caller:
         session = await self._session(text)
-        if session.access_key_id:
-            self.uses.note(session.access_key_id, session.user)
-        return Caller(session.user, session.access_key_id, session.source, session.limits)
+        return self.accept(Caller(session.user, session.access_key_id, session.source, session.limits))
 
     async def _session(self, text: str) -> Session:
         session = await self._read(text)
@@ -260,12 +260,12 @@ class Authenticator:
     async def _read(self, text: str) -> Session | None:
         key_id = tokens.key_id_of(text)
         if key_id.startswith(tokens.SIGNED_IN):
-            key = self._secret_key(key_id.removeprefix(tokens.SIGNED_IN))
+            key = self.secret_key(key_id.removeprefix(tokens.SIGNED_IN))
             return None if key is None else tokens.read_signed_in(text, key)
         opened = await self._find(key_id)
         return None if opened is None else tokens.read(text, opened)
 
-    def _secret_key(self, id: str) -> SecretKey | None:
+    def secret_key(self, id: str) -> SecretKey | None:
         """The secret key of this id. Reads the key file again at most once a second, because anybody can send ids."""
         ring, now = self._store.ring, self._clock()
         for key in ring.keys:
@@ -276,11 +276,15 @@ class Authenticator:
         self._ring_read = now
         return ring.find(id)
 
+    async def user_of(self, name: str, generation: int) -> User | None:
+        """The user of a token. None if the user is deleted, or has ended all tokens since it was made."""
+        user = await self.user(name)
+        if user is not None and user.generation < generation:
+            user = await self._user_now(name)  # another server may have changed it since the last read
+        return None if user is None or user.generation != generation else user
+
     async def _is_ended(self, session: Session) -> bool:
-        user = await self.user(session.user)
-        if user is not None and user.generation < session.generation:
-            user = await self._user_now(session.user)  # another server may have made it since the last read
-        if user is None or user.generation != session.generation:
+        if await self.user_of(session.user, session.generation) is None:
             return True
         if self._open.get(session.id):
             return False

@@ -15,7 +15,7 @@ from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID, Limits
-from lakebed_server.auth.tokens import Token
+from lakebed_server.auth.tokens import Source, Token
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.spool import Spool
@@ -119,7 +119,7 @@ class Call:
         self.client_address, self.https = client_of(scope, services.proxies)
         self.send_file: SendFile | None = scope.get(SEND_FILE)  # where the connection can send a file by itself
         self.user = ""
-        self.source = "key"  # how the user signed in: `key` or `token`
+        self.source: Source = "key"  # how the user signed in
         self.committer = ""  # the name of the user in commits
         self.limits = Limits()  # what restricts the access key
         self.accessed = Accessed()

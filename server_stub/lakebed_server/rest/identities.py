@@ -115,11 +115,11 @@ class _Document(msgspec.Struct):
     statement: msgspec.Raw
 
 
-def sent_statement_of_key(call: Call) -> str:
+def sent_statement_of_key(call: Call, most_bytes: int = MOST_INLINE_BYTES) -> str:
     """The statements of the body, for the policy of an access key. Raises RequestError: `invalid_policy`."""
     statement = bytes(msgspec.json.decode(call.body.content, type=_Document).statement)
     try:
-        parse_document(b'{"statement":%s}' % statement, most_bytes=MOST_INLINE_BYTES)
+        parse_document(b'{"statement":%s}' % statement, most_bytes=most_bytes)
     except PolicyError as error:
         raise RequestError("invalid_policy", str(error)) from None
     return statement.decode()

@@ -47,6 +47,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "setupCommPrefs": auth.setup_comm_prefs,
     "postStatsEvents": system.post_stats_events,
     "getAuthCapabilities": auth.get_auth_capabilities,
+    "createTemporaryKey": auth.create_temporary_key,
     "listUserCredentials": auth.list_user_credentials,
     "createCredentials": auth.create_credentials,
     "getCredentials": auth.get_credentials,

@@ -223,6 +223,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "renewSession": anybody,
     "logout": anybody,
     "getCurrentUser": anybody,
+    "createTemporaryKey": anybody,
     "listUserCredentials": _user(Auth.LIST_CREDENTIALS),
     "createCredentials": _user(Auth.CREATE_CREDENTIALS),
     "getCredentials": _user(Auth.READ_CREDENTIALS),

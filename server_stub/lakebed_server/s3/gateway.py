@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import time
 
+from lakebed_server.auth.authenticate import Caller
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http import content_headers
 from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
 from lakebed_server.http.request_cycle import Exchange, RequestCycle
 from lakebed_server.http.responses import Reply
-from lakebed_server.s3 import dispatch, permission_table
+from lakebed_server.s3 import dispatch, permission_table, sts
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.requests.addressing import is_domain
 from lakebed_server.s3.requests.call import S3Call
@@ -54,6 +55,8 @@ class Gateway:
             return True
         if _looks_signed(scope["headers"], scope["query_string"]):
             return True
+        if sts.is_for(scope["method"], scope["path"].encode(), scope["headers"]):
+            return True
         if is_api or not config.domains:
             return False
         return any(name == b"host" and is_domain(value, config) for name, value in scope["headers"])
@@ -67,12 +70,17 @@ class Gateway:
     async def _answer(self, base: Call, scope: Scope) -> Reply:
         call = S3Call(base, scope, self._config)
         call.read()
-        caller = await authenticate(call, self._keys, self._clock)
-        base.user = base.committer = caller.user
-        base.limits = caller.limits
-        scope[WITH_KEY] = True
-        self._admission.enter()
-        base.counted = True
+
+        def admit(caller: Caller) -> None:
+            base.user = base.committer = caller.user
+            base.limits, base.source = caller.limits, caller.source
+            scope[WITH_KEY] = True
+            self._admission.enter()
+            base.counted = True
+
+        if sts.is_for(base.method, base.path, base.headers):
+            return await sts.answer(call, self._keys, self._clock, admit)
+        admit(await authenticate(call, self._keys, self._clock))
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
         base.accessed.repository, base.accessed.ref, base.accessed.path = call.repo, call.ref, call.path

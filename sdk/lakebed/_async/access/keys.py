@@ -12,7 +12,7 @@ from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import keys, system
 from lakebed._values.workspaces import seconds_of
 from lakebed.errors import InvalidRequestError
-from lakebed.model import AccessKey
+from lakebed.model import AccessKey, TemporaryKey
 
 
 class Keys:
@@ -63,11 +63,24 @@ class Keys:
         answer was lost: read `list`, and drop the key whose secret was lost.
         """
         _checks.check_text(name, "name of an access key")
-        if read and policy is not None:
-            raise InvalidRequestError("give `read` or `policy`, not both")
-        statements = keys.read_only(_checks.check_name(read, "repository")) if read else policy
+        statements = _statements(read, policy)
         owner = await self._owner(user)
         return await self._transport.call(keys.create(owner, name, seconds_of(expires_in), statements))
+
+    async def temporary(
+        self,
+        duration: timedelta | int | None = None,
+        *,
+        read: str = "",
+        policy: Sequence[Mapping[str, Any]] | None = None,
+    ) -> TemporaryKey:
+        """Create a temporary access key of the caller, for S3 clients such as boto3.
+
+        It ends after `duration`, as a timedelta or in seconds (an hour), and earlier with the access key of this
+        connection. `read` and `policy`: as in `create`. Raises InvalidRequestError.
+        """
+        statements = _statements(read, policy)
+        return await self._transport.call(keys.create_temporary(seconds_of(duration), statements))
 
     async def drop(self, id: str, user: str = "") -> None:
         """Remove an access key and end its tokens, on every server within a second.
@@ -80,3 +93,9 @@ class Keys:
 
     async def _owner(self, user: str) -> str:
         return _checks.check_name(user, "user id") if user else (await self._transport.call(system.user())).id
+
+
+def _statements(read: str, policy: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]] | None:
+    if read and policy is not None:
+        raise InvalidRequestError("give `read` or `policy`, not both")
+    return keys.read_only(_checks.check_name(read, "repository")) if read else policy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, parser, reads, segment
 from lakebed._values.wire import Call, Subject
-from lakebed.model import AccessKey, Page, SessionToken
+from lakebed.model import AccessKey, Page, SessionToken, TemporaryKey
 
 if TYPE_CHECKING:
     from lakebed_api.models import AuthenticationToken
@@ -36,6 +36,26 @@ def create(
     if body:
         kwargs["json"] = body
     return call("createCredentials", kwargs, parser(_key), Subject(), success=201)
+
+
+def create_temporary(duration: int | None, policy: Sequence[Mapping[str, Any]] | None) -> Call[TemporaryKey]:
+    """Create a temporary key. The server keeps none, so a repeat does no harm."""
+    body: dict[str, Any] = {}
+    if duration is not None:
+        body["duration"] = duration
+    if policy is not None:
+        body["statement"] = [dict(statement) for statement in policy]
+
+    def read(row: Mapping[str, Any]) -> TemporaryKey:
+        return TemporaryKey(
+            convert.text(row["access_key_id"]),
+            convert.moment(row["expiration"]),
+            convert.text(row["secret_access_key"]),
+            convert.text(row["session_token"]),
+        )
+
+    kwargs = {"method": "post", "url": "/auth/session", "json": body}
+    return call("createTemporaryKey", kwargs, parser(read), Subject(), success=201, repeat="safe")
 
 
 def read_only(repository: str) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed._values.workspaces import seconds_of
 from lakebed.errors import InvalidRequestError
-from lakebed.model import AccessKey
+from lakebed.model import AccessKey, TemporaryKey
 
 
 class Keys:
@@ -65,11 +65,24 @@ class Keys:
         answer was lost: read `list`, and drop the key whose secret was lost.
         """
         _checks.check_text(name, "name of an access key")
-        if read and policy is not None:
-            raise InvalidRequestError("give `read` or `policy`, not both")
-        statements = keys.read_only(_checks.check_name(read, "repository")) if read else policy
+        statements = _statements(read, policy)
         owner = self._owner(user)
         return self._transport.call(keys.create(owner, name, seconds_of(expires_in), statements))
+
+    def temporary(
+        self,
+        duration: timedelta | int | None = None,
+        *,
+        read: str = "",
+        policy: Sequence[Mapping[str, Any]] | None = None,
+    ) -> TemporaryKey:
+        """Create a temporary access key of the caller, for S3 clients such as boto3.
+
+        It ends after `duration`, as a timedelta or in seconds (an hour), and earlier with the access key of this
+        connection. `read` and `policy`: as in `create`. Raises InvalidRequestError.
+        """
+        statements = _statements(read, policy)
+        return self._transport.call(keys.create_temporary(seconds_of(duration), statements))
 
     def drop(self, id: str, user: str = "") -> None:
         """Remove an access key and end its tokens, on every server within a second.
@@ -82,3 +95,9 @@ class Keys:
 
     def _owner(self, user: str) -> str:
         return _checks.check_name(user, "user id") if user else (self._transport.call(system.user())).id
+
+
+def _statements(read: str, policy: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]] | None:
+    if read and policy is not None:
+        raise InvalidRequestError("give `read` or `policy`, not both")
+    return keys.read_only(_checks.check_name(read, "repository")) if read else policy

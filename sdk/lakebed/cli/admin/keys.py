@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -99,6 +100,28 @@ def token(app: App) -> None:
         given = lake.session_token()
     output.note(app, f"It works until {output.when(given.expires)}.")
     output.show(app, given.token, {"token": given.token, **output.record(given)})
+
+
+@key.command()
+@click.option("--duration", type=Duration(), metavar="TIME", help="It ends after this time: 15m, 12h [1h].")
+@click.option("--read", default="", metavar="REPO", help="It may only read this repository.")
+@pass_app
+def temporary(app: App, duration: int | None, read: str) -> None:
+    """Print a temporary access key for S3 clients, as JSON that the setting `credential_process` of AWS tools reads.
+
+    \b
+    Example: lakebed key temporary --duration 12h
+    """
+    with app.lake() as lake:
+        made = lake.keys.temporary(duration, read=read)
+    given = {
+        "Version": 1,
+        "AccessKeyId": made.id,
+        "SecretAccessKey": made.secret,
+        "SessionToken": made.session_token,
+        "Expiration": made.expires.isoformat(),
+    }
+    output.show(app, json.dumps(given, indent=2), given)
 
 
 @key.command("end-tokens")

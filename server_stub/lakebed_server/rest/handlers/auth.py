@@ -10,8 +10,10 @@ from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET
 
+from lakebed_server.auth.authenticate import Caller
 from lakebed_server.auth.credentials import Listed
 from lakebed_server.auth.records import SHORTEST_SECRET, Credential, User
+from lakebed_server.auth.temporary_keys import DEFAULT_SECONDS, MOST_POLICY_BYTES, TemporaryKeys
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
@@ -125,6 +127,25 @@ async def create_credentials(
         statement=statement,
     )
     return json(201, {"secret_access_key": made.secret_access_key, **identities.described(made)})
+
+
+async def create_temporary_key(
+    call: Call, p: ops.CreateTemporaryKeyParams, body: models.TemporaryKeyCreation | None
+) -> Reply:
+    """createTemporaryKey."""
+    _refuse_cookie(call)
+    sent = body or models.TemporaryKeyCreation()
+    statement = "" if sent.statement is UNSET else identities.sent_statement_of_key(call, MOST_POLICY_BYTES)
+    duration = DEFAULT_SECONDS if sent.duration is UNSET else sent.duration
+    caller = Caller(call.user, call.claimed_key_id, call.source, call.limits)
+    made = await TemporaryKeys(call.services.authenticator).issue(caller, duration, statement, int(time.time()))
+    given = models.TemporaryKey(
+        access_key_id=made.access_key_id,
+        secret_access_key=made.secret_access_key,
+        session_token=made.token,
+        expiration=made.expires,
+    )
+    return json(201, given)
 
 
 async def get_credentials(call: Call, p: ops.GetCredentialsParams) -> Reply:

@@ -23,6 +23,7 @@ _RESOURCES: Final = frozenset(
     b"select-type tagging torrent uploadId uploads versionId versioning versions website".split()
 )
 """The parts of a query that are signed."""
+_TOKEN: Final = b"x-amz-security-token"
 
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> Caller:
@@ -64,14 +65,15 @@ async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, d
             "use AWS4-HMAC-SHA256.",
         )
     call.accept_unsigned()
-    credential = await keys.find(access_key_id, call.base.client_address)
+    token = call.header(_TOKEN) or call.query.get(_TOKEN.decode(), "")
+    key = await keys.find(access_key_id, call.base.client_address, token)
     sent = signature.encode("utf-8", "replace")
     forms = [string_to_sign(call, date, path) for path in _paths(call)]
-    secret = credential.secret_access_key.encode()
+    secret = key.secret_access_key.encode()
     if not any(hmac.compare_digest(_signature(secret, to_sign), sent) for to_sign in forms):
         keys.failed(access_key_id, call.base.client_address)
         raise mismatch(access_key_id, forms[0], sent)
-    caller = keys.passed(credential, call.base.client_address)
+    caller = keys.passed(key, call.base.client_address)
     call.read_payload(chunked=False)
     return caller
 
@@ -90,7 +92,10 @@ def string_to_sign(call: S3Call, date: bytes, path: bytes) -> bytes:
     """The lines that are signed."""
     found = call.headers
     lines = [call.method.encode(), found.get(b"content-md5", b""), found.get(b"content-type", b""), date]
-    amazon = sorted((name, value) for name, value in found.items() if name.startswith(b"x-amz-"))
+    signed = {name: value for name, value in found.items() if name.startswith(b"x-amz-")}
+    if _TOKEN.decode() in call.query:
+        signed.setdefault(_TOKEN, call.query[_TOKEN.decode()].encode())  # in a signed URL it is signed as a header
+    amazon = sorted(signed.items())
     lines += [name + b":" + value.strip() for name, value in amazon]
     return b"\n".join((*lines, _resource(call, path)))
 

@@ -40,11 +40,12 @@ _MAY_BE_UNSIGNED = frozenset({b"x-amz-user-agent", b"x-amz-cf-id"})
 
 
 class Claim(NamedTuple):
-    """The signature's parameters in a request. `scope` is `20130524/us-east-1/s3/aws4_request`."""
+    """The signature's parameters in a request. `scope` is `20130524/us-east-1/s3/aws4_request`: `service` is `s3`."""
 
     access_key_id: str
     day: str
     region: str
+    service: str
     scope: bytes
     signed_headers: bytes
     signed: tuple[bytes, ...]
@@ -52,17 +53,35 @@ class Claim(NamedTuple):
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> Caller:
     """Check the Authorization header. Returns the caller. Raises S3Error."""
+    payload = call.headers.get(b"x-amz-content-sha256")
+    claim, signature, date = _read_header(call, authorization, "s3", now)
+    if payload is None:
+        raise S3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256")
+    caller, signer = await _check(call, keys, claim, signature, date, canonical.query(call.pairs), payload)
+    _read_payload(call, payload, signer)
+    return caller
+
+
+async def by_header_of_form(
+    call: S3Call, keys: Keys, authorization: bytes, body: bytes, service: str, now: float
+) -> Caller:
+    """Check the Authorization header of another service, which signs the whole body. As `by_header`."""
+    claim, signature, date = _read_header(call, authorization, service, now)
+    payload = hashlib.sha256(body).hexdigest().encode()
+    return (await _check(call, keys, claim, signature, date, canonical.query(call.pairs), payload))[0]
+
+
+def _read_header(call: S3Call, authorization: bytes, service: str, now: float) -> tuple[Claim, bytes, str]:
+    """The claim, the signature and the date of a request."""
     head, equals, signature = authorization.rpartition(b"Signature=")
     if not equals or b"," in signature or len(head) > _LONGEST_HEAD:
         raise S3Error(_MALFORMED, "The authorization header must end in Signature=, and be no longer than it needs to.")
     claim = _claim_of(head)
+    _require_service(claim, service, _MALFORMED)
     call.base.claimed_key_id = claim.access_key_id
     date = _date_of_headers(call)
     require_near(_require_day(claim, date, _MALFORMED), now)
-    payload = call.headers.get(b"x-amz-content-sha256")
-    if payload is None:
-        raise S3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256")
-    return await _check(call, keys, claim, signature.strip(), date, canonical.query(call.pairs), payload)
+    return claim, signature.strip(), date
 
 
 async def by_query(call: S3Call, keys: Keys, now: float) -> Caller:
@@ -72,6 +91,7 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> Caller:
     if query["X-Amz-Algorithm"] != ALGORITHM.decode():
         raise S3Error(bad, 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"')
     claim = _claim(query.get("X-Amz-Credential", ""), query.get("X-Amz-SignedHeaders", ""), bad)
+    _require_service(claim, "s3", bad)
     call.base.claimed_key_id = claim.access_key_id
     signature = query.get("X-Amz-Signature", "").encode("utf-8", "replace")
     date = query.get("X-Amz-Date", "")
@@ -85,7 +105,9 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> Caller:
             [b"x-amz-content-sha256"]
         )  # the URL states the promise about the body, and its holder may not change it
     pairs = canonical.query(call.pairs, without=b"X-Amz-Signature")
-    return await _check(call, keys, claim, signature, date, pairs, hashed, sent)
+    caller, signer = await _check(call, keys, claim, signature, date, pairs, hashed)
+    _read_payload(call, sent or hashed, signer)
+    return caller
 
 
 async def _check(
@@ -96,22 +118,23 @@ async def _check(
     date: str,
     query: bytes,
     payload: bytes,
-    said: bytes | None = None,
-) -> Caller:
-    """`payload` is the signed value for the body. `said` is a further promise, if the URL leaves it open."""
+) -> tuple[Caller, ChunkSigner]:
+    """`payload` is the signed value for the body. The session token is where the signature is."""
     _require_signed(call, claim.signed)
-    credential = await keys.find(claim.access_key_id, call.base.client_address)
+    token = call.query.get("X-Amz-Security-Token", "")
+    if b"authorization" in call.headers:
+        token = call.header(b"x-amz-security-token")
+    found = await keys.find(claim.access_key_id, call.base.client_address, token)
     lines = canonical.headers(claim.signed, call.headers)
     request = canonical.request(call.method, call.base.path, query, lines, claim.signed_headers, payload)
     to_sign = b"\n".join((ALGORITHM, date.encode(), claim.scope, hashlib.sha256(request).hexdigest().encode()))
-    key = signing_key(credential.secret_access_key, claim.day, claim.region)
+    key = signing_key(found.secret_access_key, claim.day, claim.region, claim.service)
     expected = hmac.digest(key, to_sign, "sha256").hex().encode()
     if not hmac.compare_digest(expected, signature):
         keys.failed(claim.access_key_id, call.base.client_address)
         raise mismatch(claim.access_key_id, to_sign, signature, request)
-    caller = keys.passed(credential, call.base.client_address)
-    _read_payload(call, said or payload, ChunkSigner(key, date.encode(), claim.scope, expected))
-    return caller
+    caller = keys.passed(found, call.base.client_address)
+    return caller, ChunkSigner(key, date.encode(), claim.scope, expected)
 
 
 def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
@@ -146,12 +169,23 @@ def _claim(credential: str, signed_headers: str, code: str) -> Claim:
     if not (credential and signed_headers):
         raise S3Error(code, "The authorization needs Credential, SignedHeaders and Signature.")
     parts = credential.rsplit("/", 4) if len(credential) <= _LONGEST_CREDENTIAL else []
-    if len(parts) != 5 or parts[3] != "s3" or parts[4] != "aws4_request":
-        raise S3Error(code, "The Credential is mal-formed; expecting <access-key-id>/YYYYMMDD/REGION/s3/aws4_request.")
-    access_key_id, day, region, *_ = parts
+    if len(parts) != 5 or parts[4] != "aws4_request":
+        raise _malformed(code, "s3")
+    access_key_id, day, region, service, _ = parts
     names = signed_headers.encode("utf-8", "replace")
     scope = "/".join(parts[1:]).encode("utf-8", "replace")
-    return Claim(access_key_id, day, region, scope, names, tuple(names.split(b";")))
+    return Claim(access_key_id, day, region, service, scope, names, tuple(names.split(b";")))
+
+
+def _require_service(claim: Claim, service: str, code: str) -> None:
+    if claim.service != service:
+        raise _malformed(code, service)
+
+
+def _malformed(code: str, service: str) -> S3Error:
+    return S3Error(
+        code, f"The Credential is mal-formed; expecting <access-key-id>/YYYYMMDD/REGION/{service}/aws4_request."
+    )
 
 
 def _date_of_headers(call: S3Call) -> str:
