@@ -1207,6 +1207,28 @@ class TemporaryKey(Struct, kw_only=True):
     expiration: Annotated[int, Meta(ge=0, le=253402300799)]
 
 
+class UserSession(Struct, kw_only=True):
+    """
+    An open login session of a user.
+    """
+
+    id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    expiration: Annotated[int, Meta(ge=0, le=253402300799)]
+    source: str
+    address: str
+    user_agent: str
+
+
+class UserSessionList(Struct, kw_only=True):
+    """
+    A page of sessions.
+    """
+
+    pagination: Pagination
+    results: list[UserSession]
+
+
 class AccessKeyCredentials(Struct, kw_only=True):
     """
     An access key of the caller's choice.

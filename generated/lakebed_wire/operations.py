@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "20d92f2eaa34cbd9e41e11a10f88478d466bb9f54f52fb46835a0c086cae78c6"
+SPEC_DIGEST: Final = "e6d0b033a1a3eee1278e2bca1b897b8c1d8576f6e8b625b78d0c471bacc9b100"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -96,6 +96,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "policy_not_found": 404,
     "membership_not_found": 404,
     "attachment_not_found": 404,
+    "session_not_found": 404,
     "method_not_allowed": 405,
     "repository_exists": 409,
     "branch_exists": 409,
@@ -390,6 +391,21 @@ class SimulateParams(Struct, kw_only=True):
 
 class CreateTemporaryKeyParams(Struct, kw_only=True):
     """Parameters of createTemporaryKey."""
+
+
+class ListUserSessionsParams(Struct, kw_only=True):
+    """Parameters of listUserSessions."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class EndUserSessionParams(Struct, kw_only=True):
+    """Parameters of endUserSession."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    session_id: Annotated[str, Meta(min_length=1)] = field(name="sessionId")
 
 
 class ListUserCredentialsParams(Struct, kw_only=True):
@@ -1905,6 +1921,43 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="auth",
         summary="Create a temporary access key for S3 clients.",
+    ),
+    Operation(
+        operation_id="listUserSessions",
+        method="GET",
+        path="/auth/users/{userId}/sessions",
+        params=ListUserSessionsParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the open login sessions of a user.",
+    ),
+    Operation(
+        operation_id="endUserSession",
+        method="DELETE",
+        path="/auth/users/{userId}/sessions/{sessionId}",
+        params=EndUserSessionParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("sessionId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="End a login session of a user.",
     ),
     Operation(
         operation_id="listUserCredentials",

@@ -371,6 +371,31 @@ class TemporaryKey:
 
 
 @dataclass(frozen=True, slots=True)
+class LoginSession:
+    """An open session of `lakebed login`, of a browser, or of a token of an access key.
+
+    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`. `address` and
+    `user_agent` are those of the client at the sign-in.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("created", "time"),
+        ("expires", "time"),
+        ("source", "string"),
+        ("address", "string"),
+        ("user_agent", "string"),
+    )
+
+    id: str
+    created: datetime
+    expires: datetime
+    source: str
+    address: str
+    user_agent: str
+
+
+@dataclass(frozen=True, slots=True)
 class StagedAddress:
     """The address to write the content of an object to, before `link` shows it. `url` is signed: keep it secret.
 

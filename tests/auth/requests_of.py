@@ -218,6 +218,8 @@ SAMPLES: Final[dict[str, Sample]] = {
 }
 
 BY_HANDLER: Final = {
+    "listUserSessions",
+    "endUserSession",
     "listRepositories",
     "getObjects",
     "uploadObjects",
@@ -226,7 +228,10 @@ BY_HANDLER: Final = {
     "popWorkspace",
     "listWorkspaces",
 }
-"""Operations whose handlers check each path: tests/auth/test_enforcement.py and test_batches.py test them."""
+"""Operations whose handlers check each path: tests/auth/test_enforcement.py and test_batches.py test them.
+
+Users need no permission for their own sessions: tests/auth/test_sessions.py.
+"""
 
 
 def resource(text: str) -> str:

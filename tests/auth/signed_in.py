@@ -24,9 +24,9 @@ def signing_server(settings: Mapping[str, object] | None = None) -> Iterator[Lak
         yield server
 
 
-def new_session(user: str = "admin", *, age: int = 0, limit: int = 30 * 24 * HOUR) -> Session:
-    """A session that began `age` seconds ago."""
-    return tokens.begin_session(User(user, 0), "oidc", int(time.time()) - age, limit)
+def new_session(user: str = "admin", *, age: int = 0, limit: int = 30 * 24 * HOUR, generation: int = 0) -> Session:
+    """A session that began `age` seconds ago. The generation of users that the API creates is their creation time."""
+    return tokens.begin_session(User(user, 0, generation=generation), "oidc", int(time.time()) - age, limit)
 
 
 def token_of(session: Session, *, age: int = 0, duration: int = 12 * HOUR) -> str:

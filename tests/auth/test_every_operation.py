@@ -20,6 +20,7 @@ NAMES = {
     "ref": "main",
     "userId": "ana",
     "accessKeyId": "AKIA",
+    "sessionId": "none",
     "groupId": "Viewers",
     "policyId": "FSReadAll",
     "tag": "v1",

@@ -122,6 +122,24 @@ def test_signing_out_ends_the_session(browser: httpx.Client, provider: Provider)
     assert httpx.get(f"{browser.base_url}/api/v1/user", cookies=cookies).status_code == 401
 
 
+def test_signing_out_ends_the_session_at_the_provider_too(
+    provider: Provider, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    provider.metadata = {"end_session_endpoint": f"{provider.issuer}/logout?x=1"}
+    environment = {
+        "LAKEBED_AUTH_OIDC_ISSUER": provider.issuer,
+        "LAKEBED_AUTH_OIDC_CLIENT_ID": CLIENT,
+        "LAKEBED_AUTH_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+    }
+    with running_server(tmp_path_factory, environment=environment) as other, httpx.Client(timeout=30) as browser:
+        browser.base_url = httpx.URL(other.endpoint)
+        assert browser.get("/logout").status_code == 200
+        browser.get(go_to_provider(browser))
+        sent = browser.get("/logout")
+        assert sent.headers["location"] == f"{provider.issuer}/logout?x=1&client_id={CLIENT}"
+        assert browser.get("/api/v1/user").status_code == 401
+
+
 @pytest.mark.parametrize("next", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
 def test_there_is_no_open_redirect(browser: httpx.Client, provider: Provider, next: str) -> None:
     begun = browser.get("/oidc/login", params={"next": next})

@@ -134,11 +134,10 @@ def test_an_ended_session_cannot_be_renewed(server: LakebedServer) -> None:
 
 def test_a_disabled_user_cannot_renew(server: LakebedServer) -> None:
     with server.connect() as lake:
-        lake.request("POST", "/auth/users", body={"id": "eva"})
-        token = token_of(new_session("eva"))
+        created = int(lake.users.create("eva").created.timestamp())
+        token = token_of(new_session("eva", generation=created))
         assert renew(server, token).status_code == 200
-    address, pair = f"{server.endpoint}/api/v1/auth/users/eva", (server.access_key_id, server.secret_access_key)
-    assert httpx.patch(address, json={"disabled": True}, auth=pair).status_code == 200
+        lake.users.update("eva", disabled=True)
     assert renew(server, token).status_code == 401
 
 

@@ -134,6 +134,8 @@ REACHED = {
     "getConfig": Reached("Lake.info", "config server"),
     "getCurrentUser": Reached("Lake.user", "whoami"),
     "getSetupState": Reached("Lake.is_set_up", "config server"),
+    "listUserSessions": Reached("Users.sessions", "session list"),
+    "endUserSession": Reached("Users.end_session", "session end"),
     "renewSession": Reached("Lake.session_token", "key token"),
     "login": Reached("Lake.session_token", "key token"),
     "logout": Reached("Lake.end_session_tokens", "key end-tokens"),

@@ -226,11 +226,13 @@ def test_sessions_that_are_over_are_forgotten() -> None:
     kv = MemoryKV()
     store = CredentialStore(kv, KeyRing([SecretKey("the secret of this server")]))
     for number in range(5):
-        run(store.end_session(f"s{number}", 100 + number, now=100))
-    assert all(run(store.is_ended(f"s{number}", 100 + number)) for number in range(5))
+        run(store.sessions.end("ana", f"s{number}", 100 + number, now=100))
+    assert all(run(store.sessions.is_ended(f"s{number}", 100 + number)) for number in range(5))
     month = 30 * 24 * 3600
-    run(store.end_session("during", 200 + month, now=100 + month))  # a clock that is a month ahead, and comes back
-    assert all(run(store.is_ended(f"s{number}", 100 + number)) for number in range(5))
-    run(store.end_session("last", 300 + month, now=200 + month))
+    run(
+        store.sessions.end("ana", "during", 200 + month, now=100 + month)
+    )  # a clock that is a month ahead, and comes back
+    assert all(run(store.sessions.is_ended(f"s{number}", 100 + number)) for number in range(5))
+    run(store.sessions.end("ana", "last", 300 + month, now=200 + month))
     found = [row.key.rpartition(b"/")[2] for row in run(kv.scan("auth", b"revoked/", b"revoked0"))]
     assert found == [b"during", b"last"]

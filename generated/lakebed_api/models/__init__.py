@@ -145,6 +145,8 @@ if TYPE_CHECKING:
     from .user import User
     from .user_creation import UserCreation
     from .user_list import UserList
+    from .user_session import UserSession
+    from .user_session_list import UserSessionList
     from .user_update import UserUpdate
     from .version_config import VersionConfig
     from .workspace import Workspace
@@ -302,6 +304,8 @@ _MODULES = {
     "User": "user",
     "UserCreation": "user_creation",
     "UserList": "user_list",
+    "UserSession": "user_session",
+    "UserSessionList": "user_session_list",
     "UserUpdate": "user_update",
     "VersionConfig": "version_config",
     "Workspace": "workspace",
@@ -472,6 +476,8 @@ __all__ = (
     "User",
     "UserCreation",
     "UserList",
+    "UserSession",
+    "UserSessionList",
     "UserUpdate",
     "VersionConfig",
     "Workspace",

@@ -60,6 +60,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "policy_not_found": errors.NotFoundError,
     "membership_not_found": errors.NotFoundError,
     "attachment_not_found": errors.NotFoundError,
+    "session_not_found": errors.NotFoundError,
     "method_not_allowed": errors.UnsupportedOperationError,
     "repository_exists": errors.AlreadyExistsError,
     "branch_exists": errors.AlreadyExistsError,

@@ -54,6 +54,7 @@ _VERBS = {
     "can": "access.grants",
     "login": "admin.sign_in",
     "logout": "admin.sign_in",
+    "session": "access.sessions",
     "key": "admin.keys",
     "history": "admin.history",
     "api": "admin.api",

@@ -28,7 +28,8 @@ class Asked(NamedTuple):
     """The permissions that a request needs.
 
     `branch`: the branch that it reads or writes. `ref`: the ref as it was sent. `workspace`: the id of the workspace,
-    whose branch counts as `branch`. `spares_creator`: the workspace's creator needs none of `needs`.
+    whose branch counts as `branch`. `spares_creator`: the workspace's creator needs none of `needs`. `owner`: this user
+    needs none of `needs`, except with an access key that has a policy.
     """
 
     needs: Needs = AllOf()
@@ -36,6 +37,7 @@ class Asked(NamedTuple):
     ref: str = ""
     workspace: str = ""
     spares_creator: bool = False
+    owner: str = ""
     each: tuple[EachPath, ...] = ()
     everything: tuple[Everything, ...] = ()
 

@@ -145,6 +145,7 @@ def _relations(kind: type[Entity], id: str) -> list[Relation]:
             Relation(f"groups-of/{id}/", lambda group: f"members/{group}/{id}"),
             Relation(f"attached/user/{id}/", lambda policy: f"used-by/{policy}/user/{id}"),
             Relation(f"keys-of/{id}/", lambda key: f"credentials/{key}"),
+            Relation(f"sessions/{id}/", lambda session: f"sessions/{id}/{session}"),
             Relation(f"external-of/{id}/", lambda identity: f"external/{identity}"),
         ]
     if kind is Group:

@@ -19,6 +19,7 @@ from lakebed_server.auth.guesses import Guesses
 from lakebed_server.auth.last_use import LastUses
 from lakebed_server.auth.records import LONGEST_ID, Credential, Limits, User
 from lakebed_server.auth.secret_key import SecretKey
+from lakebed_server.auth.sessions import UNKNOWN, OpenSession, SignInClient
 from lakebed_server.auth.tokens import Session, Source, Token
 from lakebed_server.vocabulary import RequestError, bad_request
 
@@ -89,6 +90,7 @@ class Authenticator:
     ) -> None:
         """`clock` measures durations. `now` is the time of day in Unix seconds, for expiries."""
         self._store = store
+        self.sessions = store.sessions
         self._now = now
         self.uses = LastUses(now)
         self._login_duration = int(login_duration)
@@ -177,21 +179,26 @@ class Authenticator:
         await self._store.remove(access_key_id, user, keep_one=keep_one)
         self._known.forget(access_key_id)
 
-    async def log_in(self, access_key_id: str, secret_access_key: str, now: int, address: str = "") -> Token:
+    async def log_in(
+        self, access_key_id: str, secret_access_key: str, now: int, client: SignInClient = UNKNOWN
+    ) -> Token:
         """A token for an access key. Raises RequestError (401, 429)."""
-        await self.check_pair(access_key_id, secret_access_key, address)
+        await self.check_pair(access_key_id, secret_access_key, client.address)
         opened = await self._find(access_key_id)
         user = None if opened is None else await self._user_now(opened.credential.user)
         if opened is None or user is None:
             raise _refused("the access key was deleted during the request")
         if user.disabled:
             raise _refused(f"user {user.id!r} is disabled; ask an administrator")
-        return tokens.issue(opened, user, now, self._login_duration)
+        token = tokens.issue(opened, user, now, self._login_duration)
+        await self.sessions.add(user.id, OpenSession(token.session, now, token.expires, "token", *client))
+        return token
 
-    async def sign_in(self, user: User, source: Source, now: int) -> Token:
+    async def sign_in(self, user: User, source: Source, now: int, client: SignInClient = UNKNOWN) -> Token:
         """A token for a user whom a provider has identified."""
         key, _ = await self._store.current()
         session = tokens.begin_session(user, source, now, self._session_limit)
+        await self.sessions.add(user.id, OpenSession(session.id, now, session.ends, source, *client))
         return tokens.issue_signed_in(key, session, now, self._login_duration)
 
     async def renew(self, headers: Mapping[bytes, bytes], now: int) -> Token:
@@ -210,8 +217,11 @@ class Authenticator:
         key, _ = await self._store.current()
         return tokens.issue_signed_in(key, session, now, self._login_duration)
 
-    async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> None:
-        """End the session of a request's token. Raises RequestError, also when the request came with an access key."""
+    async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> Source:
+        """End the session of a request's token. Returns how its user had signed in.
+
+        Raises RequestError, also when the request came with an access key.
+        """
         text = _token(headers, https=https)
         if text is None:
             raise bad_request(
@@ -219,8 +229,15 @@ class Authenticator:
                 "this user"
             )
         session = await self._session(text)
-        await self._store.end_session(session.id, session.ends, now)
+        await self.sessions.end(session.user, session.id, session.ends, now)
         self._open.forget(session.id)
+        return session.source
+
+    async def end_session(self, user: str, id: str, now: int) -> None:
+        """End a session of a user. Raises RequestError (404)."""
+        if not await self.sessions.end_listed(user, id, now):
+            raise RequestError("session_not_found", f"user {user!r} has no session {id[:80]!r}")
+        self._open.forget(id)
 
     async def log_out_everywhere(self, user: str, now: int) -> None:
         """End all sessions of a user."""
@@ -289,7 +306,7 @@ class Authenticator:
         if self._open.get(session.id):
             return False
         asked = self._clock()
-        ended = await self._store.is_ended(session.id, session.ends)
+        ended = await self.sessions.is_ended(session.id, session.ends)
         if not ended:
             self._open.put(session.id, True, asked)
         return ended

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row, scan_rows
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Row, scan_rows
 from lakebed_engine.vocabulary.errors import PredicateFailed, TooManyAttemptsError
 
 from lakebed_server.auth import key_index, records
@@ -23,6 +23,7 @@ from lakebed_server.auth.records import (
     put_user,
 )
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
+from lakebed_server.auth.sessions import Sessions
 from lakebed_server.vocabulary import RequestError, StartError
 
 ADMIN: Final = "admin"
@@ -35,8 +36,6 @@ T = TypeVar("T")
 
 _ATTEMPTS: Final = 20
 _PAGE: Final = 100
-_ENDED_KEPT: Final = 30 * 24 * 3600
-"""Seconds after its expiry for which an ended session is remembered: a clock that was ahead may be set back."""
 
 _decode = msgspec.json.Decoder(StoredCredential).decode
 
@@ -62,6 +61,7 @@ class CredentialStore:
     def __init__(self, kv: KVStore, ring: KeyRing) -> None:
         self._kv = kv
         self._ring = ring
+        self.sessions = Sessions(kv)
         self._dummy = records.seal(Credential("", secrets.token_hex(20), "", 0), ring.newest)
 
     @property
@@ -185,16 +185,6 @@ class CredentialStore:
 
         await repeated(attempt, f"removing access key {access_key_id!r}")
 
-    async def end_session(self, session: str, expires: int, now: int) -> None:
-        """Remember that a session ended early, and forget sessions that have expired long ago."""
-        start, end = records.REVOKED, records.revoked_key(max(0, now - _ENDED_KEPT), "")
-        over = [Delete(PARTITION, row.key) for row in await self._kv.scan(PARTITION, start, end, _PAGE)]
-        await self._kv.apply(Batch(puts=[Put(PARTITION, records.revoked_key(expires, session), b"{}")], deletes=over))
-
-    async def is_ended(self, session: str, expires: int) -> bool:
-        """Whether a session ended early."""
-        return await self._kv.get(PARTITION, records.revoked_key(expires, session)) is not None
-
     async def end_sessions(self, name: str, now: int) -> None:
         """End all sessions of a user: increments the generation, which tokens contain."""
 
@@ -204,6 +194,7 @@ class CredentialStore:
             await self._kv.apply(Batch(checks=[seen], puts=[put_user(ended)]))
 
         await repeated(attempt, f"ending the sessions of {name!r}")
+        await self.sessions.forget(name)
 
     async def check_secret(self) -> None:
         """Store which secret key encrypts, if that is not stored. Raises StartError when none decrypts the rows."""

@@ -5,6 +5,7 @@ Secrets are encrypted with AES-GCM and not hashed, because the signatures of the
     users/NAME                   a user
     keys-of/NAME/ACCESS_KEY_ID   an access key of this user, and its last use (`key_index`)
     credentials/ACCESS_KEY_ID    an access key. `key`: the id of the secret key that encrypted it
+    sessions/NAME/SESSION        an open login session of a user
     revoked/END/SESSION          a login session that ended before it expired. END: its expiry in Unix seconds
     secret                       the id of the secret key that encrypts from now on
 """
@@ -47,7 +48,7 @@ _NONCE = 12
 
 
 class User(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A user. `created` is in Unix seconds. `generation`: how often all its sessions were ended.
+    """A user. `created` is in Unix seconds. `generation` is incremented when all its sessions end.
 
     A user that is `disabled` or `deleting` cannot do anything. A `service` is a program, not a person.
     """

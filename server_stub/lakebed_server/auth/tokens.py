@@ -31,11 +31,12 @@ COOKIE = "internal_auth_session"
 
 
 class Token(NamedTuple):
-    """A signed token, its end in Unix seconds, and its user."""
+    """A signed token, its end in Unix seconds, its user, and the id of its session."""
 
     text: str
     expires: int
     user: str
+    session: str
 
 
 class Session(NamedTuple):
@@ -94,7 +95,7 @@ def _issue(key: bytes, key_id: str, session: Session, now: int, expires: int, mo
         "gen": session.generation,
         **more,
     }
-    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, session.user)
+    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, session.user, session.id)
 
 
 def key_id_of(text: str) -> str:

@@ -26,7 +26,7 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
     known = None if permissions is None else await permissions.of(call.user)
     if known is None or call.limits.policies:
         known = narrowed(known, call.user, call.limits.policies)
-    branch, spared = plain_branch(asked.branch), False
+    branch, spared = plain_branch(asked.branch), asked.owner == call.user and not call.limits.policies
     if asked.workspace and (asked.spares_creator or known.asks_branch):
         workspace = await call.engine.workspaces.get(repository, asked.workspace)
         branch, spared = workspace.branch, asked.spares_creator and workspace.creator == call.user

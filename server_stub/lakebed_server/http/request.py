@@ -15,6 +15,7 @@ from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID, Limits
+from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Source, Token
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory
@@ -29,7 +30,7 @@ _process = secrets.token_hex(6)
 _count = itertools.count(1)
 
 
-ExchangeCode = Callable[[str, str], Awaitable[Token]]
+ExchangeCode = Callable[[str, str, SignInClient], Awaitable[Token]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Services:
     """The services for handlers.
 
     `permissions` is None with `auth.mode: single`: every user is the administrator. `history`: the access history, if
-    it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
+    it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in, for a
+    client; None without a provider.
     """
 
     engine: Engine
@@ -163,6 +165,11 @@ class Call:
     def shown_agent(self) -> str:
         """The client's `User-Agent`, fit for logs."""
         return _plain(self.headers.get(b"user-agent", b"").decode("latin-1"), _LONGEST_AGENT)
+
+    @property
+    def client(self) -> SignInClient:
+        """The client, as the list of sessions shows it."""
+        return SignInClient(self.client_address, self.shown_agent)
 
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
         """The fields of the request's log line, without query, headers and body, which may contain secrets."""

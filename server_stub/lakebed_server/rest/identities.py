@@ -17,13 +17,14 @@ from lakebed_server.access.rows import Group, StoredPolicy
 from lakebed_server.access.simulation import Explained
 from lakebed_server.auth.credentials import Listed
 from lakebed_server.auth.records import Credential, StoredCredential, User
+from lakebed_server.auth.sessions import OpenSession
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, json
 from lakebed_server.rest import serializers
 from lakebed_server.vocabulary import RequestError, not_implemented
 
 T = TypeVar("T")
-Entity = TypeVar("Entity", User, Group, StoredPolicy)
+Entity = TypeVar("Entity", User, Group, StoredPolicy, OpenSession)
 
 
 def directory(call: Call) -> Directory:
@@ -50,7 +51,7 @@ def page_of(sent: Any) -> tuple[str, str, int]:
 
 
 def listed(found: tuple[Sequence[Entity], bool], serialize: Callable[[Entity], object]) -> Reply:
-    """A page of users, groups or policies."""
+    """A page of users, groups, policies or sessions."""
     items, more = found
     pagination = serializers.pagination(Page(list(items), more), lambda one: one.id)
     return json(200, {"pagination": pagination, "results": [serialize(one) for one in items]})
@@ -65,6 +66,18 @@ def user(record: User) -> models.User:
         email=record.email or UNSET,
         disabled=record.disabled or UNSET,
         service=record.service or UNSET,
+    )
+
+
+def session(record: OpenSession) -> models.UserSession:
+    """A session."""
+    return models.UserSession(
+        id=record.id,
+        creation_date=record.created,
+        expiration=record.expires,
+        source=record.source,
+        address=record.address,
+        user_agent=record.agent,
     )
 
 

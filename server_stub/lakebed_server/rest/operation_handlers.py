@@ -56,6 +56,8 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "exchangeSignInCode": auth.exchange_sign_in_code,
     "renewSession": auth.renew_session,
     "logout": auth.logout,
+    "listUserSessions": auth.list_user_sessions,
+    "endUserSession": auth.end_user_session,
     "getCurrentUser": auth.get_current_user,
     "listUsers": users.list_users,
     "createUser": users.create_user,

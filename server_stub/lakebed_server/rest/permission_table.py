@@ -61,6 +61,11 @@ def _user(action: str) -> Row:
     return lambda p, body: Asked(Need(action, arn.user(p.user_id)))
 
 
+def _own_or(action: str) -> Row:
+    """Users need no permission for what is theirs."""
+    return lambda p, body: Asked(Need(action, arn.user(p.user_id)), owner=p.user_id)
+
+
 def _group(action: str) -> Row:
     return lambda p, body: Asked(Need(action, arn.group(p.group_id)))
 
@@ -224,6 +229,8 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "logout": anybody,
     "getCurrentUser": anybody,
     "createTemporaryKey": anybody,
+    "listUserSessions": _own_or(Auth.LIST_CREDENTIALS),
+    "endUserSession": _own_or(Auth.DELETE_CREDENTIALS),
     "listUserCredentials": _user(Auth.LIST_CREDENTIALS),
     "createCredentials": _user(Auth.CREATE_CREDENTIALS),
     "getCredentials": _user(Auth.READ_CREDENTIALS),

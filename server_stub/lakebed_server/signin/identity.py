@@ -79,7 +79,7 @@ async def _create(tx: Transaction, identity: Identity, now: int) -> User:
             f"there is a user {id!r} without this identity: an administrator must delete that user, or "
             "set auth.oidc.id_claim to another claim",
         )
-    return User(id, now)
+    return User(id, now, generation=now)  # tokens of a deleted user of this id have another generation
 
 
 async def _set_groups(tx: Transaction, user: str, wanted: set[str]) -> None:

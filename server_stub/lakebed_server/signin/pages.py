@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from lakebed_server.auth.records import User
+from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Services
 from lakebed_server.network.clients import client_of
@@ -34,6 +35,7 @@ LOGOUT: Final = "/logout"
 COOKIE: Final = "lakebed_sign_in"
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_LONGEST_AGENT: Final = 200
 _STATE: Final = re.compile(r"[A-Za-z0-9_-]{0,128}")
 _HEADERS: Final = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -106,7 +108,9 @@ class SignInPages:
                 query = urlencode({"code": code, "state": program.state})
                 return RedirectResponse(f"http://127.0.0.1:{program.port}/?{query}", 302, headers=_HEADERS)
             return _page(f"You are signed in as {user.id}. Paste this code into the terminal:", 200, code)
-        token = await self._sign_in.token(user)
+        agent = request.headers.get("user-agent", "")[:_LONGEST_AGENT]
+        client = SignInClient(client_of(request.scope, self._services.proxies).address, agent)
+        token = await self._sign_in.token(user, client)
         # a page, not a redirect: the browser would not send a strict cookie after a redirect that began elsewhere
         answer = _page("You are signed in.", 200, refresh=began.next)
         https = self._https(request)
@@ -121,14 +125,24 @@ class SignInPages:
         return answer
 
     async def logout(self, request: Request) -> Response:
-        """End the session of the browser."""
+        """End the session of the browser, and that of the provider if it has a page for this."""
         https = self._https(request)
         headers: Mapping[bytes, bytes] = dict(request.scope["headers"])
+        answer: Response = _page("You are signed out.", 200)
         with contextlib.suppress(RequestError):  # there is no session, or it has ended
-            await self._services.authenticator.log_out(headers, int(time.time()), https=https)
-        answer = _page("You are signed out.", 200)
+            source = await self._services.authenticator.log_out(headers, int(time.time()), https=https)
+            if source == "oidc" and (address := await self._end_at_provider()):
+                answer = RedirectResponse(address, 302, headers=_HEADERS)
         answer.delete_cookie(cookie_name(https=https), httponly=True, samesite="strict", secure=https)
         return answer
+
+    async def _end_at_provider(self) -> str:
+        """The address at which the provider ends its own session, if it has one."""
+        try:
+            return await self._sign_in.provider.end_session_url()
+        except OutboundError as error:
+            log.warning("sign-out: %s", error)
+            return ""
 
     def _https(self, request: Request) -> bool:
         return client_of(request.scope, self._services.proxies).https

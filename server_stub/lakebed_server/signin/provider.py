@@ -54,6 +54,14 @@ class Provider:
         address = metadata["authorization_endpoint"]
         return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}"
 
+    async def end_session_url(self) -> str:
+        """Where the browser goes to end its session at the provider. Empty if it has none. Raises OutboundError."""
+        address = str((await self._known()).get("end_session_endpoint", ""))
+        if not address:
+            return ""
+        query = urlencode({"client_id": self.settings.client_id})
+        return f"{outbound.check_url(address)}{'&' if '?' in address else '?'}{query}"
+
     async def exchange(self, code: str, redirect_uri: str, verifier: str, nonce: str) -> Mapping[str, Any]:
         """The claims of the user whom a code identifies. Raises OutboundError and TokenError."""
         metadata = await self._known()

@@ -15,6 +15,7 @@ from lakebed_server.access.permissions import Permissions
 from lakebed_server.auth import records
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.records import PARTITION, User
+from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Token
 from lakebed_server.settings.schema import OidcSettings
 from lakebed_server.signin import identity, state
@@ -60,16 +61,16 @@ class SignIn:
         self._permissions.forget()
         return user, found
 
-    async def token(self, user: User) -> Token:
+    async def token(self, user: User, client: SignInClient) -> Token:
         """A token for a user who has signed in."""
-        return await self._authenticator.sign_in(user, "oidc", _now())
+        return await self._authenticator.sign_in(user, "oidc", _now(), client)
 
     def code(self, user: User, challenge: str) -> str:
         """A code that the program with the verifier of this challenge can exchange, once and soon."""
         made = Code(secrets.token_hex(16), user.id, challenge, _now() + state.CODE_SECONDS)
         return state.sign(self._authenticator.store.ring, made, CODE)
 
-    async def exchange(self, code: str, verifier: str) -> Token:
+    async def exchange(self, code: str, verifier: str, client: SignInClient) -> Token:
         """The token for a code. Raises RequestError (401)."""
         found = state.verify(self._authenticator.store.ring, code.strip(), CODE, _now(), Code)
         if found is None or not hmac.compare_digest(found.challenge, state.challenge_of(verifier)):
@@ -79,7 +80,7 @@ class SignIn:
             await self._kv.apply(Batch(checks=[Check(PARTITION, row, ABSENT)], puts=[Put(PARTITION, row, b"{}")]))
         except PredicateFailed:
             raise RequestError("unauthenticated", "the code was used before: sign in again") from None
-        return await self.token((await self._permissions.of(found.user)).user)
+        return await self.token((await self._permissions.of(found.user)).user, client)
 
     def _identity(self, claims: Mapping[str, Any]) -> Identity:
         settings = self.settings

@@ -7,7 +7,7 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import identities
 from lakebed.errors import InvalidRequestError
-from lakebed.model import Group, Policy, User
+from lakebed.model import Group, LoginSession, Policy, User
 
 
 class Users:
@@ -64,6 +64,27 @@ class Users:
     async def drop(self, user: str) -> None:
         """Delete a user with its access keys. Raises NotFoundError, and ConflictError for the last administrator."""
         await self._transport.call(identities.delete_user(_checks.check_name(user, "user id")))
+
+    def sessions(self, user: str) -> Listing[LoginSession]:
+        """List the open sessions of a user, at most the 100 newest. Your own need no permission.
+
+        Reading it raises NotFoundError.
+        """
+        name = _checks.check_name(user, "user id")
+        return Listing(
+            self._transport,
+            lambda after, amount: identities.sessions_page(name, after, amount),
+            LoginSession.COLUMNS,
+            f"sessions of {user}",
+        )
+
+    async def end_session(self, user: str, session: str) -> None:
+        """End a session of a user, on every server within a second. Your own need no permission.
+
+        Raises NotFoundError.
+        """
+        call = identities.end_session(_checks.check_name(user, "user id"), _checks.check_name(session, "session id"))
+        await self._transport.call(call)
 
     def groups(self, user: str, prefix: str = "") -> Listing[Group]:
         """List the groups of a user. Reading it raises NotFoundError."""

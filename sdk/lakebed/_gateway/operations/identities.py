@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, parser, reads, reads_page, segment
 from lakebed._values.wire import Call, Subject
-from lakebed.model import Decision, Group, Page, Policy, User
+from lakebed.model import Decision, Group, LoginSession, Page, Policy, User
 
 if TYPE_CHECKING:
     from lakebed_api.models import Group as WireGroup
-    from lakebed_api.models import SimulationResult
+    from lakebed_api.models import SimulationResult, UserSession
 
 _SERVER: Final = Subject()
 
@@ -27,6 +27,35 @@ def users_page(prefix: str, after: str, amount: int, *, group: str = "") -> Call
     if group:
         return call("listGroupMembers", list_group_members._get_kwargs(group, **params), parse, _SERVER)
     return call("listUsers", list_users._get_kwargs(**params), parse, _SERVER)
+
+
+def sessions_page(user: str, after: str, amount: int) -> Call[Page[LoginSession]]:
+    """One page of the open sessions of a user."""
+    from lakebed_api.api.auth import list_user_sessions
+    from lakebed_api.models import UserSessionList
+
+    parse = reads_page(UserSessionList.from_dict, _session, after)
+    kwargs = list_user_sessions._get_kwargs(user, **clean(after=after, amount=amount))
+    return call("listUserSessions", kwargs, parse, _SERVER)
+
+
+def end_session(user: str, session: str) -> Call[None]:
+    """End a session of a user."""
+    from lakebed_api.api.auth import end_user_session
+
+    kwargs = end_user_session._get_kwargs(user, session)
+    return call("endUserSession", kwargs, calls.nothing, _SERVER, success=204)
+
+
+def _session(row: UserSession) -> LoginSession:
+    return LoginSession(
+        convert.text(row.id),
+        convert.moment(row.creation_date),
+        convert.moment(row.expiration),
+        convert.text(row.source),
+        convert.text(row.address),
+        convert.text(row.user_agent),
+    )
 
 
 def create_user(user: str, *, friendly_name: str, email: str, service: bool) -> Call[User]:

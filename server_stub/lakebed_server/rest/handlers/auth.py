@@ -27,9 +27,7 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
         raise bad_request("body: required")
     now = int(time.time())
     call.claimed_key_id = body.access_key_id
-    token = await call.services.authenticator.log_in(
-        body.access_key_id, body.secret_access_key, now, call.client_address
-    )
+    token = await call.services.authenticator.log_in(body.access_key_id, body.secret_access_key, now, call.client)
     call.user = token.user
     given = models.AuthenticationToken(token=token.text, token_expiration=token.expires)
     return json(200, given, (_cookie(call, token.text, token.expires - now),))
@@ -40,7 +38,7 @@ async def exchange_sign_in_code(call: Call, p: ops.ExchangeSignInCodeParams, bod
     exchange = call.services.exchange_code
     if exchange is None:
         raise not_implemented("this server has no sign-in provider (auth.oidc.issuer): use an access key")
-    token = await exchange(body.code, body.verifier)
+    token = await exchange(body.code, body.verifier, call.client)
     call.user = token.user
     return json(200, models.AuthenticationToken(token=token.text, token_expiration=token.expires))
 
@@ -59,6 +57,21 @@ async def logout(call: Call, p: ops.LogoutParams) -> Reply:
     else:
         await authenticator.log_out(call.headers, now, https=call.https)
     return empty(204, (_cookie(call, "", 0),))
+
+
+async def list_user_sessions(call: Call, p: ops.ListUserSessionsParams) -> Reply:
+    """listUserSessions."""
+    user, amount = await _user(call, p.user_id), serializers.amount(p.amount)
+    sessions = call.services.authenticator.sessions
+    found = await sessions.page(user, serializers.text(p.after), amount, int(time.time()))
+    return identities.listed(found, identities.session)
+
+
+async def end_user_session(call: Call, p: ops.EndUserSessionParams) -> Reply:
+    """endUserSession."""
+    user = await _user(call, p.user_id)
+    await call.services.authenticator.end_session(user, p.session_id, int(time.time()))
+    return empty()
 
 
 async def get_current_user(call: Call, p: ops.GetCurrentUserParams) -> Reply:
@@ -181,16 +194,14 @@ def _refuse_cookie(call: Call) -> None:
 
 
 async def _user(call: Call, user: str) -> str:
-    """The user whose keys a request concerns. The permissions of the operation decide about others.
+    """The user whose keys or sessions a request concerns. The permissions of the operation decide about others.
 
     With `auth.mode: single` it must be the caller. That response does not reveal whether others exist.
     """
     if call.services.permissions is not None:
         await call.services.permissions.directory.user(user)
     elif user != call.user:
-        raise RequestError(
-            "permission_denied", f"only the access keys of {call.user!r}, the caller, can be managed here"
-        )
+        raise RequestError("permission_denied", f"only what belongs to {call.user!r}, the caller, can be managed here")
     return user
 
 

@@ -31,9 +31,11 @@ async def create_user(call: Call, p: ops.CreateUserParams, body: models.UserCrea
     """createUser."""
     if body.invite_user is True:
         raise not_implemented("this server sends no invitations: create the user without invite_user")
+    now = int(time.time())
     user = User(
         body.id,
-        int(time.time()),
+        now,
+        generation=now,  # tokens of a deleted user of this id have another generation
         friendly_name=serializers.text(body.friendly_name),
         email=serializers.text(body.email),
         service=body.service is True,

@@ -1,0 +1,243 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ... import errors
+from ...types import UNSET, Response, Unset
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.user_session_list import UserSessionList
+
+
+def _get_kwargs(
+    user_id: str,
+    *,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["after"] = after
+
+    params["amount"] = amount
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/auth/users/{user_id}/sessions".format(
+            user_id=quote(str(user_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | UserSessionList | None:
+    from ...models.error import Error
+    from ...models.user_session_list import UserSessionList
+
+    if response.status_code == 200:
+        response_200 = UserSessionList.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | UserSessionList]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    user_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+) -> Response[Error | UserSessionList]:
+    """List the open login sessions of a user.
+
+     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+
+    Args:
+        user_id (str):
+        after (str | Unset):
+        amount (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | UserSessionList]
+    """
+
+    kwargs = _get_kwargs(
+        user_id=user_id,
+        after=after,
+        amount=amount,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    user_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+) -> Error | UserSessionList | None:
+    """List the open login sessions of a user.
+
+     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+
+    Args:
+        user_id (str):
+        after (str | Unset):
+        amount (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | UserSessionList
+    """
+
+    return sync_detailed(
+        user_id=user_id,
+        client=client,
+        after=after,
+        amount=amount,
+    ).parsed
+
+
+async def asyncio_detailed(
+    user_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+) -> Response[Error | UserSessionList]:
+    """List the open login sessions of a user.
+
+     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+
+    Args:
+        user_id (str):
+        after (str | Unset):
+        amount (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | UserSessionList]
+    """
+
+    kwargs = _get_kwargs(
+        user_id=user_id,
+        after=after,
+        amount=amount,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    user_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+) -> Error | UserSessionList | None:
+    """List the open login sessions of a user.
+
+     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+
+    Args:
+        user_id (str):
+        after (str | Unset):
+        amount (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | UserSessionList
+    """
+
+    return (
+        await asyncio_detailed(
+            user_id=user_id,
+            client=client,
+            after=after,
+            amount=amount,
+        )
+    ).parsed
