@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from lakebed_engine.vocabulary import errors
 from lakebed_server.auth.authenticate import Authenticator, Caller
+from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Token
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.responses import Reply
@@ -51,6 +52,9 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("deleteCredentials", 404): lambda one: one,
     ("deleteObject", 412): lambda one: one.told(if_match='"another"'),
     ("deleteObject", 501): lambda one: one.told(if_match="*"),
+    ("endUserSession", 403): lambda one: one.at(userId="other"),
+    ("endUserSession", 404): lambda one: one,
+    ("listUserSessions", 403): lambda one: one.at(userId="other"),
     ("getCredentials", 403): lambda one: one.at(userId="other"),
     ("getCredentials", 404): lambda one: one,
     ("getObject", 410): lambda one: one.path("gone"),
@@ -84,7 +88,7 @@ COLD = {
     *("getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "logout"),
     *("renewSession", "createTemporaryKey"),
     "setup",
-    *(name for name in TABLE if name.endswith("Credentials")),
+    *(name for name in TABLE if name.endswith(("Credentials", "UserSession", "UserSessions"))),
 }
 """The only store that they ask is that of access keys."""
 
@@ -126,7 +130,9 @@ REASONS = {
     ),
     "hooks come later": _all(412, "commit", "mergeIntoBranch", "revertBranch", "cherryPick"),
     "it takes no condition": _all(412, "stageObject"),
-    "another user's keys are 403, whether he is there or not": _all(404, "listUserCredentials", "createCredentials"),
+    "another user's keys and sessions are 403, whether there is such a user or not": _all(
+        404, "listUserCredentials", "createCredentials", "listUserSessions"
+    ),
     "it asks no store and no credentials: only a mistake in the server, or what stands before it, fails": {
         *((name, status) for name in ASK_NOTHING for status in (429, 500, 503) if (name, status) in DOCUMENTED)
     },
@@ -240,7 +246,7 @@ def failing(request: Request, status: int) -> Answer:
 def exchanging(request: Request, status: int) -> Answer:
     """The answer of a server whose sign-in fails with what has this status. For 501 it has no sign-in."""
 
-    async def exchange(code: str, verifier: str) -> Token:
+    async def exchange(code: str, verifier: str, client: SignInClient) -> Token:
         raise RequestError("unauthenticated", "the code is wrong") if status == 401 else RAISED[status]
 
     plain = services(FakeEngine())

@@ -229,9 +229,8 @@ def test_sessions_that_are_over_are_forgotten() -> None:
         run(store.sessions.end("ana", f"s{number}", 100 + number, now=100))
     assert all(run(store.sessions.is_ended(f"s{number}", 100 + number)) for number in range(5))
     month = 30 * 24 * 3600
-    run(
-        store.sessions.end("ana", "during", 200 + month, now=100 + month)
-    )  # a clock that is a month ahead, and comes back
+    # a clock that is a month ahead, and comes back
+    run(store.sessions.end("ana", "during", 200 + month, now=100 + month))
     assert all(run(store.sessions.is_ended(f"s{number}", 100 + number)) for number in range(5))
     run(store.sessions.end("ana", "last", 300 + month, now=200 + month))
     found = [row.key.rpartition(b"/")[2] for row in run(kv.scan("auth", b"revoked/", b"revoked0"))]
