@@ -245,6 +245,26 @@ The values of each field. One of them must match.
 """
 
 
+class RightsChange(Struct, kw_only=True):
+    """
+    A change of users, groups or policies.
+    """
+
+    id: str
+    time: Annotated[int, Meta(ge=0, le=253402300799)]
+    by: str
+    what: str
+
+
+class RightsChangeList(Struct, kw_only=True):
+    """
+    A page of changes.
+    """
+
+    pagination: Pagination
+    results: list[RightsChange]
+
+
 class Grant(Struct, kw_only=True):
     """
     Rights on one repository.

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "e6d0b033a1a3eee1278e2bca1b897b8c1d8576f6e8b625b78d0c471bacc9b100"
+SPEC_DIGEST: Final = "680ae81c0b1af30dde0781e850a713ea04a2393b23469b2b5522c58f49efce14"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -353,6 +353,13 @@ class RevokeRepositoryFromGroupParams(Struct, kw_only=True):
 
     group_id: Annotated[str, Meta(min_length=1)] = field(name="groupId")
     repository: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
+
+
+class ListRightsChangesParams(Struct, kw_only=True):
+    """Parameters of listRightsChanges."""
+
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
 
 
 class ListPoliciesParams(Struct, kw_only=True):
@@ -1812,6 +1819,24 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=204,
         tag="auth",
         summary="Take away what a grant gave to a group.",
+    ),
+    Operation(
+        operation_id="listRightsChanges",
+        method="GET",
+        path="/auth/changes",
+        params=ListRightsChangesParams,
+        parameters=(
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the changes of users, groups and policies, oldest first.",
     ),
     Operation(
         operation_id="listPolicies",

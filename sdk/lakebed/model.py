@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from lakebed._model.identities import Decision, Group, Policy, User
+from lakebed._model.identities import Decision, Group, Policy, RightsChange, User
 from lakebed._model.server_info import ServerInfo, SessionToken
 from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
 from lakebed._render.columns import Columns
@@ -449,6 +449,7 @@ __all__ = [
     "RefInfo",
     "RefsDump",
     "RepositoryInfo",
+    "RightsChange",
     "ScanRefusal",
     "ScanResult",
     "ServerInfo",

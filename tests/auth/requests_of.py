@@ -80,6 +80,7 @@ SAMPLES: Final[dict[str, Sample]] = {
         ("auth:AttachPolicy@@group/Viewers", "auth:CreatePolicy@@policy/lakebed.reader.lake"), body={"level": "reader"}
     ),
     "revokeRepositoryFromGroup": Sample(("auth:DetachPolicy@@group/Viewers",)),
+    "listRightsChanges": Sample(("audit:ReadEvents@@*",)),
     "listPolicies": Sample(("auth:ListPolicies@@*",)),
     "createPolicy": Sample(("auth:CreatePolicy@@policy/new",), body={"id": "new", "statement": _READ_ALL}),
     "getPolicy": Sample(("auth:ReadPolicy@@policy/FSReadAll",)),

@@ -131,3 +131,24 @@ def test_a_server_without_history_says_so() -> None:
     answer = made("admin", "GET", f"{REPO}/history")
     assert (answer.status, "history.enabled" in answer.json["message"]) == (501, True)
     made.close()
+
+
+def test_changes_of_rights_are_recorded_with_their_author(people: People) -> None:
+    people("admin", "POST", "/auth/users", {"id": "eva"})
+    people("admin", "PUT", "/auth/groups/Viewers/members/eva")
+    listed = people("admin", "GET", "/auth/changes?amount=1000").json["results"]
+    assert [(row["by"], row["what"]) for row in listed][-2:] == [
+        ("admin", "creating user 'eva'"),
+        ("admin", "adding user 'eva' to group 'Viewers'"),
+    ]
+    assert listed[0]["by"] == "server"
+    first = people("admin", "GET", "/auth/changes?amount=1").json
+    assert first["pagination"]["has_more"] is True
+    second = people("admin", "GET", f"/auth/changes?amount=1&after={first['pagination']['next_offset']}").json
+    assert second["results"][0] == listed[1]
+
+
+def test_a_change_that_is_refused_is_not_recorded(people: People) -> None:
+    before = people("admin", "GET", "/auth/changes?amount=1000").json["results"]
+    assert people("admin", "DELETE", "/auth/users/admin").status == 409
+    assert people("admin", "GET", "/auth/changes?amount=1000").json["results"] == before

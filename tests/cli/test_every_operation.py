@@ -167,6 +167,7 @@ REACHED = {
     "detachPolicyFromGroup": Reached("Groups.detach", "policy detach"),
     "grantRepositoryToGroup": Reached("Groups.grant", "grant"),
     "revokeRepositoryFromGroup": Reached("Groups.revoke", "revoke"),
+    "listRightsChanges": Reached("Lake.rights_changes", "history"),
     "listPolicies": Reached("Policies.list", "policy list"),
     "createPolicy": Reached("Policies.create", "policy create"),
     "getPolicy": Reached("Policies.get", "policy show"),

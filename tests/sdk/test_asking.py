@@ -159,7 +159,7 @@ def test_only_plain_requests_that_read_are_retried(door: Door, wire: respx.MockR
     ("method", "path", "params", "body"),
     [
         ("get", "/user", {}, None),
-        ("PATCH", "/user", {}, None),
+        ("TRACE", "/user", {}, None),
         ("GET", "user", {}, None),
         ("GET", "", {}, None),
         ("GET", "//elsewhere.test/user", {}, None),

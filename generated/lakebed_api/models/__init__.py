@@ -109,6 +109,8 @@ if TYPE_CHECKING:
     from .reset_creation import ResetCreation
     from .reset_type import ResetType
     from .revert_creation import RevertCreation
+    from .rights_change import RightsChange
+    from .rights_change_list import RightsChangeList
     from .scan_refusal import ScanRefusal
     from .sent_upload_part import SentUploadPart
     from .setup import Setup
@@ -268,6 +270,8 @@ _MODULES = {
     "ResetCreation": "reset_creation",
     "ResetType": "reset_type",
     "RevertCreation": "revert_creation",
+    "RightsChange": "rights_change",
+    "RightsChangeList": "rights_change_list",
     "ScanRefusal": "scan_refusal",
     "SentUploadPart": "sent_upload_part",
     "Setup": "setup",
@@ -440,6 +444,8 @@ __all__ = (
     "ResetCreation",
     "ResetType",
     "RevertCreation",
+    "RightsChange",
+    "RightsChangeList",
     "ScanRefusal",
     "SentUploadPart",
     "Setup",

@@ -43,6 +43,18 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class RightsChange:
+    """A change of users, groups or policies: its number, its time, the user who made it, and what it was."""
+
+    COLUMNS: ClassVar[Columns] = (("id", "string"), ("time", "time"), ("by", "string"), ("what", "string"))
+
+    id: str
+    time: datetime
+    by: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """A policy. Each of its `statements` is a mapping in the JSON form of the REST API, as it was sent."""
 

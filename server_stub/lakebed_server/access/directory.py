@@ -8,8 +8,8 @@ import msgspec
 from lakebed_engine.stores.kv.base import KVStore
 
 from lakebed_server.access import administrators, entities
-from lakebed_server.access.rows import EPOCH, Group, Holder, StoredPolicy, used_by
-from lakebed_server.access.transaction import Transaction, change
+from lakebed_server.access.rows import EPOCH, Change, Group, Holder, StoredPolicy, used_by
+from lakebed_server.access.transaction import CHANGES, Transaction, change, scan
 from lakebed_server.auth.records import PARTITION, User
 from lakebed_server.vocabulary import RequestError
 
@@ -24,6 +24,15 @@ class Directory:
         """The number of changes so far."""
         found = await self._kv.get(PARTITION, EPOCH.encode())
         return 0 if found is None else int(found.value)
+
+    async def changes(self, after: str, amount: int) -> tuple[list[Change], bool]:
+        """A page of the recorded changes, oldest first."""
+        found: list[Change] = []
+        async for id, value in scan(self._kv, CHANGES, after=after, size=amount + 1):
+            if len(found) == amount:
+                return found, True
+            found.append(msgspec.structs.replace(msgspec.json.decode(value, type=Change), id=id))
+        return found, False
 
     async def effective_policies(self, user: str) -> list[StoredPolicy]:
         """The policies of a user and its groups, each once, in the order of ids. Raises RequestError (404)."""
@@ -176,7 +185,7 @@ class Directory:
             # a policy may also deny
             await administrators.require_one(tx)
 
-        await change(self._kv, f"attaching policy {policy!r}", make)
+        await change(self._kv, f"attaching policy {policy!r} to {holder.kind} {holder.id!r}", make)
 
     async def detach(self, holder: Holder, policy: str) -> None:
         """Detach a policy. Raises RequestError (404, 409 for the last administrator)."""
@@ -191,7 +200,7 @@ class Directory:
             tx.delete(used_by(policy, holder))
             await administrators.require_one(tx)
 
-        await change(self._kv, f"detaching policy {policy!r}", make)
+        await change(self._kv, f"detaching policy {policy!r} from {holder.kind} {holder.id!r}", make)
 
     # grants
 

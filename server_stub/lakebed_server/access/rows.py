@@ -8,6 +8,7 @@ Rows are JSON, keys are text. Ids contain no slash (`check_id`), so a slash sepa
                                        an attachment, from both sides
     keys-of/U/ACCESS_KEY_ID            an access key of a user (`auth.records`)
     external/HASH, external-of/U/HASH  the identity of a user at a provider (`signin.identity`), from both sides
+    changes/NUMBER                     a change of any of these (`Change`). NUMBER is its epoch, with 16 digits
     epoch                              the number of changes. Each change checks and increments it
 """
 
@@ -43,6 +44,15 @@ class StoredPolicy(msgspec.Struct, frozen=True):
     created: int
     statement: msgspec.Raw
     deleting: bool = False
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A change of users, groups, policies or relations. `time` is in Unix seconds, `by` is the user who made it."""
+
+    time: int
+    by: str
+    what: str
+    id: str = ""
 
 
 class Holder(NamedTuple):

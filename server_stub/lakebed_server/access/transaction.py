@@ -1,22 +1,29 @@
 """One change of users, groups and policies: it reads rows, collects changes, and applies them as one batch.
 
-Every change increments the epoch, so of two changes at the same time one fails and runs again.
+Every change increments the epoch, so of two changes at the same time one fails and runs again. The same batch records
+who made the change.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
 from typing import Final, TypeVar
 
 import msgspec
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, scan_rows
 
-from lakebed_server.access.rows import EPOCH
+from lakebed_server.access.rows import EPOCH, Change
 from lakebed_server.auth.credentials import repeated
 from lakebed_server.auth.records import PARTITION
 
 T = TypeVar("T")
 
+ACTOR: Final[ContextVar[str]] = ContextVar("actor", default="server")
+"""The user whose request makes changes, for their record."""
+
+CHANGES: Final = "changes/"
 _PAGE: Final = 500
 
 
@@ -61,12 +68,13 @@ class Transaction:
         for key in added:
             yield key.removeprefix(prefix)
 
-    async def apply(self) -> None:
-        """Apply the change, if there is one. Raises PredicateFailed when another change was first."""
+    async def apply(self, what: str) -> None:
+        """Apply the change, if there is one, and record it as `what`. Raises PredicateFailed if another was first."""
         if not self._changes:
             return
         epoch = int(await self.get(EPOCH) or b"0")
         self.put(EPOCH, epoch + 1)
+        self.put(f"{CHANGES}{epoch + 1:016}", Change(int(time.time()), ACTOR.get(), what))
         await self._kv.apply(
             Batch(
                 checks=[Check(PARTITION, key.encode(), version) for key, version in self._checks.items()],
@@ -92,12 +100,12 @@ async def scan(
 
 
 async def change(kv: KVStore, what: str, make: Callable[[Transaction], Awaitable[T]]) -> T:
-    """Make a change, again if another one was first. Raises what `make` raises, and TooManyAttemptsError."""
+    """Make the change `what`, again if another was first. Raises what `make` raises, and TooManyAttemptsError."""
 
     async def attempt() -> T:
         transaction = Transaction(kv)
         made = await make(transaction)
-        await transaction.apply()
+        await transaction.apply(what)
         return made
 
     return await repeated(attempt, what)

@@ -14,12 +14,14 @@ from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 
 from lakebed_server.access.asked import Asked
 from lakebed_server.access.permissions import Rights, narrowed
+from lakebed_server.access.transaction import ACTOR
 from lakebed_server.http.request import Call
 from lakebed_server.vocabulary import RequestError
 
 
 async def authorize(call: Call, asked: Asked, repository: str) -> None:
     """Raise RequestError (401, 403) unless the caller may do what a request asks for. Sets `call.rights`."""
+    ACTOR.set(call.user)
     permissions = call.services.permissions
     if permissions is None and not call.limits.policies:
         return

@@ -13,7 +13,7 @@ from lakebed_wire import models
 from msgspec import UNSET
 
 from lakebed_server.access.directory import Directory
-from lakebed_server.access.rows import Group, StoredPolicy
+from lakebed_server.access.rows import Change, Group, StoredPolicy
 from lakebed_server.access.simulation import Explained
 from lakebed_server.auth.credentials import Listed
 from lakebed_server.auth.records import Credential, StoredCredential, User
@@ -24,7 +24,7 @@ from lakebed_server.rest import serializers
 from lakebed_server.vocabulary import RequestError, not_implemented
 
 T = TypeVar("T")
-Entity = TypeVar("Entity", User, Group, StoredPolicy, OpenSession)
+Entity = TypeVar("Entity", User, Group, StoredPolicy, OpenSession, Change)
 
 
 def directory(call: Call) -> Directory:
@@ -55,6 +55,11 @@ def listed(found: tuple[Sequence[Entity], bool], serialize: Callable[[Entity], o
     items, more = found
     pagination = serializers.pagination(Page(list(items), more), lambda one: one.id)
     return json(200, {"pagination": pagination, "results": [serialize(one) for one in items]})
+
+
+def rights_change(record: Change) -> models.RightsChange:
+    """A change of users, groups or policies."""
+    return models.RightsChange(id=record.id, time=record.time, by=record.by, what=record.what)
 
 
 def user(record: User) -> models.User:

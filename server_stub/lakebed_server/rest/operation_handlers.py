@@ -84,6 +84,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "detachPolicyFromGroup": groups.detach_policy_from_group,
     "grantRepositoryToGroup": groups.grant_repository_to_group,
     "revokeRepositoryFromGroup": groups.revoke_repository_from_group,
+    "listRightsChanges": policies.list_rights_changes,
     "listPolicies": policies.list_policies,
     "createPolicy": policies.create_policy,
     "getPolicy": policies.get_policy,

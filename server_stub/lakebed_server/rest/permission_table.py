@@ -260,6 +260,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "detachPolicyFromGroup": _group(Auth.DETACH_POLICY),
     "grantRepositoryToGroup": _grant(Auth.ATTACH_POLICY, lambda p: arn.group(p.group_id)),
     "revokeRepositoryFromGroup": _group(Auth.DETACH_POLICY),
+    "listRightsChanges": _anywhere(Audit.READ_EVENTS),
     "listPolicies": _anywhere(Auth.LIST_POLICIES),
     "createPolicy": lambda p, body: Asked(Need(Auth.CREATE_POLICY, arn.policy(body.id))),
     "getPolicy": _policy(Auth.READ_POLICY),

@@ -17,7 +17,7 @@ from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri
 from lakebed._values.wire import Answer
-from lakebed.model import AccessKey, Decision, RepositoryInfo, ServerInfo, SessionToken, User
+from lakebed.model import AccessKey, Decision, RepositoryInfo, RightsChange, ServerInfo, SessionToken, User
 
 if TYPE_CHECKING:
     from lakebed._async.access.groups import Groups
@@ -146,6 +146,12 @@ class Lake(LakeBase):
         from lakebed._async.access.policies import Policies
 
         return Policies(self._transport)
+
+    def rights_changes(self, limit: int | None = None) -> Listing[RightsChange]:
+        """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything."""
+        return Listing(
+            self._transport, identities.rights_changes_page, RightsChange.COLUMNS, "changes of rights", limit=limit
+        )
 
     @property
     def keys(self) -> Keys:

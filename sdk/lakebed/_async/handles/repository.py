@@ -17,7 +17,7 @@ from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.model import CommitAttempt, RefsDump
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow as pa
 
     from lakebed._async.handles.branch import Branch
     from lakebed._async.handles.ref import Ref
@@ -53,7 +53,7 @@ class Repository(RepositoryBase):
         path: str = "",
         operation: str = "",
         refused: bool = False,
-    ) -> pyarrow.Table:
+    ) -> pa.Table:
         """Return who read, wrote or was refused what, as a table with the columns of docs/audit.md, ordered by time.
 
         `since` is by default a week before `until`, which is by default now. A time without zone is local time. `path`
@@ -63,7 +63,7 @@ class Repository(RepositoryBase):
 
         Raises UnsupportedOperationError if the server records no access history, PermissionDeniedError, NotFoundError.
         """
-        import pyarrow as pa
+        import pyarrow as arrow
 
         filters = {
             "since": None if since is None else since.astimezone(UTC).isoformat(),
@@ -74,7 +74,7 @@ class Repository(RepositoryBase):
             "refused": "true" if refused else None,
         }
         data = await self._transport.call(metadata.access_history(self.id, **filters))
-        return pa.ipc.open_stream(data).read_all().sort_by("time")
+        return arrow.ipc.open_stream(data).read_all().sort_by("time")
 
     async def workspace(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, parser, reads, reads_page, segment
 from lakebed._values.wire import Call, Subject
-from lakebed.model import Decision, Group, LoginSession, Page, Policy, User
+from lakebed.model import Decision, Group, LoginSession, Page, Policy, RightsChange, User
 
 if TYPE_CHECKING:
     from lakebed_api.models import Group as WireGroup
@@ -156,6 +156,15 @@ def policies_page(prefix: str, after: str, amount: int) -> Call[Page[Policy]]:
     return call("listPolicies", kwargs, _reads_policies(after), _SERVER)
 
 
+def rights_changes_page(after: str, amount: int) -> Call[Page[RightsChange]]:
+    """One page of the changes of users, groups and policies."""
+    from lakebed_api.api.auth import list_rights_changes
+
+    kwargs = list_rights_changes._get_kwargs(**clean(after=after, amount=amount))
+    parse = parser(lambda body: convert.listing(body, _rights_change, after))
+    return call("listRightsChanges", kwargs, parse, _SERVER)
+
+
 def user_policies_page(user: str, prefix: str, after: str, amount: int, *, effective: bool) -> Call[Page[Policy]]:
     """One page of the policies of a user; with `effective` also those of the user's groups."""
     from lakebed_api.api.auth import list_user_policies
@@ -275,6 +284,12 @@ def simulate(action: str, resource: str, user: str, context: Mapping[str, str]) 
 
 def _group(row: WireGroup) -> Group:
     return Group(convert.text(row.id), convert.moment(row.creation_date), convert.text(row.description, ""))
+
+
+def _rights_change(row: Mapping[str, Any]) -> RightsChange:
+    return RightsChange(
+        convert.text(row["id"]), convert.moment(row["time"]), convert.text(row["by"]), convert.text(row["what"])
+    )
 
 
 def _policy(row: Mapping[str, Any]) -> Policy:

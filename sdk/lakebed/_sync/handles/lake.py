@@ -19,7 +19,7 @@ from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed._values import uri as values_uri
 from lakebed._values.wire import Answer
-from lakebed.model import AccessKey, Decision, RepositoryInfo, ServerInfo, SessionToken, User
+from lakebed.model import AccessKey, Decision, RepositoryInfo, RightsChange, ServerInfo, SessionToken, User
 
 if TYPE_CHECKING:
     from lakebed._sync.access.groups import Groups
@@ -148,6 +148,12 @@ class Lake(LakeBase):
         from lakebed._sync.access.policies import Policies
 
         return Policies(self._transport)
+
+    def rights_changes(self, limit: int | None = None) -> Listing[RightsChange]:
+        """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything."""
+        return Listing(
+            self._transport, identities.rights_changes_page, RightsChange.COLUMNS, "changes of rights", limit=limit
+        )
 
     @property
     def keys(self) -> Keys:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed import Location
+from lakebed import Location, RightsChange
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.targets import REPOSITORY
@@ -40,7 +40,8 @@ class Moment(_Type):
 
 
 @click.command(cls=Verb)
-@click.argument("target", type=REPOSITORY, metavar="REPO")
+@click.argument("target", type=REPOSITORY, metavar="[REPO]", required=False)
+@click.option("--rights", is_flag=True, help="Changes of users, groups and policies instead, without REPO.")
 @click.option("--path", default="", metavar="PREFIX", help="Only paths that begin with this.")
 @click.option("--user", default="", help="Only this user.")
 @click.option("--operation", default="", metavar="NAME", help="Only this operation, such as getObject.")
@@ -51,7 +52,8 @@ class Moment(_Type):
 @pass_app
 def history(
     app: App,
-    target: Location,
+    target: Location | None,
+    rights: bool,
     path: str,
     user: str,
     operation: str,
@@ -64,14 +66,25 @@ def history(
 
     \b
     Example: lakebed history sales --path orders/ --user ana --since 7d
+    Example: lakebed history --rights
     """
+    if rights != (target is None):
+        raise click.UsageError("Name a repository, or give --rights.")
     with app.lake() as lake:
+        if target is None:
+            output.rows(app, lake.rights_changes(), _change_line)
+            return
         table = lake.repository(target.repository).access_history(
             since=since, until=until, user=user, path=path, operation=operation, refused=refused
         )
     if limit is not None:
         table = table.slice(max(0, table.num_rows - limit))
     output.rows(app, table.to_pylist(), _line, lambda row: {**row, "time": row["time"].isoformat()})
+
+
+def _change_line(change: RightsChange) -> str:
+    moment = change.time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return f"{moment}  {change.by}  {change.what}"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from lakebed_wire import operations as ops
 from lakebed_server.access.rows import StoredPolicy
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import identities
+from lakebed_server.rest import identities, serializers
 from lakebed_server.rest.identities import changed, directory
 from lakebed_server.vocabulary import bad_request
 
@@ -18,6 +18,12 @@ from lakebed_server.vocabulary import bad_request
 async def list_policies(call: Call, p: ops.ListPoliciesParams) -> Reply:
     """listPolicies."""
     return identities.listed(await directory(call).policies(*identities.page_of(p)), identities.policy)
+
+
+async def list_rights_changes(call: Call, p: ops.ListRightsChangesParams) -> Reply:
+    """listRightsChanges."""
+    found = await directory(call).changes(serializers.text(p.after), serializers.amount(p.amount))
+    return identities.listed(found, identities.rights_change)
 
 
 async def create_policy(call: Call, p: ops.CreatePolicyParams, body: models.PolicyCreation) -> Reply:

@@ -1,0 +1,87 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="RightsChange")
+
+
+@_attrs_define
+class RightsChange:
+    """A change of users, groups or policies.
+
+    Attributes:
+        id (str): Its number.
+        time (int): Its time (Unix seconds).
+        by (str): The user who made it.
+        what (str): What was changed.
+    """
+
+    id: str
+    time: int
+    by: str
+    what: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        time = self.time
+
+        by = self.by
+
+        what = self.what
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "time": time,
+                "by": by,
+                "what": what,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        time = d.pop("time")
+
+        by = d.pop("by")
+
+        what = d.pop("what")
+
+        rights_change = cls(
+            id=id,
+            time=time,
+            by=by,
+            what=what,
+        )
+
+        rights_change.additional_properties = d
+        return rights_change
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
