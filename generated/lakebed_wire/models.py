@@ -500,6 +500,7 @@ class CommitCreation(Struct, kw_only=True):
     """
 
     message: Annotated[str, Meta(max_length=65536)]
+    author: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     allow_empty: bool | UnsetType = False
@@ -627,6 +628,7 @@ class PublishCreation(Struct, kw_only=True):
     """
 
     message: Annotated[str, Meta(max_length=65536)]
+    author: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     allow_empty: bool | UnsetType = False
@@ -949,6 +951,7 @@ class WorkspaceCommit(Struct, kw_only=True):
     """
 
     message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    author: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     policy: CommitPolicy | UnsetType = UNSET
@@ -1536,6 +1539,7 @@ class Merge(Struct, kw_only=True):
     """
 
     message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    author: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
     strategy: str | UnsetType = UNSET
     force: bool | UnsetType = False

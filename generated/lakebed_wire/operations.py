@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "680ae81c0b1af30dde0781e850a713ea04a2393b23469b2b5522c58f49efce14"
+SPEC_DIGEST: Final = "ab4c1e3d1c35a372eaad115745ab09c2b99d193a0bd01531ba9970508c6fa217"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -143,6 +143,15 @@ def test_a_key_that_may_only_read_one_repository(run: Run, name: str, monkeypatc
     run("key", "delete", made["id"], "--yes")
 
 
+def test_a_commit_for_another_user(run: Run, name: str) -> None:
+    run("repo", "create", name, f"local://{name}")
+    run("user", "create", name)
+    made = run("commit", f"{name}/main", "-m", "x", "--allow-empty", "--author", name, "--json").json
+    assert made["committer"] == name
+    assert "--no-wait" in run("commit", f"{name}/main", "-m", "x", "--author", name, "--no-wait", code=2).err
+    run("user", "delete", name, "--yes")
+
+
 def test_grants_and_questions(run: Run, name: str) -> None:
     run("user", "create", name)
     target = f"{name}/main/x"

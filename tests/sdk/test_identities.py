@@ -207,3 +207,22 @@ def test_limits_of_keys(run: Any, name: str, server: RunningServer) -> None:
             await lake.keys.drop(key.id)
 
     run(body)
+
+
+def test_a_commit_for_another_user(run: Any, name: str) -> None:
+    async def body(lake: Any) -> None:
+        await lake.users.create(name, email=f"{name}@example.org")
+        repository = await lake.repository(name).create(f"local://{name}")
+        main = repository.branch("main")
+        await main.put("a", b"x")
+        made = await main.commit("m", author=name)
+        assert (made.committer, made.metadata["lakebed.committed_by"]) == (f"{name}@example.org", "admin")
+        workspace = main.workspace()
+        await workspace.put("b", b"x")
+        made = await workspace.commit("m", author=name)
+        assert (made.committer, made.metadata["lakebed.committed_by"]) == (f"{name}@example.org", "admin")
+        await main.put("c", b"x")
+        with pytest.raises(NotFoundError, match="there is no user 'unknown'"):
+            await main.commit("m", author="unknown")
+
+    run(body)

@@ -22,6 +22,8 @@ class CommitCreation:
 
     Attributes:
         message (str): The commit message; may be empty.
+        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
+            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
         metadata (CommitCreationMetadata | Unset): Keys and values.
         date (int | Unset): The time to record instead of the current time (Unix seconds).
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
@@ -29,6 +31,7 @@ class CommitCreation:
     """
 
     message: str
+    author: str | Unset = UNSET
     metadata: CommitCreationMetadata | Unset = UNSET
     date: int | Unset = UNSET
     allow_empty: bool | Unset = False
@@ -37,6 +40,8 @@ class CommitCreation:
 
     def to_dict(self) -> dict[str, Any]:
         message = self.message
+
+        author = self.author
 
         metadata: dict[str, Any] | Unset = UNSET
         if not isinstance(self.metadata, Unset):
@@ -55,6 +60,8 @@ class CommitCreation:
                 "message": message,
             }
         )
+        if author is not UNSET:
+            field_dict["author"] = author
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
         if date is not UNSET:
@@ -73,6 +80,8 @@ class CommitCreation:
         d = dict(src_dict)
         message = d.pop("message")
 
+        author = d.pop("author", UNSET)
+
         _metadata = d.pop("metadata", UNSET)
         metadata: CommitCreationMetadata | Unset
         if isinstance(_metadata, Unset):
@@ -88,6 +97,7 @@ class CommitCreation:
 
         commit_creation = cls(
             message=message,
+            author=author,
             metadata=metadata,
             date=date,
             allow_empty=allow_empty,

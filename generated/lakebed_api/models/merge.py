@@ -23,6 +23,8 @@ class Merge:
 
     Attributes:
         message (str | Unset): The commit message. Default is a sentence with the names of source and destination.
+        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
+            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
         metadata (MergeMetadata | Unset): Keys and values.
         strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`; none when empty or
             absent.
@@ -34,6 +36,7 @@ class Merge:
     """
 
     message: str | Unset = UNSET
+    author: str | Unset = UNSET
     metadata: MergeMetadata | Unset = UNSET
     strategy: str | Unset = UNSET
     force: bool | Unset = False
@@ -44,6 +47,8 @@ class Merge:
 
     def to_dict(self) -> dict[str, Any]:
         message = self.message
+
+        author = self.author
 
         metadata: dict[str, Any] | Unset = UNSET
         if not isinstance(self.metadata, Unset):
@@ -69,6 +74,8 @@ class Merge:
         field_dict.update({})
         if message is not UNSET:
             field_dict["message"] = message
+        if author is not UNSET:
+            field_dict["author"] = author
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
         if strategy is not UNSET:
@@ -91,6 +98,8 @@ class Merge:
 
         d = dict(src_dict)
         message = d.pop("message", UNSET)
+
+        author = d.pop("author", UNSET)
 
         _metadata = d.pop("metadata", UNSET)
         metadata: MergeMetadata | Unset
@@ -118,6 +127,7 @@ class Merge:
 
         merge = cls(
             message=message,
+            author=author,
             metadata=metadata,
             strategy=strategy,
             force=force,

@@ -22,6 +22,8 @@ class PublishCreation:
 
     Attributes:
         message (str): The commit message; may be empty.
+        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
+            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
         metadata (PublishCreationMetadata | Unset): Keys and values.
         date (int | Unset): The time to record instead of the current time (Unix seconds).
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
@@ -30,6 +32,7 @@ class PublishCreation:
     """
 
     message: str
+    author: str | Unset = UNSET
     metadata: PublishCreationMetadata | Unset = UNSET
     date: int | Unset = UNSET
     allow_empty: bool | Unset = False
@@ -38,6 +41,8 @@ class PublishCreation:
 
     def to_dict(self) -> dict[str, Any]:
         message = self.message
+
+        author = self.author
 
         metadata: dict[str, Any] | Unset = UNSET
         if not isinstance(self.metadata, Unset):
@@ -56,6 +61,8 @@ class PublishCreation:
                 "message": message,
             }
         )
+        if author is not UNSET:
+            field_dict["author"] = author
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
         if date is not UNSET:
@@ -74,6 +81,8 @@ class PublishCreation:
         d = dict(src_dict)
         message = d.pop("message")
 
+        author = d.pop("author", UNSET)
+
         _metadata = d.pop("metadata", UNSET)
         metadata: PublishCreationMetadata | Unset
         if isinstance(_metadata, Unset):
@@ -89,6 +98,7 @@ class PublishCreation:
 
         publish_creation = cls(
             message=message,
+            author=author,
             metadata=metadata,
             date=date,
             allow_empty=allow_empty,

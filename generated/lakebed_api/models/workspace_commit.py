@@ -23,6 +23,8 @@ class WorkspaceCommit:
 
     Attributes:
         message (str | Unset): The commit message; that of the workspace when absent or empty.
+        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
+            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
         metadata (WorkspaceCommitMetadata | Unset): Keys and values.
         date (int | Unset): The time to record instead of the current time (Unix seconds).
         policy (CommitPolicy | Unset): What to do when the branch has moved. `rebase`: commit unless the same paths
@@ -39,6 +41,7 @@ class WorkspaceCommit:
     """
 
     message: str | Unset = UNSET
+    author: str | Unset = UNSET
     metadata: WorkspaceCommitMetadata | Unset = UNSET
     date: int | Unset = UNSET
     policy: CommitPolicy | Unset = UNSET
@@ -52,6 +55,8 @@ class WorkspaceCommit:
 
     def to_dict(self) -> dict[str, Any]:
         message = self.message
+
+        author = self.author
 
         metadata: dict[str, Any] | Unset = UNSET
         if not isinstance(self.metadata, Unset):
@@ -84,6 +89,8 @@ class WorkspaceCommit:
         field_dict.update({})
         if message is not UNSET:
             field_dict["message"] = message
+        if author is not UNSET:
+            field_dict["author"] = author
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
         if date is not UNSET:
@@ -111,6 +118,8 @@ class WorkspaceCommit:
 
         d = dict(src_dict)
         message = d.pop("message", UNSET)
+
+        author = d.pop("author", UNSET)
 
         _metadata = d.pop("metadata", UNSET)
         metadata: WorkspaceCommitMetadata | Unset
@@ -142,6 +151,7 @@ class WorkspaceCommit:
 
         workspace_commit = cls(
             message=message,
+            author=author,
             metadata=metadata,
             date=date,
             policy=policy,

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from lakebed_api.models import CommitCreation, Merge
 
 
-def commit_body(message: str, metadata: Mapping[str, str], date: int | None, *, allow_empty: bool) -> CommitCreation:
+def commit_body(
+    message: str, metadata: Mapping[str, str], date: int | None, *, allow_empty: bool, author: str = ""
+) -> CommitCreation:
     """Return the body of a commit. Without a `date` the server sets it."""
     from lakebed_api.models import CommitCreation, CommitCreationMetadata
     from lakebed_api.types import UNSET
@@ -19,6 +21,7 @@ def commit_body(message: str, metadata: Mapping[str, str], date: int | None, *, 
         metadata=CommitCreationMetadata.from_dict(metadata),
         date=UNSET if date is None else date,
         allow_empty=allow_empty,
+        author=author or UNSET,
     )
 
 

@@ -93,6 +93,7 @@ class Call:
         "claimed_key_id",
         "client_address",
         "commit_id",
+        "committed_by",
         "committer",
         "counted",
         "head",
@@ -123,6 +124,7 @@ class Call:
         self.user = ""
         self.source: Source = "key"  # how the user signed in
         self.committer = ""  # the name of the user in commits
+        self.committed_by = ""  # the caller, if `committer` is another user
         self.limits = Limits()  # what restricts the access key
         self.accessed = Accessed()
         self.commit_id = ""  # the commit that the request made

@@ -41,7 +41,13 @@ def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, s
 
 
 def commit_asked(
-    message: str, *, metadata: Mapping[str, str] | None, allow_empty: bool, date: int | None, key: str | None
+    message: str,
+    *,
+    metadata: Mapping[str, str] | None,
+    allow_empty: bool,
+    date: int | None,
+    key: str | None,
+    author: str = "",
 ) -> dict[str, Any]:
     """What a commit is asked for with, plainly or as a task. Its mark is made of the key, or is the key."""
     mark = id_of(key) if key else new_operation_id()
@@ -51,6 +57,7 @@ def commit_asked(
         "date": date,
         "allow_empty": allow_empty,
         "key": key or mark,
+        "author": _checks.check_text(author, "author"),
     }
 
 

@@ -213,8 +213,12 @@ class Branch(Background):
         allow_empty: bool = False,
         date: datetime | int | None = None,
         key: str | None = None,
+        author: str = "",
     ) -> Commit:
         """Commit all uncommitted changes of the branch, also those of other users.
+
+        With `author`, the id of another user, that user is the committer: for a service that works for people. Needs
+        the permission `fs:CommitAs`. The commit's metadata name the caller as `lakebed.committed_by`.
 
         The SDK repeats a commit that lost a race. When the answer is lost, or a proxy does not wait for it, the server
         continues the commit as a task, so there is one commit. `key` is any text: a second call with the same key, even
@@ -232,6 +236,7 @@ class Branch(Background):
             allow_empty=allow_empty,
             date=None if date is None else _checks.unix_seconds(date),
             key=None if key is None else _checks.check_text(key, "key"),
+            author=author,
         )
         return await flows.commit.commit(self._target, asked)
 

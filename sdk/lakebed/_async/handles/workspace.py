@@ -165,12 +165,14 @@ class Workspace(Staging):
         scan: bool | None = None,
         idempotency_key: str | None = None,
         relocate: bool = False,
+        author: str = "",
     ) -> Commit:
         """Commit all changes as one commit on top of the branch's present commit, and close the workspace.
 
         `replace_prefix` names prefixes: below them only the workspace's content remains, and a concurrent change is a
         conflict. `scan` first registers what other tools wrote. By default it does so when `path()` was called.
-        `relocate` also commits entries of which only the address differs, as `share` makes them.
+        `relocate` also commits entries of which only the address differs, as `share` makes them. `author`: as in
+        `Branch.commit`.
 
         For `retry_for` seconds the SDK repeats a commit that lost a race, and asks again under the same key when an
         answer was lost. When it raises, the staged changes stay.
@@ -179,7 +181,17 @@ class Workspace(Staging):
         and CommitStateUnknownError.
         """
         return await self._commit(
-            (), message, metadata, on_conflict, replace_prefix, allow_empty, date, scan, idempotency_key, relocate
+            (),
+            message,
+            metadata,
+            on_conflict,
+            replace_prefix,
+            allow_empty,
+            date,
+            scan,
+            idempotency_key,
+            relocate,
+            author,
         )
 
     async def _commit(
@@ -194,6 +206,7 @@ class Workspace(Staging):
         scan: bool | None,
         idempotency_key: str | None,
         relocate: bool = False,
+        author: str = "",
     ) -> Commit:
         key = idempotency_key or new_operation_id()
         policy = check_policy(on_conflict or self.options.on_conflict)
@@ -209,6 +222,7 @@ class Workspace(Staging):
             allow_empty=allow_empty,
             date=None if date is None else _checks.unix_seconds(date),
             relocate=relocate,
+            author=_checks.check_text(author, "author"),
         )
         await self._open()
         if (self._given_out if scan is None else scan) and idempotency_key is None:

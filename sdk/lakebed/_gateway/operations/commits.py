@@ -24,12 +24,13 @@ def commit(
     date: int | None,
     allow_empty: bool,
     key: str,
+    author: str = "",
 ) -> Call[Commit]:
     """Commit. Never repeated after a lost answer: the task with the same key continues it, see `commits.recover`."""
     from lakebed_api.api.commits import commit
     from lakebed_api.models import Commit as WireCommit
 
-    body = commit_body(message, metadata, date, allow_empty=allow_empty)
+    body = commit_body(message, metadata, date, allow_empty=allow_empty, author=author)
     return call(
         "commit",
         commit._get_kwargs(repository, branch, body=body, idempotency_key=key),

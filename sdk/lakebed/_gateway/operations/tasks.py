@@ -29,12 +29,13 @@ def commit(
     date: int | None,
     allow_empty: bool,
     key: str,
+    author: str = "",
     wait: int = WAIT,
 ) -> Call[TaskStatus]:
     """Start a commit, or return the task that was started with this key."""
     from lakebed_api.api.commits import commit_async
 
-    body = commit_body(message, metadata, date, allow_empty=allow_empty)
+    body = commit_body(message, metadata, date, allow_empty=allow_empty, author=author)
     kwargs = commit_async._get_kwargs(repository, branch, body=body, wait=wait, idempotency_key=key)
     return _call("commitAsync", kwargs, Subject(repository, branch), 202)
 

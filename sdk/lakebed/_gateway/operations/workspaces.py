@@ -286,6 +286,7 @@ def commit(
     allow_empty: bool,
     date: int | None,
     relocate: bool = False,
+    author: str = "",
 ) -> Call[Commit]:
     """Commit a workspace or a part of it. Sent again with the same key, it returns the first commit."""
     from lakebed_api.api.workspaces import commit_workspace
@@ -298,7 +299,7 @@ def commit(
         idempotency_key=idempotency_key,
         allow_empty=allow_empty,
         relocate=relocate,
-        **clean(message=message, paths=list(globs), replace_prefix=list(replace_prefix), date=date),
+        **clean(message=message, paths=list(globs), replace_prefix=list(replace_prefix), date=date, author=author),
     )
     return call(
         "commitWorkspace",

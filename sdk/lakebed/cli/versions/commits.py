@@ -25,6 +25,7 @@ _no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print 
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
 @click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
 @metadata_option("commit")
+@click.option("--author", default="", metavar="USER", help="The committer, another user. Needs fs:CommitAs.")
 @click.option("--date", type=click.DateTime(), help="Date of the commit, local time [now].")
 @click.option("--allow-empty", is_flag=True, help="Commit even if nothing has changed.")
 @_key_option
@@ -35,6 +36,7 @@ def commit(
     target: Location,
     message: str,
     metadata: dict[str, str],
+    author: str,
     date: datetime | None,
     allow_empty: bool,
     key: str | None,
@@ -48,10 +50,12 @@ def commit(
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
         if no_wait:
+            if author:
+                raise click.UsageError("--author is for a commit that is waited for: leave --no-wait out.")
             task = branch.start_commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
             begun(app, task, "commit", f"lakebed task wait {target.repository}")
             return
-        made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
+        made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key, author=author)
     output.say(app, _made(target, made), output.record(made))
 
 

@@ -11,11 +11,12 @@ from msgspec import UNSET
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json, last_modified
-from lakebed_server.rest import serializers
+from lakebed_server.rest import authors, serializers
 
 
 async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -> Reply:
     """commit."""
+    await authors.commit_as(call, p.repository, p.branch, body.author)
     request, key = commit_request(call, body), serializers.text(p.idempotency_key)
     if p.source_metarange:
         if key:
@@ -32,7 +33,7 @@ def commit_request(call: Call, body: models.CommitCreation) -> CommitRequest:
     return CommitRequest(
         message=body.message,
         committer=call.committer,
-        metadata=body.metadata or {},
+        metadata=authors.metadata(call, body.metadata),
         date=None if body.date is UNSET else body.date,
         allow_empty=bool(body.allow_empty),
         force=bool(body.force),

@@ -10,13 +10,15 @@ from msgspec import UNSET
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, json
-from lakebed_server.rest import serializers
+from lakebed_server.rest import authors, serializers
 
 
 async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: models.Merge | None) -> Reply:
     """mergeIntoBranch. An empty message means the default one."""
+    sent = body or models.Merge()
+    await authors.commit_as(call, p.repository, p.destination_branch, sent.author)
     request = msgspec.structs.replace(
-        merge_request(call, body or models.Merge()),
+        merge_request(call, sent),
         conflicts_after=serializers.text(p.conflicts_after),
         conflicts_amount=serializers.DEFAULT_AMOUNT if p.conflicts_amount is UNSET else p.conflicts_amount,
     )
@@ -31,7 +33,7 @@ def merge_request(call: Call, body: models.Merge) -> MergeRequest:
     return MergeRequest(
         committer=call.committer,
         message=body.message or None,
-        metadata=body.metadata or {},
+        metadata=authors.metadata(call, body.metadata),
         strategy=serializers.text(body.strategy),
         force=bool(body.force),
         allow_empty=bool(body.allow_empty),

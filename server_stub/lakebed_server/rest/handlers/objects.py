@@ -22,7 +22,7 @@ from lakebed_server.http import content_headers, downloads, uploads
 from lakebed_server.http.authorization import allowed_paths, plain_branch, refused
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply, empty, json, last_modified
-from lakebed_server.rest import archives, errors, object_frames, presigned, serializers
+from lakebed_server.rest import archives, authors, errors, object_frames, presigned, serializers
 from lakebed_server.vocabulary import Header, bad_request, not_implemented
 
 MOST_PATHS = 1000
@@ -127,6 +127,7 @@ async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
         return json(201, serializers.batch_result(made))
     if call.rights is not None:
         call.rights.require(Need(Fs.CREATE_COMMIT, arn.branch(p.repository, plain_branch(p.branch))))
+    await authors.commit_as(call, p.repository, p.branch, asked.author)
     request = publish_request(call, asked, force=bool(p.force))
     done = await call.engine.commits.publish_uploads(p.repository, p.branch, changes, request)
     call.commit_id = done.commit.id
@@ -138,7 +139,7 @@ def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -
     return PublishRequest(
         committer=call.committer,
         message=asked.message,
-        metadata=asked.metadata or {},
+        metadata=authors.metadata(call, asked.metadata),
         date=None if asked.date is UNSET else asked.date,
         idempotency_key=serializers.text(asked.idempotency_key),
         allow_empty=bool(asked.allow_empty),

@@ -9,13 +9,14 @@ from msgspec import UNSET, UnsetType
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import serializers
+from lakebed_server.rest import authors, serializers
 from lakebed_server.rest.handlers.commits import commit_request
 from lakebed_server.rest.handlers.merges import merge_request
 
 
 async def commit_async(call: Call, p: ops.CommitAsyncParams, body: models.CommitCreation) -> Reply:
     """commitAsync."""
+    await authors.commit_as(call, p.repository, p.branch, body.author)
     request = commit_request(call, body)
     key, wait = serializers.text(p.idempotency_key), _seconds(p.wait)
     found = await call.engine.tasks.begin_commit(p.repository, p.branch, request, key=key, wait=wait)
@@ -24,7 +25,9 @@ async def commit_async(call: Call, p: ops.CommitAsyncParams, body: models.Commit
 
 async def merge_into_branch_async(call: Call, p: ops.MergeIntoBranchAsyncParams, body: models.Merge | None) -> Reply:
     """mergeIntoBranchAsync."""
-    request = merge_request(call, body or models.Merge())
+    sent = body or models.Merge()
+    await authors.commit_as(call, p.repository, p.destination_branch, sent.author)
+    request = merge_request(call, sent)
     key, wait = serializers.text(p.idempotency_key), _seconds(p.wait)
     found = await call.engine.tasks.begin_merge(
         p.repository, p.source_ref, p.destination_branch, request, key=key, wait=wait

@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from lakebed_server.http.authorization import shares_directory
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import serializers
+from lakebed_server.rest import authors, serializers
 from lakebed_server.rest.filtered_pages import filtered
 from lakebed_server.rest.workspace_rights import require_changes
 from lakebed_server.vocabulary import bad_request, not_implemented
@@ -144,10 +144,13 @@ async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: mo
 
 async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: models.WorkspaceCommit) -> Reply:
     """commitWorkspace."""
+    if body.author is not UNSET:
+        branch = (await call.engine.workspaces.get(p.repository, p.workspace)).branch
+        await authors.commit_as(call, p.repository, branch, body.author)
     request = AdvanceRequest(
         committer=call.committer,
         message=serializers.text(body.message),
-        metadata=body.metadata or {},
+        metadata=authors.metadata(call, body.metadata),
         date=None if body.date is UNSET else body.date,
         policy="rebase" if body.policy is UNSET else body.policy.value,
         globs=tuple(body.paths or ()),
