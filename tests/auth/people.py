@@ -102,6 +102,12 @@ class People:
         self.runner.close()
 
 
+def ids(answer: Answer) -> list[str]:
+    """The ids on a page, which must be one."""
+    assert answer.status == 200, answer.body
+    return [row["id"] for row in answer.json["results"]]
+
+
 def allow(*actions: str, on: str | list[str] = "*", **condition: Any) -> dict[str, Any]:
     """A statement that allows."""
     return _statement("allow", actions, on, condition)

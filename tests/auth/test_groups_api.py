@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.auth.people import People
-from tests.auth.test_users_api import ids
+from tests.auth.people import People, ids
 
 
 @pytest.fixture

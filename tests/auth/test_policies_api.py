@@ -11,8 +11,7 @@ import msgspec
 import pytest
 from lakebed_auth import builtin
 
-from tests.auth.people import People, allow, deny
-from tests.auth.test_users_api import ids
+from tests.auth.people import People, allow, deny, ids
 
 STATEMENTS: list[dict[str, Any]] = [
     {

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 from lakebed_auth import arn
 
-from tests.auth.people import People, allow, deny
-from tests.server.support import Answer, ask, make_app
+from tests.auth.people import People, allow, deny, ids
+from tests.server.support import ask, make_app
 
 MANAGE = ("auth:*",)
 
@@ -21,11 +21,6 @@ def people() -> Iterator[People]:
     made = People()
     yield made
     made.close()
-
-
-def ids(answer: Answer) -> list[str]:
-    assert answer.status == 200, answer.body
-    return [row["id"] for row in answer.json["results"]]
 
 
 def test_the_life_of_a_user(people: People) -> None:

@@ -21,8 +21,8 @@ import respx
 from lakebed import errors
 from lakebed._values.received import LARGE, Received
 
+from tests.sdk.bare_server import BareServer, Handler
 from tests.sdk.doors import REPO, Door
-from tests.sdk.test_http_clients import BareServer, Handler
 from tests.support.waiting import PATIENCE, until
 
 OBJECTS = REPO + "/refs/main/objects"

@@ -23,7 +23,7 @@ def test_a_directory_outlives_a_child() -> None:
 
 
 def test_a_process_outlives_a_child(tmp_path: Path) -> None:
-    context = owned_process([sys.executable, "-c", "input()"], tmp_path, tmp_path / "log")
+    context = owned_process([sys.executable, "-c", "import time; time.sleep(600)"], tmp_path, tmp_path / "log")
     process = context.__enter__()
     assert in_a_fork(lambda: context.__exit__(None, None, None)) is False
     assert process.poll() is None

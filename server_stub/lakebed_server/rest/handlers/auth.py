@@ -120,15 +120,7 @@ async def create_credentials(
     """createCredentials."""
     _refuse_cookie(call)
     sent, now = body or models.CredentialsCreation(), int(time.time())
-    statement = "" if sent.statement is UNSET else identities.sent_statement_of_key(call)
-    limits = call.limits
-    if limits.policies:
-        if statement or p.user_id != call.user:
-            raise RequestError(
-                "permission_denied",
-                "an access key with a policy makes only keys of its own user with the same policy: send no statement",
-            )
-        [statement] = limits.policies
+    statement, limits = _statement_of_key(call, p.user_id, sent), call.limits
     ends = [limits.expires] if limits.expires else []
     if sent.expires_in is not UNSET:
         ends.append(now + sent.expires_in)
@@ -140,6 +132,20 @@ async def create_credentials(
         statement=statement,
     )
     return json(201, {"secret_access_key": made.secret_access_key, **identities.described(made)})
+
+
+def _statement_of_key(call: Call, user: str, sent: models.CredentialsCreation) -> str:
+    """The policy of a new access key. A key with a policy makes only keys of its own user with the same policy."""
+    statement = "" if sent.statement is UNSET else identities.sent_statement_of_key(call)
+    own = call.limits.policies
+    if not own:
+        return statement
+    if statement or user != call.user or len(own) > 1:
+        raise RequestError(
+            "permission_denied",
+            "an access key with a policy makes only keys of its own user with the same policy: send no statement",
+        )
+    return own[0]
 
 
 async def create_temporary_key(
