@@ -15,6 +15,7 @@ from lakebed_server.auth import records
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.records import PARTITION, Credential, User, put_user
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
+from lakebed_server.signin.identity import GroupRules, Identity, resolve
 from lakebed_server.vocabulary import RequestError
 
 from tests.auth.people import NOW, People
@@ -175,3 +176,18 @@ async def test_a_deleted_administrator_is_not_made_again_at_the_next_start() -> 
     store = CredentialStore(kv, RING)
     await kv.apply(Batch(puts=[put_user(User("ana", NOW))]))
     assert await store.make_first_admin(NOW) is None
+
+
+def test_a_service_account_does_not_sign_in_with_a_provider(people: People) -> None:
+    identity = Identity("https://issuer", "subject", "robot")
+    assert people.run(resolve(people.kv, identity, GroupRules(), NOW)).id == "robot"
+    service = User("robot", NOW, service=True)
+    people.run(people.kv.apply(Batch(puts=[put_user(service)])))
+    with pytest.raises(RequestError, match="'robot' is a service account: use its access key"):
+        people.run(resolve(people.kv, identity, GroupRules(), NOW))
+    made = people.run(people.store.add("robot", NOW))
+    people.keys["robot"] = made
+    body = {"access_key_id": made.access_key_id, "secret_access_key": made.secret_access_key}
+    assert people("robot", "POST", "/auth/login", body).status == 200
+    with pytest.raises(RequestError, match="there is a user 'robot' without this identity"):
+        people.run(resolve(people.kv, Identity("https://issuer", "another", "robot"), GroupRules(), NOW))

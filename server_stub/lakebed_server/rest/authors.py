@@ -1,4 +1,4 @@
-"""The author of a commit, who may be another user than the caller."""
+"""The author of a commit: the caller, or another user for whom a service commits."""
 
 from __future__ import annotations
 

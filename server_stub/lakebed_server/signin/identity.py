@@ -57,6 +57,8 @@ async def resolve(kv: KVStore, identity: Identity, rules: GroupRules, now: int) 
             tx.put(f"external-of/{found.id}/{digest}")
         else:
             found = await entities.found(tx, User, msgspec.json.decode(row, type=External).user)
+        if found.service:
+            raise RequestError("unauthenticated", f"user {found.id!r} is a service account: use its access key")
         if found.disabled:
             raise RequestError("unauthenticated", f"user {found.id!r} is disabled; ask an administrator")
         user = msgspec.structs.replace(
