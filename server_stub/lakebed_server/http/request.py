@@ -30,6 +30,7 @@ _process = secrets.token_hex(6)
 _count = itertools.count(1)
 
 
+PasswordCheck = Callable[[str, str, SignInClient], Awaitable[Token]]
 ExchangeCode = Callable[[str, str, SignInClient], Awaitable[Token]]
 
 
@@ -57,8 +58,8 @@ class Services:
     """The services for handlers.
 
     `permissions` is None with `auth.mode: single`: every user is the administrator. `history`: the access history, if
-    it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in, for a
-    client; None without a provider.
+    it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
+    `check_password`: returns the token for a user name and a password; None without LDAP.
     """
 
     engine: Engine
@@ -70,6 +71,7 @@ class Services:
     permissions: Permissions | None = None
     exchange_code: ExchangeCode | None = None
     history: Recorder | None = None
+    check_password: PasswordCheck | None = None
 
 
 class Accessed:

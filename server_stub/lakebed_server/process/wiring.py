@@ -35,6 +35,7 @@ from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.process import data_directory
 from lakebed_server.settings.schema import PostgresSettings, Settings
+from lakebed_server.signin.ldap import PasswordSignIn
 from lakebed_server.signin.sign_in import SignIn
 from lakebed_server.vocabulary import SettingError, StartError
 
@@ -103,8 +104,22 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     if permissions is not None and settings.auth.oidc.issuer:
         sign_in = SignIn(settings.auth.oidc, kv, authenticator, permissions)
     exchange = None if sign_in is None else sign_in.exchange
+    check_password = None
+    if permissions is not None and settings.auth.ldap.server:
+        check_password = PasswordSignIn(settings.auth.ldap, kv, authenticator, permissions).sign_in
     history = Recorder(engine) if settings.history.enabled else None
-    services = Services(engine, authenticator, installation, spool, read_ahead, proxies, permissions, exchange, history)
+    services = Services(
+        engine,
+        authenticator,
+        installation,
+        spool,
+        read_ahead,
+        proxies,
+        permissions,
+        exchange_code=exchange,
+        check_password=check_password,
+        history=history,
+    )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_in, recorder)
 

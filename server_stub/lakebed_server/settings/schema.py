@@ -181,6 +181,45 @@ class OidcSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LdapSettings:
+    """Sign-in with a directory (LDAP)."""
+
+    server: str = _setting("", TEXT, "the directory: ldaps://ldap.example.com; empty: no sign-in with LDAP")
+    start_tls: bool = _setting(False, FLAG, "with ldap://, begin TLS before anything is sent")
+    ca_file: str = _setting("", TEXT, "certificates (PEM) to check the directory with; empty: those of the system")
+    bind_dn: str = _setting("", TEXT, "the DN that searches; empty: anonymous")
+    bind_password: str = _setting("", TEXT, "its password", secret=True)
+    user_base_dn: str = _setting("", TEXT, "the DN below which users are")
+    user_filter: str = _setting("(objectClass=person)", TEXT, "which entries are users")
+    username_attribute: str = _setting(
+        "uid", TEXT, "the attribute with the user name, which becomes the id of a new user; sAMAccountName"
+    )
+    subject_attribute: str = _setting(
+        "entryUUID", TEXT, "the attribute that identifies a person and never changes; objectGUID"
+    )
+    name_attribute: str = _setting("cn", TEXT, "the attribute with the name to show")
+    email_attribute: str = _setting("mail", TEXT, "the attribute with the e-mail address")
+    group_base_dn: str = _setting("", TEXT, "the DN below which groups are; empty: groups are not read")
+    group_filter: str = _setting(
+        "(&(objectClass=groupOfNames)(member={dn}))", TEXT, "which entries are groups of the user with the DN {dn}"
+    )
+    group_attribute: str = _setting("cn", TEXT, "the attribute with the name of a group")
+    groups_map: str = _setting(
+        "",
+        TEXT,
+        "groups of Lakebed for groups of the directory: name=Group, with commas; empty: the same names",
+    )
+    groups_sync: str = _setting(
+        "first",
+        choice("first", "always"),
+        "when the directory sets the groups: at the first sign-in, or at each one, which also removes groups",
+    )
+    default_groups: str = _setting("", TEXT, "groups of a new user, separated by commas")
+    connect_timeout: float = _setting(7.0, DURATION, "longest wait for a connection")
+    timeout: float = _setting(15.0, DURATION, "longest wait for an answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings:
     """Authentication."""
 
@@ -202,6 +241,7 @@ class AuthSettings:
     login_duration: float = _setting(12 * 3600.0, DURATION, "how long a token of login is valid")
     session_limit: float = _setting(30 * 24 * 3600.0, DURATION, "how long after a sign-in its token can be renewed")
     oidc: OidcSettings = field(default_factory=OidcSettings)
+    ldap: LdapSettings = field(default_factory=LdapSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

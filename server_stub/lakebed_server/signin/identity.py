@@ -7,6 +7,7 @@ that changes. A user of the same id from another source is never taken over.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -45,6 +46,26 @@ class GroupRules(NamedTuple):
     defaults: tuple[str, ...] = ()
 
 
+def mapped(groups_map: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The groups of Lakebed for groups of a provider, by a setting such as `team=Developers,other=Viewers`.
+
+    Without a map they have the same names.
+    """
+    known = dict(pairs(groups_map))
+    return tuple(known[name] for name in names if name in known) if known else tuple(names)
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """The pairs of a setting such as `tenant=a,role=b`."""
+    found = [one.partition("=") for one in text.split(",") if one.strip()]
+    return [(name.strip(), value.strip()) for name, _, value in found]
+
+
+def rules(sync: str, defaults: str) -> GroupRules:
+    """The rules of two settings."""
+    return GroupRules(sync == "always", tuple(one.strip() for one in defaults.split(",") if one.strip()))
+
+
 async def resolve(kv: KVStore, identity: Identity, rules: GroupRules, now: int) -> User:
     """The user of an identity, created at the first sign-in. Raises RequestError: 401, 409 for an id in use."""
     digest = hashlib.sha256(f"{identity.issuer}\0{identity.subject}".encode()).hexdigest()
@@ -80,7 +101,7 @@ async def _create(tx: Transaction, identity: Identity, now: int) -> User:
         raise RequestError(
             "already_exists",
             f"there is a user {id!r} without this identity: an administrator must delete that user, or "
-            "set auth.oidc.id_claim to another claim",
+            "set another claim or attribute for ids",
         )
     return User(id, now, generation=now)  # tokens of a deleted user of this id have another generation
 

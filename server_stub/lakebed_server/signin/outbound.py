@@ -23,7 +23,7 @@ def check_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme == "https" and parts.hostname:
         return url
-    if parts.scheme == "http" and parts.hostname and _is_loopback(parts.hostname):
+    if parts.scheme == "http" and parts.hostname and is_loopback(parts.hostname):
         return url
     raise OutboundError(f"{url[:200]!r} is not an https URL")
 
@@ -70,7 +70,8 @@ def _error_of(body: bytes) -> str:
     return str(found.get("error", ""))[:100] if isinstance(found, dict) else ""
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine's own."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

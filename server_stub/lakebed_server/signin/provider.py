@@ -12,6 +12,7 @@ import jwt
 
 from lakebed_server.settings.schema import OidcSettings
 from lakebed_server.signin import outbound
+from lakebed_server.signin.identity import pairs
 from lakebed_server.signin.outbound import OutboundError
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -155,9 +156,3 @@ class Provider:
                 raise OutboundError(f"{metadata['jwks_uri']}: no usable keys: {error}") from None
             self._metadata = metadata
             self._read = self._clock()
-
-
-def pairs(text: str) -> list[tuple[str, str]]:
-    """The pairs of a setting such as `tenant=a,role=b`."""
-    found = [one.partition("=") for one in text.split(",") if one.strip()]
-    return [(name.strip(), value.strip()) for name, _, value in found]

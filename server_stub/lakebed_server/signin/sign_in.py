@@ -20,7 +20,7 @@ from lakebed_server.auth.tokens import Token
 from lakebed_server.settings.schema import OidcSettings
 from lakebed_server.signin import identity, state
 from lakebed_server.signin.identity import GroupRules, Identity
-from lakebed_server.signin.provider import Provider, pairs
+from lakebed_server.signin.provider import Provider
 from lakebed_server.signin.state import Code, Program, State
 from lakebed_server.vocabulary import RequestError
 
@@ -105,12 +105,10 @@ class SignIn:
         sent = claims.get(self.settings.groups_claim, [])
         values = sent.split(",") if isinstance(sent, str) else sent if isinstance(sent, list) else []
         names = [str(value).strip() for value in values][:1000]
-        known = dict(pairs(self.settings.groups_map))
-        return tuple(known[name] for name in names if name in known) if known else tuple(names)
+        return identity.mapped(self.settings.groups_map, names)
 
     def _rules(self) -> GroupRules:
-        defaults = tuple(one.strip() for one in self.settings.default_groups.split(",") if one.strip())
-        return GroupRules(always=self.settings.groups_sync == "always", defaults=defaults)
+        return identity.rules(self.settings.groups_sync, self.settings.default_groups)
 
 
 def _now() -> int:

@@ -27,7 +27,12 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
         raise bad_request("body: required")
     now = int(time.time())
     call.claimed_key_id = body.access_key_id
-    token = await call.services.authenticator.log_in(body.access_key_id, body.secret_access_key, now, call.client)
+    authenticator, check_password = call.services.authenticator, call.services.check_password
+    pair = (body.access_key_id, body.secret_access_key)
+    if check_password is not None and await authenticator.find(body.access_key_id) is None:
+        token = await check_password(*pair, call.client)
+    else:
+        token = await authenticator.log_in(*pair, now, call.client)
     call.user = token.user
     given = models.AuthenticationToken(token=token.text, token_expiration=token.expires)
     return json(200, given, (_cookie(call, token.text, token.expires - now),))

@@ -55,6 +55,7 @@ async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: mode
 
 async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
     """getSetupState. The first start sets everything up, so the answer does not change."""
+    has_passwords = call.services.check_password is not None
     signs_in = call.services.exchange_code is not None
     login = models.LoginConfig(
         RBAC="none" if call.services.permissions is None else "internal",
@@ -62,9 +63,13 @@ async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
         login_url_method="select" if signs_in else "none",
         login_cookie_names=[cookie_name(https=call.https)],
         logout_url="/logout" if signs_in else "",
-        username_ui_placeholder="Access Key ID",
-        password_ui_placeholder="Secret Access Key",  # noqa: S106
-        login_failed_message="The access key id or the secret access key is wrong.",
+        username_ui_placeholder="User name" if has_passwords else "Access Key ID",
+        password_ui_placeholder="Password" if has_passwords else "Secret Access Key",
+        login_failed_message=(
+            "The user name or the password is wrong."
+            if has_passwords
+            else "The access key id or the secret access key is wrong."
+        ),
     )
     return json(200, models.SetupState(state="initialized", comm_prefs_missing=False, login_config=login))
 
