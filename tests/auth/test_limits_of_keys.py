@@ -6,8 +6,10 @@ import base64
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import lakebed
 import msgspec
 import pytest
 from lakebed_auth import arn, builtin, statements_to_json
@@ -19,6 +21,7 @@ from lakebed_server.vocabulary import StartError
 
 from tests.auth.people import NOW, People, allow, deny
 from tests.server.support import Answer
+from tests.support.server import RunningServer, running_server
 
 KEYS = "/auth/users/{}/credentials"
 READ_LAKE = statements_to_json(builtin.read_only("lake"))
@@ -176,6 +179,21 @@ def test_a_policy_holds_where_every_user_is_the_administrator(people: People) ->
     assert people("admin", "GET", "/repositories/other").status == 200
 
 
+def test_a_policy_also_narrows_what_belongs_to_the_user(people: People) -> None:
+    """The creator of a workspace needs no permission for it, and a user none to end its tokens."""
+    people.add("ana", groups=("Developers",))
+    make(people, "ana", {"statement": [allow("fs:ReadRepository")]})
+    workspace = people("ana", "POST", "/repositories/lake/workspaces", {"branch": "main"}).json["id"]
+    target = f"/repositories/lake/workspaces/{workspace}"
+    assert people("key", "GET", target).status == 403
+    assert people("key", "DELETE", target).status == 403
+    assert people("key", "GET", "/repositories/lake/workspaces").status in (200, 403)
+    assert workspace.encode() not in people("key", "GET", "/repositories/lake/workspaces").body
+    assert workspace.encode() in people("ana", "GET", "/repositories/lake/workspaces").body
+    assert people("key", "POST", "/auth/logout?everywhere=true").status == 403
+    assert people("ana", "DELETE", target).status == 204
+
+
 def test_the_last_key_without_limits_stays(people: People) -> None:
     people.add("ana", groups=("Developers",))
     first = people.keys["ana"].access_key_id
@@ -248,3 +266,21 @@ def test_an_unknown_key_gets_the_answer_of_a_wrong_secret(people: People) -> Non
     pair = base64.b64encode(b"LKBDNOSUCHKEYNOSUCHK:secret").decode()
     answer = people("admin", "GET", OBJECT, authorization=f"Basic {pair}")
     assert (answer.status, "wrong" in answer.json["message"]) == (401, True)
+
+
+@pytest.mark.slow
+def test_a_server_that_stops_records_the_last_uses(tmp_path: Path) -> None:
+    before = int(time.time())
+    with running_server(tmp_path) as server, connect(server) as lake:
+        made = lake.keys.create()
+        with lakebed.connect(server.endpoint, made.id, made.secret) as other:
+            assert other.user().id == "admin"
+        assert lake.keys.get(made.id).last_used is None
+    with running_server(tmp_path) as server, connect(server) as lake:
+        used = lake.keys.get(made.id).last_used
+        assert used is not None
+        assert before <= used.timestamp() <= time.time()
+
+
+def connect(server: RunningServer) -> lakebed.Lake:
+    return lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key)

@@ -28,10 +28,11 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
     known = None if permissions is None else await permissions.of(call.user)
     if known is None or call.limits.policies:
         known = narrowed(known, call.user, call.limits.policies)
-    branch, spared = plain_branch(asked.branch), asked.owner == call.user and not call.limits.policies
+    spares = not call.limits.policies  # such a key needs permissions also for what belongs to its user
+    branch, spared = plain_branch(asked.branch), spares and asked.owner == call.user
     if asked.workspace and (asked.spares_creator or known.asks_branch):
         workspace = await call.engine.workspaces.get(repository, asked.workspace)
-        branch, spared = workspace.branch, asked.spares_creator and workspace.creator == call.user
+        branch, spared = workspace.branch, spares and asked.spares_creator and workspace.creator == call.user
     elif asked.ref and not branch and known.asks_branch:
         branch = await _branch_of(call, repository, asked.ref)
     context = Context(

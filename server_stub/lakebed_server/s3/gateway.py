@@ -74,6 +74,8 @@ class Gateway:
         def admit(caller: Caller) -> None:
             base.user = base.committer = caller.user
             base.limits, base.source = caller.limits, caller.source
+            if caller.access_key_id:  # of a temporary key, the key that asked for it: logs can name that one
+                base.claimed_key_id = caller.access_key_id
             scope[WITH_KEY] = True
             self._admission.enter()
             base.counted = True

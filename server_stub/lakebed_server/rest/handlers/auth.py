@@ -58,6 +58,8 @@ async def logout(call: Call, p: ops.LogoutParams) -> Reply:
     """logout."""
     authenticator, now = call.services.authenticator, int(time.time())
     if p.everywhere is True:
+        if call.limits.policies:
+            raise RequestError("permission_denied", "a key with a policy does not end the tokens of other keys")
         await authenticator.log_out_everywhere(call.user, now)
     else:
         await authenticator.log_out(call.headers, now, https=call.https)
