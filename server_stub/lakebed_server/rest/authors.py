@@ -36,6 +36,13 @@ async def commit_as(call: Call, repository: str, branch: str, author: str | Unse
         call.committer = user.email or user.id
 
 
+async def commit_workspace_as(call: Call, repository: str, workspace: str, author: str | UnsetType) -> None:
+    """As `commit_as`, for the commit of a workspace to its branch."""
+    if author is not UNSET:
+        branch = (await call.engine.workspaces.get(repository, workspace)).branch
+        await commit_as(call, repository, branch, author)
+
+
 def metadata(call: Call, sent: dict[str, str] | UnsetType) -> dict[str, str]:
     """The metadata of a commit. Raises RequestError (400) if the client sends the key that the server sets."""
     given = {} if sent is UNSET else sent

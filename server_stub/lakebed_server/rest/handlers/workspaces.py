@@ -145,9 +145,7 @@ async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: mo
 
 async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: models.WorkspaceCommit) -> Reply:
     """commitWorkspace."""
-    if body.author is not UNSET:
-        branch = (await call.engine.workspaces.get(p.repository, p.workspace)).branch
-        await authors.commit_as(call, p.repository, branch, body.author)
+    await authors.commit_workspace_as(call, p.repository, p.workspace, body.author)
     request = AdvanceRequest(
         committer=call.committer,
         message=serializers.text(body.message),
