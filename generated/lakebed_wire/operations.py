@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ab4c1e3d1c35a372eaad115745ab09c2b99d193a0bd01531ba9970508c6fa217"
+SPEC_DIGEST: Final = "cd45e9685cb17e40663d8816f7dd87de20d6582d4b79542c0d561f07bacbb32f"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -1,4 +1,4 @@
-"""The access history: who read, wrote and was refused what, as rows in the bucket of the repository."""
+"""The access history: reads, writes and refusals with their users, as rows in the bucket of the repository."""
 
 from __future__ import annotations
 

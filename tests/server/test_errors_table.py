@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.vocabulary import errors
+from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator, Caller
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Token
@@ -121,7 +122,7 @@ REASONS = {
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
-        *("getObjects", "getArchive"),
+        *("getObjects", "getArchive", "getAccessHistory"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),
     ),
@@ -199,6 +200,8 @@ def provoke(scene: Scene, name: str, status: int) -> Answer:
         return directory_errors.provoke((status in (400, 401) and wrong(request, status)) or request, status)
     if name == "exchangeSignInCode" and status not in (400, 403):
         return exchanging(request, status)
+    if name == "getAccessHistory" and status not in (400, 401):
+        return reading_history(request, status)
     if name == "logout" and status != 400:
         request = request.asks("everywhere=true")
     if (name, status) == ("deleteCredentials", 409):
@@ -251,6 +254,13 @@ def exchanging(request: Request, status: int) -> Answer:
 
     plain = services(FakeEngine())
     return sent(create_app(replace(plain, exchange_code=None if status == 501 else exchange)), request)
+
+
+def reading_history(request: Request, status: int) -> Answer:
+    """The answer of a server whose engine fails with what has this status. For 501 it records no access history."""
+    engine = FakeEngine() if status == 501 else FailingEngine(RAISED[status])
+    history = None if status == 501 else Recorder(engine)
+    return sent(create_app(replace(services(engine), history=history)), request)
 
 
 class Refusing(Authenticator):

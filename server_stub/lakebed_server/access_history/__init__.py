@@ -1,1 +1,1 @@
-"""The access history: who read, wrote, listed or was refused what."""
+"""The access history: the reads, writes, lists and refusals of each repository, with their users."""

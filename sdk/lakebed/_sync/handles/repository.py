@@ -56,7 +56,7 @@ class Repository(RepositoryBase):
         operation: str = "",
         refused: bool = False,
     ) -> pa.Table:
-        """Return who read, wrote or was refused what, as a table with the columns of docs/audit.md, ordered by time.
+        """Return the reads, writes and refusals with their users: a table with the columns of docs/audit.md, by time.
 
         `since` is by default a week before `until`, which is by default now. A time without zone is local time. `path`
         is the beginning of the paths. The caller needs `audit:ReadEvents` on the repository.

@@ -1,4 +1,4 @@
-"""`lakebed history`: who read, wrote or was refused what."""
+"""`lakebed history`: the reads, writes and refusals of a repository, with their users."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def history(
     until: datetime | None,
     limit: int | None,
 ) -> None:
-    """Show who read, wrote or was refused what in a repository, oldest first. Needs `audit:ReadEvents`.
+    """Show the reads, writes and refusals of a repository, with their users, oldest first. Needs `audit:ReadEvents`.
 
     \b
     Example: lakebed history sales --path orders/ --user ana --since 7d
