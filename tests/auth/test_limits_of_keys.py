@@ -194,6 +194,18 @@ def test_a_policy_also_narrows_what_belongs_to_the_user(people: People) -> None:
     assert people("ana", "DELETE", target).status == 204
 
 
+def test_a_question_about_the_own_user_counts_the_policy_of_the_key(people: People) -> None:
+    people.add("ana", groups=("Developers",))
+    make(people, "ana", {"statement": READ_LAKE})
+    question = {"action": "fs:WriteObject", "resource": arn.object_("lake", "x")}
+    answer = people("key", "POST", "/auth/simulate", question).json
+    assert (answer["allowed"], answer["effect"]) == (False, "neutral")
+    assert answer["reason"].endswith("but the policy of this access key does not allow it")
+    assert people("ana", "POST", "/auth/simulate", question).json["allowed"]
+    question["action"] = "fs:ReadObject"
+    assert people("key", "POST", "/auth/simulate", question).json["allowed"]
+
+
 def test_the_last_key_without_limits_stays(people: People) -> None:
     people.add("ana", groups=("Developers",))
     first = people.keys["ana"].access_key_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lakebed_auth import Context, Decision, PolicyError, arn
+from lakebed_auth import Compiled, Context, Decision, PolicyError, arn
 from lakebed_auth.actions import KNOWN_ACTIONS, suggestion
 
 from lakebed_server.access.administrators import compiled
@@ -19,8 +19,13 @@ class Explained(NamedTuple):
     reason: str
 
 
-async def explain(directory: Directory, user: str, action: str, resource: str, context: Context) -> Explained:
-    """Decide as for a request of this user. Raises RequestError: 400, 404."""
+async def explain(
+    directory: Directory, user: str, action: str, resource: str, context: Context, of_key: Compiled | None = None
+) -> Explained:
+    """Decide as for a request of this user. Raises RequestError: 400, 404.
+
+    `of_key`: the rights of the access key that asks about its own user, if it has a policy.
+    """
     if action not in KNOWN_ACTIONS:
         raise bad_request(f"body action: no operation needs {action!r}: {suggestion(action, KNOWN_ACTIONS)}")
     try:
@@ -31,7 +36,14 @@ async def explain(directory: Directory, user: str, action: str, resource: str, c
         return Explained(Decision("denied"), f"user {user!r} is disabled")
     policies = compiled(await directory.effective_policies(user), user)
     decision = policies.decide(action, resource, context)
-    return Explained(decision, _reason(decision, f"{action} on {arn.short(resource)}"))
+    asked = f"{action} on {arn.short(resource)}"
+    if of_key is not None and decision.effect == "allowed":
+        narrowed = of_key.decide(action, resource, context)
+        if narrowed.effect != "allowed":
+            return Explained(
+                narrowed, f"the policies of the user allow {asked}, but the policy of this access key does not"
+            )
+    return Explained(decision, _reason(decision, asked))
 
 
 def _reason(decision: Decision, asked: str) -> str:

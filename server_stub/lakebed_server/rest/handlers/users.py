@@ -116,5 +116,6 @@ async def simulate(call: Call, p: ops.SimulateParams, body: models.Simulation) -
     )
     if user != call.user and call.rights is not None:
         call.rights.require(Need(Auth.READ_USER, arn.user(user)))
-    explained = await simulation.explain(directory(call), user, body.action, body.resource, context)
+    of_key = call.rights.policies if call.rights is not None and call.limits.policies and user == call.user else None
+    explained = await simulation.explain(directory(call), user, body.action, body.resource, context, of_key)
     return json(200, identities.explained(explained))
