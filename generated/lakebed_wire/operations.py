@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "cd45e9685cb17e40663d8816f7dd87de20d6582d4b79542c0d561f07bacbb32f"
+SPEC_DIGEST: Final = "f69faaacc3c05835989eaaa1f51dd5ebc396c962729c4a03753a3307f6fe2eac"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

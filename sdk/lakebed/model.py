@@ -374,8 +374,8 @@ class TemporaryKey:
 class LoginSession:
     """An open session of `lakebed login`, of a browser, or of a token of an access key.
 
-    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`. `address` and
-    `user_agent` are those of the client at the sign-in.
+    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap`, `saml` or `workload`.
+    `address` and `user_agent` are those of the client at the sign-in.
     """
 
     COLUMNS: ClassVar[Columns] = (

@@ -18,7 +18,8 @@ class UserSession:
         id (str): Its id.
         creation_date (int): Time of the sign-in (Unix seconds).
         expiration (int): The latest end (Unix seconds).
-        source (str): How the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`.
+        source (str): How the user signed in: `token` with an access key, otherwise `oidc`, `ldap`, `saml` or
+            `workload`.
         address (str): The network address of the client at the sign-in.
         user_agent (str): The user agent of the client at the sign-in.
     """

@@ -194,10 +194,12 @@ class Authenticator:
         await self.sessions.add(user.id, OpenSession(token.session, now, token.expires, "token", *client))
         return token
 
-    async def sign_in(self, user: User, source: Source, now: int, client: SignInClient = UNKNOWN) -> Token:
-        """A token for a user whom a provider has identified."""
+    async def sign_in(
+        self, user: User, source: Source, now: int, client: SignInClient = UNKNOWN, limit: int | None = None
+    ) -> Token:
+        """A token for a user whom a provider has identified. `limit`: seconds of the session, if it has its own."""
         key, _ = await self._store.current()
-        session = tokens.begin_session(user, source, now, self._session_limit)
+        session = tokens.begin_session(user, source, now, self._session_limit if limit is None else limit)
         await self.sessions.add(user.id, OpenSession(session.id, now, session.ends, source, *client))
         return tokens.issue_signed_in(key, session, now, self._login_duration)
 

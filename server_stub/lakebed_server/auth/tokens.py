@@ -19,7 +19,7 @@ from lakebed_server.auth.credentials import Opened
 from lakebed_server.auth.records import Limits, User
 from lakebed_server.auth.secret_key import SecretKey
 
-Source = Literal["key", "token", "oidc", "ldap", "saml"]
+Source = Literal["key", "token", "oidc", "ldap", "saml", "workload"]
 """How a user signed in."""
 
 SIGNED_IN = "signed-in."
@@ -42,8 +42,9 @@ class Token(NamedTuple):
 class Session(NamedTuple):
     """The content of a token. `generation` is that of its user. `expires` is in Unix seconds.
 
-    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap` or `saml`. `ends`: when the
-    session ends, which is later than the token if the token can be renewed. `limits`: those of the access key.
+    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap`, `saml` or `workload`.
+    `ends`: when the session ends, which is later than the token if the token can be renewed. `limits`: those of the
+    access key.
     """
 
     id: str
@@ -130,7 +131,7 @@ def read(text: str, opened: Opened) -> Session | None:
 def read_signed_in(text: str, key: SecretKey) -> Session | None:
     """The session of a token without an access key. None when the token is forged, damaged or expired."""
     claims = _claims(text, key.derive("sign-in tokens"))
-    if claims is None or claims.get("src") not in ("oidc", "ldap", "saml") or "session_end" not in claims:
+    if claims is None or claims.get("src") not in ("oidc", "ldap", "saml", "workload") or "session_end" not in claims:
         return None
     return Session(claims["jti"], claims["sub"], "", claims["exp"], claims["gen"], claims["session_end"], claims["src"])
 

@@ -14,7 +14,7 @@ from lakebed_engine.engine import Engine
 from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
-from lakebed_server.auth.records import LONGEST_ID, Limits
+from lakebed_server.auth.records import LONGEST_ID, Limits, User
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Source, Token
 from lakebed_server.http.body import RequestBody
@@ -30,6 +30,7 @@ _process = secrets.token_hex(6)
 _count = itertools.count(1)
 
 
+IdentifyWorkload = Callable[[str], Awaitable[User]]
 PasswordCheck = Callable[[str, str, SignInClient], Awaitable[Token]]
 ExchangeCode = Callable[[str, str, SignInClient], Awaitable[Token]]
 
@@ -59,7 +60,8 @@ class Services:
 
     `permissions` is None with `auth.mode: single`: every user is the administrator. `history`: the access history, if
     it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
-    `check_password`: returns the token for a user name and a password; None without LDAP.
+    `check_password`: returns the token for a user name and a password; None without LDAP. `identify_workload`: returns
+    the user of a token of a CI system or cluster; None without rules.
     """
 
     engine: Engine
@@ -72,6 +74,7 @@ class Services:
     exchange_code: ExchangeCode | None = None
     history: Recorder | None = None
     check_password: PasswordCheck | None = None
+    identify_workload: IdentifyWorkload | None = None
 
 
 class Accessed:

@@ -34,6 +34,7 @@ from lakebed_server.s3.gateway import Gateway
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.signin.pages import SignInPages
 from lakebed_server.signin.sign_in import SignIn
+from lakebed_server.signin.token_endpoint import TokenEndpoint
 from lakebed_server.vocabulary import Receive, Scope, Send
 
 log = logging.getLogger("lakebed.server")
@@ -131,12 +132,14 @@ def create_app(
     async def unknown(_: Request, __: Exception) -> Response:
         return _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
 
+    identify = services.identify_workload
     site = Starlette(
         routes=[
             Route("/", page),
             Route(HEALTH, health),
             Route("/openapi.json", _spec),
             *(() if sign_in is None else SignInPages(services, sign_in).routes()),
+            *(() if identify is None else TokenEndpoint(services, identify).routes()),
         ],
         exception_handlers={404: unknown},
         lifespan=lambda _: life(),

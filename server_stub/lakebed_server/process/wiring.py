@@ -37,6 +37,7 @@ from lakebed_server.process import data_directory
 from lakebed_server.settings.schema import PostgresSettings, Settings
 from lakebed_server.signin.ldap import PasswordSignIn
 from lakebed_server.signin.sign_in import SignIn
+from lakebed_server.signin.workloads import Workloads
 from lakebed_server.vocabulary import SettingError, StartError
 
 
@@ -107,6 +108,9 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     check_password = None
     if permissions is not None and settings.auth.ldap.server:
         check_password = PasswordSignIn(settings.auth.ldap, kv, authenticator, permissions).sign_in
+    identify_workload = None
+    if permissions is not None and settings.auth.workloads.rules:
+        identify_workload = Workloads(settings.auth.workloads, permissions).identify
     history = Recorder(engine) if settings.history.enabled else None
     services = Services(
         engine,
@@ -118,6 +122,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         permissions,
         exchange_code=exchange,
         check_password=check_password,
+        identify_workload=identify_workload,
         history=history,
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")

@@ -1,6 +1,7 @@
 """The part of Amazon's Security Token Service that S3 clients use: temporary access keys by `POST /` with a form.
 
-`GetSessionToken` gives keys to the owner of an access key. Answers and errors have the XML of that service.
+`GetSessionToken` gives keys to the owner of an access key, and `AssumeRoleWithWebIdentity` to a workload
+with a token of its platform. Answers and errors have the XML of that service.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from lakebed_engine.vocabulary.errors import EngineError
 
 from lakebed_server.auth import temporary_keys
 from lakebed_server.auth.authenticate import Caller
+from lakebed_server.auth.temporary_keys import TemporaryKey
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply
 from lakebed_server.s3.requests.call import S3Call
@@ -57,11 +59,7 @@ async def _answer(call: S3Call, keys: Keys, clock: Clock, admit: Callable[[Calle
     action = form.get("Action", "")
     call.base.operation = f"sts:{action[:64]}"
     if action == "AssumeRoleWithWebIdentity":
-        raise S3Error(
-            "NotImplemented",
-            "AssumeRoleWithWebIdentity is not here yet: use an access key of a service account, or sign in with "
-            "`lakebed login`, and get temporary keys with GetSessionToken or `lakebed key temporary`.",
-        )
+        return await _assume_role(call, keys, form, admit)
     caller = await v4.by_header_of_form(call, keys, _authorization(call), body, "sts", clock())
     admit(caller)
     if call.base.services.permissions is not None:
@@ -71,15 +69,42 @@ async def _answer(call: S3Call, keys: Keys, clock: Clock, admit: Callable[[Calle
     if b"x-amz-security-token" in call.headers:
         raise S3Error("AccessDenied", "Cannot call GetSessionToken with temporary keys: use an access key.")
     made = await keys.temporary.issue(caller, _seconds(form), "", int(time.time()))
-    credentials = (
+    return _answered(call, action, _credentials(made))
+
+
+async def _assume_role(call: S3Call, keys: Keys, form: dict[str, str], admit: Callable[[Caller], None]) -> Reply:
+    """Temporary keys for the token of a CI system or cluster. The rules choose the user, not the role."""
+    identify = call.base.services.identify_workload
+    if identify is None:
+        raise S3Error("NotImplemented", "This server has no auth.workloads.rules: it accepts no web identity tokens.")
+    if "Policy" in form:
+        raise S3Error("NotImplemented", "A Policy is not supported here: limit the user of the rule instead.")
+    try:
+        user = await identify(form.get("WebIdentityToken", ""))
+    except RequestError as error:
+        code = "IDPCommunicationError" if error.kind == "store_unavailable" else "InvalidIdentityToken"
+        raise S3Error(code, error.message) from None
+    caller = Caller(user.id, "", "workload")
+    admit(caller)
+    made = await keys.temporary.issue(caller, _seconds(form), "", int(time.time()))
+    role = tag("Arn", f"arn:aws:sts:::assumed-role/{user.id}") + tag("AssumedRoleId", user.id)
+    inner = _credentials(made) + f"<AssumedRoleUser>{role}</AssumedRoleUser>"
+    return _answered(call, "AssumeRoleWithWebIdentity", inner)
+
+
+def _credentials(made: TemporaryKey) -> str:
+    inner = (
         tag("AccessKeyId", made.access_key_id)
         + tag("SecretAccessKey", made.secret_access_key)
         + tag("SessionToken", made.token)
         + tag("Expiration", iso_date(made.expires))
     )
-    result = f"<GetSessionTokenResult><Credentials>{credentials}</Credentials></GetSessionTokenResult>"
+    return f"<Credentials>{inner}</Credentials>"
+
+
+def _answered(call: S3Call, action: str, inner: str) -> Reply:
     metadata = f"<ResponseMetadata>{tag('RequestId', call.base.request_id)}</ResponseMetadata>"
-    return _xml(200, "GetSessionTokenResponse", result + metadata)
+    return _xml(200, f"{action}Response", f"<{action}Result>{inner}</{action}Result>{metadata}")
 
 
 def _authorization(call: S3Call) -> bytes:

@@ -37,6 +37,8 @@ STATUS: Final[dict[str, int]] = {
     "InvalidRange": 416,
     "InvalidRequest": 400,
     "InvalidToken": 400,
+    "InvalidIdentityToken": 400,
+    "IDPCommunicationError": 400,
     "InvalidURI": 400,
     "KeyTooLongError": 400,
     "MalformedTrailerError": 400,

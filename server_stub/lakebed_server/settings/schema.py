@@ -220,6 +220,18 @@ class LdapSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadSettings:
+    """Tokens of CI systems and clusters that are exchanged for tokens of this server."""
+
+    audience: str = _setting("", TEXT, "the audience that these tokens must have, such as the address of this server")
+    rules: str = _setting(
+        "",
+        TEXT,
+        "the user of a token: `ISSUER CLAIM=PATTERN -> USER`, `;` between rules; empty: no exchange",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings:
     """Authentication."""
 
@@ -242,6 +254,7 @@ class AuthSettings:
     session_limit: float = _setting(30 * 24 * 3600.0, DURATION, "how long after a sign-in its token can be renewed")
     oidc: OidcSettings = field(default_factory=OidcSettings)
     ldap: LdapSettings = field(default_factory=LdapSettings)
+    workloads: WorkloadSettings = field(default_factory=WorkloadSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
