@@ -40,9 +40,7 @@ async def explain(
     if of_key is not None and decision.effect == "allowed":
         narrowed = of_key.decide(action, resource, context)
         if narrowed.effect != "allowed":
-            return Explained(
-                narrowed, f"the policies of the user allow {asked}, but the policy of this access key does not"
-            )
+            return Explained(narrowed, f"the user may do {asked}, but the policy of this access key does not allow it")
     return Explained(decision, _reason(decision, asked))
 
 
