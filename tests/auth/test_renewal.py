@@ -63,6 +63,21 @@ def test_every_client_sends_the_token(server: LakebedServer) -> None:
     assert asyncio.run(ask()) == "admin"
 
 
+def test_an_unpickled_workspace_uses_the_connection_of_its_session(server: LakebedServer) -> None:
+    first, second = token_of(new_session()), token_of(new_session())
+    with (
+        lakebed.connect(server.endpoint, token=first) as lake,
+        lakebed.connect(server.endpoint, token=second) as other,
+    ):
+        lake.repository("pickled").create("mem://pickled")
+        for one in (lake, other):
+            workspace = one.repository("pickled").branch("main").workspace().create()
+            text = pickle.dumps(workspace)
+            assert first.encode() not in text
+            assert second.encode() not in text
+            assert pickle.loads(text).repository.branch("main")._transport is one._transport
+
+
 def test_the_sdk_renews_a_token_after_half_of_its_life_and_stores_it(server: LakebedServer, file: Path) -> None:
     session = new_session(age=7 * HOUR)
     old = token_of(session, age=7 * HOUR)

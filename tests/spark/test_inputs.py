@@ -158,6 +158,16 @@ def test_serialized_access_shows_no_secret(lake: lakebed.Lake, main: lakebed.Bra
     assert place.folder == "a/b/"
 
 
+def test_the_token_of_a_sign_in_goes_to_executors_and_is_not_shown(lake: lakebed.Lake) -> None:
+    token = lake.session_token().token
+    with lakebed.connect(lake.settings.endpoint, token=token) as signed_in:
+        access = pickle.loads(pickle.dumps(lakebed_spark.Access.of(signed_in)))
+        assert (access.token, access.access_key_id, access.secret_access_key) == (token, None, None)
+        assert token not in f"{access!r} {access}"
+        assert access.settings().token == token
+        assert access.connect().user() == lake.user()
+
+
 def test_a_process_prefers_its_own_configuration(server: RunningServer, lake: lakebed.Lake) -> None:
     told = lakebed_spark.Access.of(lake)
     code = "import pickle, sys; a = pickle.loads(bytes.fromhex(sys.argv[1])); s = a.settings(); " + (
