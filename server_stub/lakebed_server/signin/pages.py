@@ -107,7 +107,7 @@ class SignInPages:
             if program.port:
                 query = urlencode({"code": code, "state": program.state})
                 return RedirectResponse(f"http://127.0.0.1:{program.port}/?{query}", 302, headers=_HEADERS)
-            text = f"You are signed in as {user.id}. Paste this code into your own terminal, and give it to no other person:"
+            text = f"You are signed in as {user.id}. Paste this code into your terminal; give it to no other person:"
             return _page(text, 200, code)
         agent = request.headers.get("user-agent", "")[:_LONGEST_AGENT]
         client = SignInClient(client_of(request.scope, self._services.proxies).address, agent)
