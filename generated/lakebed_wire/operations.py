@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f69faaacc3c05835989eaaa1f51dd5ebc396c962729c4a03753a3307f6fe2eac"
+SPEC_DIGEST: Final = "d8508b93502360e9be98d62742f12c23c5084164258fa17149fc72b12e0bcef9"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -17,6 +17,7 @@ from lakebed_server.signin import ldap
 from lakebed_server.vocabulary import SettingError
 from lakebed_testing import LakebedServer
 
+from tests.cli.support import Command
 from tests.support.certificates import make_pair
 from tests.support.slapd import BASE, SERVICE, SERVICE_PASSWORD, Slapd, running_slapd
 
@@ -228,3 +229,16 @@ def test_tls_begins_before_the_password_and_checks_the_certificate(tmp_path: Pat
         ):
             with lakebed_testing.server(settings) as server:
                 assert log_in(server, "ana", PASSWORD).status_code == expected
+
+
+def test_the_command_signs_in_with_a_password(server: LakebedServer, tmp_path: Path) -> None:
+    file = tmp_path / "lakebed.yaml"
+    run = Command({"LAKEBED_CONFIG_FILE": str(file), "HOME": str(tmp_path)})
+    file.write_text("")
+    wrong = run("login", server.endpoint, "--user", "ana", stdin=b"wrong\n", code=None)
+    assert "the user name or the password is wrong" in wrong.err
+    assert file.read_text() == ""
+    said = run("login", server.endpoint, "--user", "ana", stdin=PASSWORD.encode() + b"\n")
+    assert said.text == f"You are signed in to {server.endpoint} as ana.\n"
+    assert PASSWORD not in file.read_text()
+    assert "ldap  127.0.0.1" in run("session", "list").text

@@ -202,6 +202,8 @@ def provoke(scene: Scene, name: str, status: int) -> Answer:
         return exchanging(request, status)
     if name == "getAccessHistory" and status not in (400, 401):
         return reading_history(request, status)
+    if (name, status) == ("login", 409):
+        return with_password_of_another(request)
     if name == "logout" and status != 400:
         request = request.asks("everywhere=true")
     if (name, status) == ("deleteCredentials", 409):
@@ -261,6 +263,15 @@ def reading_history(request: Request, status: int) -> Answer:
     engine = FakeEngine() if status == 501 else FailingEngine(RAISED[status])
     history = None if status == 501 else Recorder(engine)
     return sent(create_app(replace(services(engine), history=history)), request)
+
+
+def with_password_of_another(request: Request) -> Answer:
+    """The answer of a server with LDAP, when the user of this name came from another source."""
+
+    async def check(name: str, password: str, client: SignInClient) -> Token:
+        raise RequestError("already_exists", "there is a user without this identity")
+
+    return sent(create_app(replace(services(FakeEngine()), check_password=check)), request)
 
 
 class Refusing(Authenticator):

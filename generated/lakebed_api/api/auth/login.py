@@ -62,6 +62,11 @@ def _parse_response(
 
         return response_403
 
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
     if response.status_code == 429:
         response_429 = Error.from_dict(response.json())
 
@@ -107,7 +112,8 @@ def sync_detailed(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret.
+    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
+    LDAP, a user name and a password have the same fields: 409 when another user has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -139,7 +145,8 @@ def sync(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret.
+    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
+    LDAP, a user name and a password have the same fields: 409 when another user has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -166,7 +173,8 @@ async def asyncio_detailed(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret.
+    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
+    LDAP, a user name and a password have the same fields: 409 when another user has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -196,7 +204,8 @@ async def asyncio(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret.
+    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
+    LDAP, a user name and a password have the same fields: 409 when another user has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
