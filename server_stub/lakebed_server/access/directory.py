@@ -226,7 +226,7 @@ class Directory:
             await administrators.require_one(tx)
             return stored
 
-        return await change(self._kv, f"granting {policy.id!r}", make)
+        return await change(self._kv, f"granting {policy.id!r} to {holder.kind} {holder.id!r}", make)
 
     async def revoke(self, holder: Holder, levels: Iterable[str]) -> None:
         """Detach the policies of grants. Raises RequestError (404 if none is attached, 409)."""
