@@ -129,3 +129,16 @@ def test_a_group_gives_its_rights_as_long_as_it_is_there(people: People) -> None
     people.permissions.forget()
     assert people("ana", "GET", REPO).status == 403
     assert [group.id for group in people.run(people.directory.groups_of("ana", "", "", 10))[0]] == []
+
+
+def test_a_copy_is_read_on_the_branch_of_its_source(people: People) -> None:
+    people("admin", "POST", f"{REPO}/branches", {"name": "dev-1", "source": "main"})
+    people.put("a")
+    people.put("a", branch="dev-1")
+    people.add("ana", allow("fs:ReadObject", "fs:WriteObject", StringLike={"fs:Branch": ["dev-*"]}))
+    copy = f"{REPO}/branches/dev-1/objects/copy?dest_path=b"
+    assert people("ana", "POST", copy, {"src_path": "a"}).status == 201
+    refused = people("ana", "POST", copy, {"src_path": "a", "src_ref": "main"})
+    assert refused.json["message"] == "needs fs:ReadObject on repository/lake/object/a"
+    assert people.s3("ana", "PUT", "/lake/dev-1/c", x_amz_copy_source="/lake/main/a").status == 403
+    assert people.s3("ana", "PUT", "/lake/dev-1/c", x_amz_copy_source="/lake/dev-1/a").status == 200

@@ -24,6 +24,14 @@ class Everything(NamedTuple):
     prefix: str = ""
 
 
+class Source(NamedTuple):
+    """An object that the request copies. It must be allowed to read it, on the branch of its own ref."""
+
+    repository: str
+    ref: str
+    path: str
+
+
 class Asked(NamedTuple):
     """The permissions that a request needs.
 
@@ -40,6 +48,7 @@ class Asked(NamedTuple):
     owner: str = ""
     each: tuple[EachPath, ...] = ()
     everything: tuple[Everything, ...] = ()
+    source: Source | None = None
 
 
 NOTHING = Asked()

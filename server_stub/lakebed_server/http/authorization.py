@@ -42,6 +42,11 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
     call.rights = rights = Rights(known.policies, context, known.own)
     if not spared:
         rights.require(asked.needs)
+    if asked.source is not None:
+        source = asked.source
+        read_from = await _branch_of(call, source.repository, source.ref) if known.asks_branch else ""
+        resource = arn.object_(source.repository, source.path)
+        rights.require(Need(Fs.READ_OBJECT, resource, branch=read_from, ref=source.ref))
     for each in asked.each:
         require_paths(call, each.action, each.repository, each.paths)
     for below in asked.everything:

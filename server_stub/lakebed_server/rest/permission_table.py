@@ -12,7 +12,7 @@ from lakebed_auth import AllOf, Need, arn
 from lakebed_auth.actions import Audit, Auth, Branches, Fs
 from lakebed_wire.operations import Operation
 
-from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything
+from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything, Source
 from lakebed_server.http.authorization import plain_branch
 from lakebed_server.rest import serializers
 from lakebed_server.vocabulary import StartError
@@ -124,16 +124,14 @@ def _merge(p: Any, body: Any) -> Asked:
 
 
 def _copy(p: Any, body: Any) -> Asked:
-    source = Need(Fs.READ_OBJECT, arn.object_(p.repository, body.src_path))
-    target = Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.dest_path))
-    return Asked(AllOf(source, target), branch=p.branch, ref=serializers.text(body.src_ref) or p.branch)
+    source = Source(p.repository, serializers.text(body.src_ref) or p.branch, body.src_path)
+    return Asked(Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.dest_path)), branch=p.branch, source=source)
 
 
 def _copy_part(p: Any, body: Any) -> Asked:
-    source = body.copy_source
-    read = Need(Fs.READ_OBJECT, arn.object_(source.repository, source.path), branch="", ref=source.ref)
-    write = Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.path))
-    return Asked(AllOf(read, write), branch=p.branch)
+    sent = body.copy_source
+    source = Source(sent.repository, sent.ref, sent.path)
+    return Asked(Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.path)), branch=p.branch, source=source)
 
 
 def _metadata(p: Any, body: Any) -> Asked:

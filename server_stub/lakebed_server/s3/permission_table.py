@@ -8,7 +8,7 @@ from typing import Final
 from lakebed_auth import AllOf, Need, arn
 from lakebed_auth.actions import Fs
 
-from lakebed_server.access.asked import NOTHING, Asked
+from lakebed_server.access.asked import NOTHING, Asked, Source
 from lakebed_server.s3.operations.copying import SOURCE, source_of
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.vocabulary import StartError
@@ -51,8 +51,7 @@ def _write(call: S3Call) -> Asked:
     if SOURCE not in call.headers:
         return Asked(write, branch=call.ref)
     source = source_of(call)
-    read = Need(Fs.READ_OBJECT, arn.object_(source.repo, source.path), branch="", ref=source.ref)
-    return Asked(AllOf(read, write), branch=call.ref)
+    return Asked(write, branch=call.ref, source=Source(source.repo, source.ref, source.path))
 
 
 def _delete(call: S3Call) -> Asked:
