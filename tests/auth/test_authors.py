@@ -14,8 +14,8 @@ from lakebed_server.auth.records import User
 from lakebed_server.process.app import create_app
 
 from tests.auth.people import NOW, REPO, People, allow
+from tests.server.publishing import FORM, form
 from tests.server.support import Answer
-from tests.server.test_publishing_api import FORM, form
 
 COMMITS = f"{REPO}/branches/main/commits"
 Way = Callable[[People, str, dict[str, Any]], Answer]

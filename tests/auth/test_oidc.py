@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
-import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.auth.provider import CLIENT, CLIENT_SECRET, Claims, Provider, running_provider
+from tests.auth.forged_tokens import Forge, signed_by_another_key, signed_with_the_public_key, unsigned
+from tests.auth.provider import CLIENT, CLIENT_SECRET, Provider, running_provider
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
@@ -161,29 +157,6 @@ def test_an_answer_cannot_be_replayed(browser: httpx.Client, provider: Provider)
     assert browser.get(address).status_code == 200
     again = httpx.get(address, cookies=cookies)
     assert again.status_code == 401
-
-
-Forge = Callable[[Provider, Claims], str]
-
-
-def unsigned(provider: Provider, claims: Claims) -> str:
-    return jwt.encode(claims, "", "none", {"kid": provider.key_id})
-
-
-def signed_with_the_public_key(provider: Provider, claims: Claims) -> str:
-    """HS256 with the bytes of the public key, which a careless verifier takes for the secret."""
-    pem = provider.key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
-    header = base64.urlsafe_b64encode(b'{"alg":"HS256","kid":"one"}').rstrip(b"=")
-    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=")
-    mac = base64.urlsafe_b64encode(hmac.digest(pem, header + b"." + body, "sha256")).rstrip(b"=")
-    return b".".join((header, body, mac)).decode()
-
-
-def signed_by_another_key(provider: Provider, claims: Claims) -> str:
-    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    return jwt.encode(claims, other, "RS256", {"kid": provider.key_id})
 
 
 def changed(**claims: Any) -> Forge:

@@ -18,8 +18,8 @@ from lakebed_server.signin.workloads import read_rules
 from lakebed_server.vocabulary import SettingError
 from lakebed_testing import LakebedServer
 
+from tests.auth.forged_tokens import Forge, signed_by_another_key, signed_with_the_public_key, unsigned
 from tests.auth.provider import Claims, Provider, running_provider
-from tests.auth.test_oidc import Forge, signed_by_another_key, signed_with_the_public_key, unsigned
 
 AUDIENCE = "https://lake.example.com"
 GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"

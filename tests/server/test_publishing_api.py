@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from tests.server.lake import MAIN, REPO, Lake
+from tests.server.publishing import FORM, form, part
 
 BATCH = MAIN + "/objects/batch"
-FORM = "multipart/form-data; boundary=B"
 
 
 @pytest.fixture
@@ -20,21 +19,6 @@ def lake() -> Iterator[Lake]:
     lake("POST", "/repositories", {"name": "lake", "storage_namespace": "mem://lake"}, 201)
     yield lake
     lake.close()
-
-
-def part(name: str, data: bytes, path: str = "") -> bytes:
-    filename = f'; filename="{path}"' if path else ""
-    head = f'--B\r\nContent-Disposition: form-data; name="{name}"{filename}\r\n\r\n'
-    return head.encode() + data + b"\r\n"
-
-
-def form(asked: Any, rows: Mapping[str, bytes | None]) -> bytes:
-    """A form; `asked` is what the part `commit` holds."""
-    raw = asked if isinstance(asked, bytes) else json.dumps(asked).encode()
-    parts = [
-        part("delete", path.encode()) if data is None else part("content", data, path) for path, data in rows.items()
-    ]
-    return b"".join([part("commit", raw), *parts, b"--B--\r\n"])
 
 
 def send(lake: Lake, asked: Any, rows: Mapping[str, bytes | None], expect: int = 201, target: str = BATCH) -> Any:

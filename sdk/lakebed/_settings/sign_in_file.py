@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,7 +64,7 @@ def _change(path: Path, values: Mapping[str, str | None]) -> None:
     wanted = {key: value for key, value in tree.items() if value is not None}
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     for key, value in values.items():
-        lines = [line for line in lines if not re.match(rf"""["']?{key}["']?\s*:""", line)]
+        lines = [line for line in lines if line.partition(":")[0].rstrip().strip("\"'") != key]
         if value is not None:
             lines.append(f"{key}: {json.dumps(value)}")
     text = "\n".join(lines) + "\n"

@@ -58,6 +58,7 @@ CODES: Final[dict[str, str]] = {
     "upload_not_found": "NoSuchUpload",
     "credentials_not_found": "InvalidAccessKeyId",
     "user_not_found": "InvalidRequest",
+    "session_not_found": "InvalidRequest",
     "group_not_found": "InvalidRequest",
     "policy_not_found": "InvalidRequest",
     "membership_not_found": "InvalidRequest",
