@@ -15,6 +15,7 @@ from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 from lakebed_server.access.asked import Asked
 from lakebed_server.access.permissions import Rights, narrowed
 from lakebed_server.access.transaction import ACTOR
+from lakebed_server.access_history.recorder import MOST_ROWS
 from lakebed_server.http.request import Call
 from lakebed_server.vocabulary import RequestError
 
@@ -55,7 +56,7 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
 
 def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]) -> list[bool]:
     """For each path, whether the caller may do this to its object."""
-    call.accessed.paths += paths
+    _note(call, paths)
     if call.rights is None:
         return [True] * len(paths)
     return call.rights.allowed(action, (arn.object_(repository, path) for path in paths))
@@ -64,10 +65,16 @@ def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]
 def require_paths(call: Call, action: str, repository: str, paths: Iterable[str]) -> None:
     """Raise RequestError (403) unless the caller may do this to the objects at all paths."""
     paths = list(paths)
-    call.accessed.paths += paths
+    _note(call, paths)
     if call.rights is not None:
         for path in paths:
             call.rights.require(Need(action, arn.object_(repository, path)))
+
+
+def _note(call: Call, paths: Sequence[str]) -> None:
+    """Note paths for the access history, at most as many as that keeps in memory."""
+    if call.services.history is not None and len(call.accessed.paths) < MOST_ROWS:
+        call.accessed.paths += paths
 
 
 class ObjectRefusedError(EngineError):

@@ -85,17 +85,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         if isinstance(error, EngineError):
             raise StartError(f"cannot open the store: {error.message}") from error
         raise
-    installation = Installation(
-        version=version(),
-        default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
-        local=bool(settings.objects.local.root),
-        memory=_memory(settings),
-        cloud=settings.objects.cloud and cloud_installed(),
-        presign=settings.objects.presign,
-        presign_seconds=int(settings.objects.presign_expiry),
-        share=settings.objects.local.share,
-        imports=tuple(_allowed(settings)),
-    )
+    installation = _installation(settings)
     authenticator = Authenticator(store, settings.auth.login_duration, settings.auth.session_limit)
     spool = Spool(settings.limits.temporary_disk)
     read_ahead = Memory(settings.limits.read_ahead)
@@ -127,6 +117,20 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_in, recorder)
+
+
+def _installation(settings: Settings) -> Installation:
+    return Installation(
+        version=version(),
+        default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
+        local=bool(settings.objects.local.root),
+        memory=_memory(settings),
+        cloud=settings.objects.cloud and cloud_installed(),
+        presign=settings.objects.presign,
+        presign_seconds=int(settings.objects.presign_expiry),
+        share=settings.objects.local.share,
+        imports=tuple(_allowed(settings)),
+    )
 
 
 @contextlib.asynccontextmanager

@@ -108,7 +108,8 @@ class Api:
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
         values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
-        _note_access(call, params)
+        if self._services.history is not None:
+            _note_access(call, params)
         if route.permissions is not None and (self._services.permissions is not None or call.limits.policies):
             asked = route.permissions(*values, *(() if len(values) > 1 else (None,)))
             await authorize(call, asked, getattr(params, "repository", ""))
