@@ -1,6 +1,7 @@
 # One command per intent; CI runs the same ones. `make help` lists them.
 # Needs Python 3.11+ and make, nothing else: every target installs what it uses into .venv. But for `make test`: its
-# tests of az:// run Azurite, and need Node.js 20+ with npm.
+# tests of az:// run Azurite, and need Node.js 20+ with npm; those of the browser need Debian's chromium, which a run as
+# root installs.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -16,6 +17,7 @@ PEERS  := .venv-peers
 # what runs with the lowest version of each dependency that pyproject.toml allows
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
+CHROMIUM := $(VENV)/.chromium
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
 PYTESTS := server faults simulation engine stores sdk crash histories
 simulation_tests := tests/simulation
@@ -32,7 +34,7 @@ ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchma
 # tests that start more of Spark than the one session that the others share
 SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
 ON_DELTA := tests/delta
-ELSEWHERE := tests/spark tests/s3 $(ON_DELTA)
+ELSEWHERE := tests/browser tests/spark tests/s3 $(ON_DELTA)
 # The unit tests run in two jobs, one for each core: these folders, and the others.
 UNIT_ENGINE := tests/engine tests/format tests/conformance tests/simulation
 # What a tier leaves out (pyproject.toml explains the markers). `make soak` leaves out nothing.
@@ -63,7 +65,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -135,17 +137,17 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server s3 schemathesis \
+		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server browser s3 schemathesis \
 		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest browser s3 \
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
-envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready
+envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -166,6 +168,10 @@ generated: $(VENV)/.dev
 
 $(AZURITE): $(VENV)/.dev tests/support/azurite.py
 	$(BIN)/python -m tests.support.azurite
+	@touch $@
+
+$(CHROMIUM): $(VENV)/.dev tests/support/debian.py
+	$(BIN)/python -m tests.support.debian
 	@touch $@
 
 pytest: $(PYTESTS:%=pytest-%) pytest-rest
@@ -195,6 +201,9 @@ spark-shared: $(SPARK)/.classes
 
 spark-apart: $(SPARK)/.classes
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) $(SPARK_APART)
+
+browser: $(CHROMIUM) ## what people do in a browser, by Chromium
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser
 
 s3: $(OLD_BOTO3)/.ready ## the S3 gateway by the clients that people use
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/s3

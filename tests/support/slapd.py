@@ -3,14 +3,11 @@
     with running_slapd(tmp_path, ENTRIES) as slapd:
         slapd.url, slapd.base
 
-The Debian package `slapd` has it. A test that runs as root installs the package, once for the machine. Otherwise the
-test fails and says what to install: it never skips.
+The Debian package `slapd` has it; tests/support/debian.py installs it.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import time
@@ -19,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.debian import program
 from tests.support.waiting import PATIENCE
 
 BASE = "dc=example,dc=com"
@@ -63,15 +61,6 @@ class Slapd(NamedTuple):
     process: subprocess.Popen[bytes]
 
 
-def _program(name: str) -> str:
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
-    if shutil.which(name, path=path) is None and os.geteuid() == 0:
-        subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", "slapd"], check=True, timeout=600)
-    found = shutil.which(name, path=path)
-    assert found is not None, "run as root: apt-get install slapd"
-    return found
-
-
 def free_port() -> int:
     """A port that is free at this moment."""
     with socket.socket() as probe:
@@ -87,12 +76,12 @@ def running_slapd(directory: Path, entries: str, *, tls: str = "", port: int = 0
     configuration = directory / "slapd.conf"
     values = {"directory": directory, "base": BASE, "service": SERVICE, "password": SERVICE_PASSWORD, "tls": tls}
     configuration.write_text(_CONFIGURATION.format(**values))
-    load = [_program("slapadd"), "-f", str(configuration)]
+    load = [program("slapadd", "slapd"), "-f", str(configuration)]
     loaded = subprocess.run(load, input=f"{_ROOT}\n{entries}", capture_output=True, text=True, check=False)
     assert loaded.returncode == 0, loaded.stderr
     url = f"ldap://127.0.0.1:{port}"
     with (directory / "slapd.log").open("wb") as log:
-        command = [_program("slapd"), "-f", str(configuration), "-h", url, "-d", "0"]
+        command = [program("slapd", "slapd"), "-f", str(configuration), "-h", url, "-d", "0"]
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         _wait(port, process, directory / "slapd.log")
