@@ -578,6 +578,17 @@ class ObjectStatsList(Struct, kw_only=True):
     results: list[ObjectStats]
 
 
+class ObjectSearch(Struct, kw_only=True):
+    """
+    One page of a search.
+    """
+
+    pagination: Pagination
+    results: list[ObjectStats]
+    scanned: Annotated[int, Meta(ge=0, le=2147483647)]
+    bound_reached: bool
+
+
 class ObjectsRead(Struct, kw_only=True):
     """
     The objects to read, either `paths` or `prefix`.

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "d8508b93502360e9be98d62742f12c23c5084164258fa17149fc72b12e0bcef9"
+SPEC_DIGEST: Final = "27cc80df332c61bdbc40e686e014b064f66b94edd7c25dc3c4da593117c4eca2"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -756,6 +756,17 @@ class ListObjectsParams(Struct, kw_only=True):
     amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
     delimiter: str | UnsetType = UNSET
     prefix: str | UnsetType = UNSET
+
+
+class SearchObjectsParams(Struct, kw_only=True):
+    """Parameters of searchObjects."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    q: Annotated[str, Meta(min_length=1, max_length=1024)]
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
 
 
 class GetObjectsParams(Struct, kw_only=True):
@@ -2760,6 +2771,28 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="objects",
         summary="List objects in the order of their paths.",
+    ),
+    Operation(
+        operation_id="searchObjects",
+        method="GET",
+        path="/repositories/{repository}/refs/{ref}/objects/search",
+        params=SearchObjectsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+            Parameter("q", "query", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Find objects by a part of their path.",
     ),
     Operation(
         operation_id="getObjects",

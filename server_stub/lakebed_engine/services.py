@@ -35,6 +35,7 @@ from lakebed_engine.operations.multipart import complete as multipart_complete
 from lakebed_engine.operations.multipart import listing, upload
 from lakebed_engine.operations.objects import copy as object_copy
 from lakebed_engine.operations.objects import read, read_many, stage
+from lakebed_engine.operations.objects import search as object_search
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.repository import create as repository_create
@@ -169,6 +170,7 @@ class Objects(Service):
     find_committed = bound(read_many.find_committed)
     locate = bound(read.locate)
     list = bound(read.list_objects)
+    search = bound(object_search.search)
     open = bound(read.open_entry)
     sign_reads = bound(presign.sign_reads)
     addresses = bound(read.addresses)

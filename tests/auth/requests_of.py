@@ -141,6 +141,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "statObject": Sample(READ, "path=a"),
     "getUnderlyingProperties": Sample(READ, "path=a"),
     "listObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,)),
+    "searchObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,), "q=a"),
     "getArchive": Sample(("fs:ListObjects" + ON_REPOSITORY, "fs:ReadObject@object/*")),
     "uploadObject": Sample(WRITE, "path=a", b"x"),
     "uploadObjectPreflight": Sample(WRITE, "path=a"),

@@ -180,7 +180,7 @@ class Request:
         path = TABLE[self.operation].path
         for name, value in {**dict.fromkeys(self.names, SOME), **_PLACES, **dict(self.places)}.items():
             path = path.replace("{" + name + "}", value if "%" in value else quote(value, safe=""))
-        others = {"path": "a", "id": "x"}
+        others = {"path": "a", "id": "x", "q": "a"}
         chosen = "".join(f"&{key}={value}" for key, value in others.items() if f"&{key}=" not in self.query)
         return f"/api/v1{path}?dest_path=b&task_id=x&ref=main{chosen}{self.query}"
 

@@ -122,6 +122,7 @@ REASONS = {
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
+        "searchObjects",
         *("getObjects", "getArchive", "getAccessHistory"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),

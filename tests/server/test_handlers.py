@@ -64,6 +64,7 @@ def test_handlers_call_the_engine_at_most_once_on_each_way() -> None:
             "commit": 2,
             "getObjects": 2,
             "listObjects": 2,
+            "searchObjects": 2,
             "uploadObjects": 2,
             "uploadPartCopy": 2,
         }.get(name, 1)

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .object_head import ObjectHead
     from .object_read_error import ObjectReadError
     from .object_registration import ObjectRegistration
+    from .object_search import ObjectSearch
     from .object_share import ObjectShare
     from .object_shares import ObjectShares
     from .object_shares_result import ObjectSharesResult
@@ -230,6 +231,7 @@ _MODULES = {
     "ObjectHead": "object_head",
     "ObjectReadError": "object_read_error",
     "ObjectRegistration": "object_registration",
+    "ObjectSearch": "object_search",
     "ObjectShare": "object_share",
     "ObjectShares": "object_shares",
     "ObjectSharesResult": "object_shares_result",
@@ -404,6 +406,7 @@ __all__ = (
     "ObjectHead",
     "ObjectReadError",
     "ObjectRegistration",
+    "ObjectSearch",
     "ObjectShare",
     "ObjectShares",
     "ObjectSharesResult",

@@ -200,13 +200,19 @@ def listing(body: Mapping[str, Any], convert_row: Callable[[Mapping[str, Any]], 
 
 
 def _page(items: tuple[T, ...], pagination: Mapping[str, Any], after: str) -> Page[T]:
-    """A page that says that more follows, but not where, must not end the listing silently."""
+    if pagination["has_more"] and not items:
+        raise ProtocolError("a page without results says that more follow: the listing cannot be completed")
+    return Page(items, following(pagination, after))
+
+
+def following(pagination: Mapping[str, Any], after: str) -> str | None:
+    """Where the next page begins. A page that says that more follows, but not where, must not end a listing."""
     if not pagination["has_more"]:
-        return Page(items, None)
-    following = text(pagination["next_offset"])
-    if not items or not following or following == after:
+        return None
+    where = text(pagination["next_offset"])
+    if not where or where == after:
         raise ProtocolError(
-            f"a page of {len(items)} results says that more follow after {following!r}, which leads nowhere: "
-            "the listing cannot be completed"
+            f"a page says that more results follow after {where!r}, which leads nowhere: the listing cannot be "
+            "completed"
         )
-    return Page(items, following)
+    return where

@@ -174,6 +174,18 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     has_more: bool
 
 
+class SearchPage(msgspec.Struct, frozen=True):
+    """A page of a search. `after` is where the next page begins, empty at the end. `scanned`: the paths that were read.
+
+    `bound_reached`: the page ended because one request reads no more paths.
+    """
+
+    items: Sequence[Listed]
+    after: str
+    scanned: int
+    bound_reached: bool = False
+
+
 class ObjectFailure(msgspec.Struct, frozen=True):
     """Why one path of a bulk delete was refused. `kind` is an error kind."""
 

@@ -35,6 +35,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "logCommits": COMPUTE,
     "mergeIntoBranch": COMPUTE,
     "popWorkspace": COMPUTE,
+    "searchObjects": COMPUTE,
     "revertBranch": COMPUTE,
     "revertWorkspace": COMPUTE,
     "stashBranch": COMPUTE,

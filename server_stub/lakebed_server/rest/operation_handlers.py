@@ -130,6 +130,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "headObject": objects.head_object,
     "statObject": objects.stat_object,
     "listObjects": objects.list_objects,
+    "searchObjects": objects.search_objects,
     "uploadObject": objects.upload_object,
     "uploadObjects": objects.upload_objects,
     "deleteObject": objects.delete_object,

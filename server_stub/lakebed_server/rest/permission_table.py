@@ -306,6 +306,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "headObject": _read,
     "statObject": _read,
     "listObjects": _list,
+    "searchObjects": _list,
     "uploadObject": _write,
     "uploadObjects": by_handler,
     "uploadObjectPreflight": _write,

@@ -40,6 +40,11 @@ def pagination(page: records.Page[T], offset_of: Callable[[T], str]) -> models.P
     )
 
 
+def pagination_before(after: str, results: int) -> models.Pagination:
+    """The end of a page whose next page begins after `after`. Empty for the last page."""
+    return models.Pagination(has_more=bool(after), next_offset=after, results=results, max_per_page=MAX_PER_PAGE)
+
+
 def repository(record: records.Repository, directory: str = "") -> models.Repository:
     """A repository. `directory`: the directory of its data, for clients that may know it."""
     return models.Repository(

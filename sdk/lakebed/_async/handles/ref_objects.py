@@ -212,6 +212,29 @@ class RefObjects(Shown):
             limit=limit,
         )
 
+    def find(
+        self, text: str, prefix: str = "", after: str = "", limit: int | None = None
+    ) -> Listing[ObjectInfo | CommonPrefix]:
+        """List the objects whose path contains a text, behind `prefix`. Upper and lower case are the same.
+
+            for entry in main.find("2026-11", "orders/"):
+                print(entry.path)
+
+        The server reads all paths below the prefix, a bounded number in each request. So a search in a large
+        repository takes many requests, also when it finds little.
+        """
+        _checks.check_text(text + prefix + after, "text, prefix or after")
+        return Listing(
+            self._transport,
+            lambda after, amount: objects.search_page(
+                self.repository.id, self.id, text, prefix=prefix, after=after, amount=amount
+            ),
+            ObjectInfo.COLUMNS,
+            f"{text!r} in lakebed://{self.repository.id}/{self.id}/{prefix}",
+            after=after,
+            limit=limit,
+        )
+
     async def ranges(self) -> Sequence[RangeInfo]:
         """Return the Parquet files that contain the committed entries, for engines that read them directly.
 

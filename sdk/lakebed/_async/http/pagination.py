@@ -77,8 +77,13 @@ class Listing(Shown, Generic[T]):
 
     async def first(self) -> T | None:
         """The first row, or None when there is none."""
-        page = await self._transport.call(self._page(self._after, 1))
-        return page.items[0] if page.items and self._limit != 0 else None
+        after: str | None = self._after
+        while after is not None and self._limit != 0:
+            page = await self._transport.call(self._page(after, 1))
+            if page.items:
+                return page.items[0]
+            after = page.after  # a page of a search may be empty although more follow
+        return None
 
     async def to_arrow(self) -> pa.Table:
         """Every row, as an Arrow table."""

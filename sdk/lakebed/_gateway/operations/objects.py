@@ -60,6 +60,20 @@ def list_page(
     return call("listObjects", kwargs, parse, Subject(repository, ref))
 
 
+def search_page(
+    repository: str, ref: str, text: str, *, prefix: str, after: str, amount: int
+) -> Call[Page[ObjectInfo | CommonPrefix]]:
+    """One page of the objects whose path contains a text. It may be empty although more follow."""
+    from lakebed_api.api.objects import search_objects
+
+    def read(body: Mapping[str, Any]) -> Page[ObjectInfo | CommonPrefix]:
+        following = convert.following(body["pagination"], after)
+        return Page(tuple(map(convert.listed, body["results"])), following)
+
+    kwargs = search_objects._get_kwargs(repository, ref, q=text, **clean(prefix=prefix, after=after, amount=amount))
+    return call("searchObjects", kwargs, calls.parser(read), Subject(repository, ref))
+
+
 def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:
     """Delete an object. A missing object is no error, so the call may be repeated, unless it has a condition."""
     from lakebed_api.api.objects import delete_object

@@ -24,6 +24,7 @@ fs = LazyNoun(
     help="List, read, upload, publish, download and remove objects.",
     homes={
         "ls": "objects.files",
+        "find": "objects.files",
         "cat": "objects.files",
         "stat": "objects.files",
         "rm": "objects.files",
@@ -80,6 +81,22 @@ def _line(row: ObjectInfo | CommonPrefix) -> str:
     if isinstance(row, CommonPrefix):
         return f"{'-':>10}  {'-':<23}  {output.shown(row.path)}"
     return f"{output.size_text(row.size):>10}  {output.when(row.mtime)}  {output.shown(row.path)}"
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=FOLDER, metavar="REPO/REF[/PREFIX]")
+@click.argument("text")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
+@pass_app
+def find(app: App, target: Location, text: str, limit: int | None) -> None:
+    """List the objects whose path contains TEXT, behind PREFIX. Upper and lower case are the same.
+
+    \b
+    Example: lakebed fs find sales/main/orders/ 2026-11
+    """
+    with app.lake() as lake:
+        found = lake.repository(target.repository).ref(target.ref).find(text, target.path, limit=limit)
+        output.rows(app, found, _line)
 
 
 @click.command(cls=Verb)

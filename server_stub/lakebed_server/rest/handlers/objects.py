@@ -112,6 +112,24 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
     return json(200, models.ObjectStatsList(pagination=pagination, results=results))
 
 
+async def search_objects(call: Call, p: ops.SearchObjectsParams) -> Reply:
+    """searchObjects."""
+    page = await call.engine.objects.search(
+        p.repository,
+        p.ref,
+        query=p.q,
+        prefix=serializers.text(p.prefix),
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+    )
+    results = serializers.listed(page.items, await call.engine.objects.addresses(p.repository), user_metadata=False)
+    end = serializers.pagination_before(page.after, len(results))
+    return json(
+        200,
+        models.ObjectSearch(pagination=end, results=results, scanned=page.scanned, bound_reached=page.bound_reached),
+    )
+
+
 async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
