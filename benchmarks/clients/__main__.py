@@ -41,7 +41,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare clients of one Lakebed server.")
     parser.add_argument("--only", default="small,folders,tables,slow,start,directories")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin", help="programs of DVC and Oxen")
+    parser.add_argument(
+        "--peers", type=Path, default=ROOT / ".venv-peers" / "bin", help="programs of DVC, Oxen and s3fs"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print only, and write no file")
     options = parser.parse_args()
     os.environ.pop("LAKEBED_DATA_PATH", None)
@@ -53,7 +55,7 @@ def main() -> None:
             running.fill()
             groups: dict[str, Callable[[], Iterator[Row]]] = {
                 "small": lambda: small_objects.rows(running, options.rounds),
-                "folders": lambda: folders.rows(running, folder, options.rounds),
+                "folders": lambda: folders.rows(running, folder, options.rounds, options.peers),
                 "tables": lambda: tables.rows(running, folder, options.rounds),
                 "slow": lambda: slow_link.rows(running, folder, options.rounds),
                 "start": lambda: start.rows(running, options.rounds),

@@ -82,6 +82,17 @@ class Lake:
             env={**self.environment, **variables},
         )
 
+    def s3fs(self, peers: Path, statement: str) -> None:
+        """Run a statement with `fs`, a file system of s3fs, as a process of the environment of peers."""
+        _, key, secret = self.credentials
+        lines = [
+            "import s3fs",
+            f"fs = s3fs.S3FileSystem(key={key!r}, secret={secret!r}, endpoint_url={self.s3_endpoint!r})",
+            "deep = {'recursive': True}",
+            statement,
+        ]
+        subprocess.run([peers / "python", "-c", "\n".join(lines)], check=True, capture_output=True)
+
 
 @contextmanager
 def running(folder: Path) -> Iterator[Lake]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -68,6 +68,7 @@ def _together(lake: Lake, rounds: int, store: Any) -> Iterator[Row]:
         {
             "lakebed": lambda: asyncio.run(own()),
             "lakebed in threads": threads,
+            "lakebed get_many": lambda: _check(lake.main.get_many(paths)),
             "obstore": lambda: asyncio.run(peer()),
         },
         rounds,
@@ -75,6 +76,13 @@ def _together(lake: Lake, rounds: int, store: Any) -> Iterator[Row]:
     name = f"{MANY:,} reads of 4 KiB, {AT_ONCE} at the same time"
     yield Row("small", f"{name}, async", found, peer="obstore", at_most=1.0)
     yield Row("small", f"{name}, threads", found, ours="lakebed in threads", peer="obstore", at_most=1.5)
+    name = f"get_many of {MANY:,} objects of 4 KiB"
+    yield Row("small", name, found, ours="lakebed get_many", peer="obstore", at_most=0.5)
+
+
+def _check(found: Mapping[str, bytes]) -> None:
+    if len(found) != MANY:
+        raise SystemExit(f"get_many returned {len(found)} objects instead of {MANY}")
 
 
 async def _each(call: Callable[[str], Awaitable[object]], paths: list[str]) -> None:
