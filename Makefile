@@ -152,8 +152,8 @@ envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM)
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python tools/word_lint.py
-	$(BIN)/python tools/assertion_lint.py
+	$(BIN)/python tools/lint/word_lint.py
+	$(BIN)/python tools/lint/assertion_lint.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_auth server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
@@ -162,7 +162,7 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 generated: $(VENV)/.dev
-	$(BIN)/python tools/spec_lint.py openapi.yaml
+	$(BIN)/python tools/lint/spec_lint.py openapi.yaml
 	$(BIN)/python tools/generate.py --check
 	$(BIN)/python tools/unasync_sdk.py --check
 

@@ -3,7 +3,7 @@
 Runs openapi-python-client (the client package `lakebed_api`), and datamodel-code-generator and
 `tools.openapi.operation_table` (the server package `lakebed_wire`). Everything is made in a temporary folder first, so
 that neither the settings of this repository nor an interrupted run can leave a mark. Whether the document is well
-worded is for `tools.spec_lint`.
+worded is for `tools.lint.spec_lint`.
 """
 
 import argparse

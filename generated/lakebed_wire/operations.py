@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "27cc80df332c61bdbc40e686e014b064f66b94edd7c25dc3c4da593117c4eca2"
+SPEC_DIGEST: Final = "15744d2f392af512591c2194a0586e918cc0a01e92d4c5a9232f6fcc12a8f2cb"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from lakebed_server.rest import permission_table
 from lakebed_server.rest.operation_handlers import HANDLERS
+from lakebed_server.rest.rights import permission_table
 from lakebed_server.vocabulary import StartError
 from lakebed_wire.operations import OPERATIONS
 

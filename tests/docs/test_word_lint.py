@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.docs.snippets import ROOT
-from tools.word_lint import WORDS, Report, check, problems
+from tools.lint.word_lint import WORDS, Report, check, problems
 
 
 def words_in(path: str, text: str) -> list[str]:

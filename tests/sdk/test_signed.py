@@ -19,7 +19,7 @@ from lakebed._async.objects.multipart import Pieces, part_size
 from lakebed._gateway.operations import objects
 from lakebed._sync.objects import multipart as sync_parts
 from lakebed._sync.objects import presigned as sync_signed
-from lakebed._values.signed import Addresses, Elsewhere
+from lakebed._values.signed import Addresses, StoreAddress
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
@@ -209,11 +209,11 @@ def test_server_sends_the_content_when_the_store_fails(
     """Every address is spoiled on its way here."""
     spoiled: list[str] = []
 
-    def made(url: str, *rest: Any) -> Elsewhere:
+    def made(url: str, *rest: Any) -> StoreAddress:
         spoiled.append(spoil(url))
-        return Elsewhere(spoiled[-1], *rest)
+        return StoreAddress(spoiled[-1], *rest)
 
-    monkeypatch.setattr(objects, "Elsewhere", made)
+    monkeypatch.setattr(objects, "StoreAddress", made)
 
     async def body(main: Any) -> None:
         await main.put("a", b"0123456789")
@@ -295,7 +295,7 @@ def test_parts_are_few_enough_and_addresses_are_forgotten() -> None:
     assert part_size(1) == multipart.PART
     assert part_size(5 << 40) * 9_000 >= 5 << 40
     assert part_size(5 << 40) % MIB == 0
-    addresses, info = Addresses(), Elsewhere("https://s/x?sig=1", "c", None)  # type: ignore[arg-type]
+    addresses, info = Addresses(), StoreAddress("https://s/x?sig=1", "c", None)  # type: ignore[arg-type]
     for number in range(5000):
         addresses.keep(("r", "main", str(number), "c"), info)
     assert addresses.get(("r", "main", "0", "c")) is None

@@ -18,7 +18,7 @@ import httpx
 import msgspec
 import pytest
 from lakebed_engine.operations.keys import RUNNING
-from lakebed_engine.operations.tasks.records import decode_beat
+from lakebed_engine.operations.tasks.records import decode_heartbeat
 from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
@@ -98,7 +98,7 @@ def older(stores: Stores, task_id: str, seconds: float) -> None:
             for partition in await kv.partitions("repo/"):
                 found = await kv.get(partition, RUNNING + task_id.encode())
                 if found is not None:
-                    beat = decode_beat(found.value)
+                    beat = decode_heartbeat(found.value)
                     aged = msgspec.structs.replace(beat, at=beat.at - int(seconds))
                     put = Put(partition, RUNNING + task_id.encode(), msgspec.json.encode(aged))
                     await kv.apply(Batch(puts=[put]))

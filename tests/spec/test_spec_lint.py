@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import spec_lint
+from tools.lint import spec_lint
 from tools.openapi import spec
 from tools.openapi.rules import RULES, reason
 

@@ -1,10 +1,10 @@
-"""`tools/assertion_lint.py` finds the tests that assert nothing, and no others."""
+"""`tools/lint/assertion_lint.py` finds the tests that assert nothing, and no others."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tools.assertion_lint import asserts, functions
+from tools.lint.assertion_lint import asserts, functions
 
 TESTS = """
 import pytest

@@ -1,6 +1,6 @@
 """Read `openapi.yaml` and derive the documents that the generators take.
 
-It runs no generator, and judges nothing: `tools.spec_lint` does.
+It runs no generator, and judges nothing: `tools.lint.spec_lint` does.
 """
 
 import copy

@@ -54,7 +54,7 @@ class PartUrl:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class StoreAddress:
     """The address of an object's bytes in the store, and the properties that the server knows."""
 
     url: str = field(repr=False)
@@ -72,7 +72,7 @@ class Addresses:
 
     def __init__(self) -> None:
         self._lock = ForkLock()
-        self._known: OrderedDict[Key, tuple[Elsewhere, float]] = OrderedDict()
+        self._known: OrderedDict[Key, tuple[StoreAddress, float]] = OrderedDict()
         self._away = 0.0
 
     @property
@@ -84,7 +84,7 @@ class Addresses:
         """Record that the store is unreachable. For a minute all bytes come through the server."""
         self._away = time.time() + _AWAY
 
-    def get(self, key: Key) -> Elsewhere | None:
+    def get(self, key: Key) -> StoreAddress | None:
         """Return an address that stays valid for a while, or None."""
         with self._lock:
             found = self._known.get(key)
@@ -93,7 +93,7 @@ class Addresses:
             self._known.move_to_end(key)
             return found[0]
 
-    def keep(self, key: Key, found: Elsewhere, expires: int | None = None) -> None:
+    def keep(self, key: Key, found: StoreAddress, expires: int | None = None) -> None:
         """Cache an address until shortly before `expires` (Unix seconds)."""
         until = time.time() + _DEFAULT_LIFETIME if expires is None else expires - _FRESH
         with self._lock:

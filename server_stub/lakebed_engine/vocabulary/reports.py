@@ -63,7 +63,7 @@ class FsckOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `data` checks that every object exists, `deep` also reads it. An unnamed file that is younger than `orphan_age`
     seconds may belong to a running operation: it counts as recent, not as an orphan. `keep` limits the problems and
-    orphans in the report. `ledger_bytes` limits the memory of the scratch database, whose other data is on disk.
+    orphans in the report. `scratch_bytes` limits the memory of the scratch database, whose other data is on disk.
     """
 
     data: bool = False
@@ -71,7 +71,7 @@ class FsckOptions(msgspec.Struct, frozen=True, kw_only=True):
     orphan_age: float = 3600.0
     concurrency: int = 8
     keep: int = 10_000
-    ledger_bytes: int = 64 << 20
+    scratch_bytes: int = 64 << 20
 
 
 class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +149,7 @@ class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
     A sweep deletes only what is unnamed in two checks `grace` apart, and only files older than `age` by the store's
     clock. `data` also deletes objects. `dry_run` deletes nothing and checks once. With `hold_older`, it deletes nothing
     in a repository where more than a tenth of the found files is older than the repository. It skips a repository that
-    was swept less than `every` ago. `ledger_bytes` limits the memory of the scratch databases.
+    was swept less than `every` ago. `scratch_bytes` limits the memory of the scratch databases.
     """
 
     data: bool = False
@@ -158,7 +158,7 @@ class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
     grace: float = 300.0
     age: float = 24 * 3600.0
     every: float = 0.0
-    ledger_bytes: int = 64 << 20
+    scratch_bytes: int = 64 << 20
 
 
 class SweepReport(msgspec.Struct, frozen=True, kw_only=True):

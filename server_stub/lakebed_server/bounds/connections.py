@@ -27,7 +27,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Kind = Literal["head", "body", "reading"]
 
 
-class Debt(NamedTuple):
+class ClientWait(NamedTuple):
     """What a connection waits for its client to do. `turn` changes with each request. `progress` counts bytes."""
 
     kind: Kind
@@ -38,7 +38,7 @@ class Debt(NamedTuple):
 class Connection(Protocol):
     """A connection with deadlines."""
 
-    def debt(self) -> Debt | None:
+    def client_wait(self) -> ClientWait | None:
         """What the connection waits for its client to do. None when it does not wait for the client."""
 
     def give_up(self, kind: Kind) -> None:
@@ -52,7 +52,7 @@ class Connection(Protocol):
 
 
 class _Clock(NamedTuple):
-    debt: Debt
+    client_wait: ClientWait
     since: float
 
 
@@ -88,7 +88,7 @@ class Connections:
             self._by_address[address] += 1
             self._addresses[connection] = address
         loop = asyncio.get_running_loop()
-        self._open[connection] = _Clock(Debt("head", None, 0), loop.time())
+        self._open[connection] = _Clock(ClientWait("head", None, 0), loop.time())
         if not self._ticking:
             self._ticking = True
             loop.call_later(self._tick, self._check_all)
@@ -133,15 +133,18 @@ class Connections:
         now = loop.time()
         late: list[tuple[Connection, Kind]] = []
         for connection, clock in self._open.items():
-            debt = connection.debt()
-            if debt is None:
+            client_wait = connection.client_wait()
+            if client_wait is None:
                 self._open[connection] = None
-            elif clock is None or (debt.kind, debt.turn) != (clock.debt.kind, clock.debt.turn):
-                self._open[connection] = _Clock(debt, now)
-            elif self._is_late(debt, clock, now):
-                late.append((connection, debt.kind))
-            elif debt.kind != "head" and now - clock.since >= self.limits.transfer_time:
-                self._open[connection] = _Clock(debt, now)
+            elif clock is None or (client_wait.kind, client_wait.turn) != (
+                clock.client_wait.kind,
+                clock.client_wait.turn,
+            ):
+                self._open[connection] = _Clock(client_wait, now)
+            elif self._is_late(client_wait, clock, now):
+                late.append((connection, client_wait.kind))
+            elif client_wait.kind != "head" and now - clock.since >= self.limits.transfer_time:
+                self._open[connection] = _Clock(client_wait, now)
         for connection, kind in late:
             connection.give_up(kind)
         if late:
@@ -150,9 +153,9 @@ class Connections:
         if self._ticking:
             loop.call_later(self._tick, self._check_all)
 
-    def _is_late(self, debt: Debt, clock: _Clock, now: float) -> bool:
+    def _is_late(self, client_wait: ClientWait, clock: _Clock, now: float) -> bool:
         waited = now - clock.since
-        if debt.kind == "head":
+        if client_wait.kind == "head":
             return waited >= self.limits.head_time
         least = self.limits.transfer_rate * waited
-        return waited >= self.limits.transfer_time and debt.progress - clock.debt.progress < least
+        return waited >= self.limits.transfer_time and client_wait.progress - clock.client_wait.progress < least

@@ -18,11 +18,12 @@ from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
 from lakebed_server.http.request_cycle import Exchange, RequestCycle
 from lakebed_server.http.responses import Reply, negotiated
-from lakebed_server.rest import operation_handlers, permission_table, unsupported_operations
+from lakebed_server.rest import operation_handlers, unsupported_operations
 from lakebed_server.rest.binder import Binder
 from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import Handler
-from lakebed_server.rest.permission_table import PERMISSIONS, Row
+from lakebed_server.rest.rights import permission_table
+from lakebed_server.rest.rights.permission_table import PERMISSIONS, Row
 from lakebed_server.rest.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import (

@@ -13,26 +13,22 @@ from lakebed_wire.operations import Operation
 
 from lakebed_server.http.responses import Reply
 from lakebed_server.rest.handlers import (
-    access_history,
-    auth,
     branches,
     commits,
     diffs,
-    groups,
     ingest,
     merges,
     metadata,
     objects,
     part_uploads,
     physical_addresses,
-    policies,
     repositories,
     system,
     tags,
     tasks,
-    users,
     workspaces,
 )
+from lakebed_server.rest.handlers.people import access_history, auth, groups, policies, users
 from lakebed_server.vocabulary import StartError
 
 Handler = Callable[..., Awaitable[Reply]]

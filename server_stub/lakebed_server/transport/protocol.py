@@ -17,7 +17,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from lakebed_server.bounds.connections import Connections, Debt, Kind
+from lakebed_server.bounds.connections import ClientWait, Connections, Kind
 from lakebed_server.transport.sendfile import FileJob, can_send_files, send_file
 from lakebed_server.transport.tls_listener import Handshake
 from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
@@ -132,18 +132,18 @@ class Protocol(HttpToolsProtocol):
         if not self.transport.is_closing():
             super().send_400_response(msg)
 
-    def debt(self) -> Debt | None:
+    def client_wait(self) -> ClientWait | None:
         """What the connection waits for its client to do: see `connections.Connection`."""
         cycle = self.cycle
         if self.transport.is_clogged():
-            return Debt("reading", None, self.transport.taken())
+            return ClientWait("reading", None, self.transport.taken())
         if self.transport.is_closing():
             return None
         if cycle is None or cycle.response_complete:
             # between two requests uvicorn's own timer runs until the first byte of the next one
-            return Debt("head", cycle, self._received) if self.timeout_keep_alive_task is None else None
+            return ClientWait("head", cycle, self._received) if self.timeout_keep_alive_task is None else None
         if cycle.more_body and not self.flow.read_paused and not cycle.waiting_for_100_continue:
-            return Debt("body", cycle, self._received)
+            return ClientWait("body", cycle, self._received)
         return None
 
     def give_up(self, kind: Kind) -> None:
@@ -156,7 +156,9 @@ class Protocol(HttpToolsProtocol):
     def is_spare(self) -> bool:
         """Whether it may be closed in favour of another: see `connections.Connection`."""
         cycle = self.cycle
-        return cycle is None or (WITH_KEY not in cycle.scope and (cycle.response_complete or self.debt() is not None))
+        return cycle is None or (
+            WITH_KEY not in cycle.scope and (cycle.response_complete or self.client_wait() is not None)
+        )
 
     def make_way(self) -> None:
         """Close the connection in favour of another one."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
-from lakebed_server.bounds.connections import Connections, Debt, Kind
+from lakebed_server.bounds.connections import ClientWait, Connections, Kind
 
 log = logging.getLogger("lakebed.server")
 
@@ -28,9 +28,9 @@ class Handshake:
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
-    def debt(self) -> Debt:
+    def client_wait(self) -> ClientWait:
         """The client has to continue: see `connections.Connection`."""
-        return Debt("head", None, 0)
+        return ClientWait("head", None, 0)
 
     def give_up(self, kind: Kind) -> None:
         """Close the connection: its client took too long."""

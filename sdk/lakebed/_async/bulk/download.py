@@ -15,7 +15,7 @@ from lakebed._bulk.local_tree import folder
 from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.aio import run_in_thread
 from lakebed._gateway.operations import objects
-from lakebed._values.signed import Elsewhere
+from lakebed._values.signed import StoreAddress
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo, TransferResult
 
@@ -27,7 +27,7 @@ def _to_fetch(ref: ObjectReader, prefix: str) -> Listing[Any]:
     target = ref._target
     addresses = target.transport.addresses
 
-    def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
+    def keep(info: ObjectInfo, found: StoreAddress, expires: int) -> None:
         addresses.keep((target.repository, target.ref, info.path, info.checksum), found, expires)
 
     return Listing(

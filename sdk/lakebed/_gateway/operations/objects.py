@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, reads, segment
-from lakebed._values.signed import Elsewhere
+from lakebed._values.signed import StoreAddress
 from lakebed._values.wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
 from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page
@@ -159,14 +159,14 @@ def archive(repository: str, ref: str, prefix: str, format: str) -> Call[None]:
 
 def read_elsewhere(
     repository: str, ref: str, path: str, start: int, length: int | None
-) -> Call[ObjectInfo | Elsewhere]:
+) -> Call[ObjectInfo | StoreAddress]:
     """As `read`, or return the signed address of the same range where the server gives one."""
     plain = read(repository, ref, path, start, length)
 
-    def parse(answer: Answer) -> ObjectInfo | Elsewhere:
+    def parse(answer: Answer) -> ObjectInfo | StoreAddress:
         if answer.status != _FOUND:
             return plain.parse(answer)
-        return Elsewhere(
+        return StoreAddress(
             answer.headers["location"],
             answer.headers["etag"].strip('"'),
             _moment(answer.headers["last-modified"]),
@@ -185,7 +185,7 @@ def read_elsewhere(
     )
 
 
-def described_by(found: Elsewhere, answer: Answer, path: str) -> ObjectInfo:
+def described_by(found: StoreAddress, answer: Answer, path: str) -> ObjectInfo:
     """Return the properties of the whole object, from the server and from the headers of the store's answer."""
     total = answer.headers.get("content-range", "").rpartition("/")[2]
     size = int(total or answer.headers["content-length"])
@@ -199,7 +199,7 @@ def list_addresses_page(
     prefix: str,
     after: str,
     amount: int,
-    keep: Callable[[ObjectInfo, Elsewhere, int], None],
+    keep: Callable[[ObjectInfo, StoreAddress, int], None],
 ) -> Call[Page[ObjectInfo | CommonPrefix]]:
     """One page of objects. Where the server signs, calls `keep` with each address and its end (Unix seconds)."""
     from lakebed_api.api.objects import list_objects
@@ -211,7 +211,7 @@ def list_addresses_page(
         info = convert.listed({**row, "physical_address": ""})
         if isinstance(info, ObjectInfo):
             url = convert.text(row["physical_address"])
-            keep(info, Elsewhere(url, info.checksum, info.mtime, info.content_type), ends)
+            keep(info, StoreAddress(url, info.checksum, info.mtime, info.content_type), ends)
         return info
 
     kwargs = list_objects._get_kwargs(

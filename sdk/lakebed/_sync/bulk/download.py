@@ -17,7 +17,7 @@ from lakebed._gateway.operations import objects
 from lakebed._sync.bulk.fetch import Fetch
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.objects.interfaces import ObjectReader
-from lakebed._values.signed import Elsewhere
+from lakebed._values.signed import StoreAddress
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo, TransferResult
 
@@ -29,7 +29,7 @@ def _to_fetch(ref: ObjectReader, prefix: str) -> Listing[Any]:
     target = ref._target
     addresses = target.transport.addresses
 
-    def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
+    def keep(info: ObjectInfo, found: StoreAddress, expires: int) -> None:
         addresses.keep((target.repository, target.ref, info.path, info.checksum), found, expires)
 
     return Listing(

@@ -20,7 +20,7 @@ from lakebed_engine.operations.fsck.refs_and_commits import (
     read_refs,
     read_uploads,
 )
-from lakebed_engine.operations.fsck.scratch_db import Ledger
+from lakebed_engine.operations.fsck.scratch_db import ScratchDb
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.fsck.staged import check_staged, read_drops
 from lakebed_engine.operations.fsck.trees import check_metaranges, check_ranges
@@ -42,7 +42,7 @@ async def fsck(
     progress: Progress = ignore_progress,
     sink: Sink = ignore_finding,
 ) -> FsckReport:
-    """Check a repository. Memory: `options.ledger_bytes`, and a few ranges.
+    """Check a repository. Memory: `options.scratch_bytes`, and a few ranges.
 
     Raises RepositoryNotFoundError, and StoreUnavailableError when a store fails: there is no result then.
     """
@@ -56,8 +56,8 @@ async def check(
     ctx: Context, repo: Repo, options: FsckOptions, progress: Progress, sink: Sink, pace: Pace
 ) -> FsckReport:
     """As `fsck`, at the speed that `pace` permits."""
-    with Ledger(options.ledger_bytes) as ledger:
-        job = Job(ctx, repo, options, ledger, progress, sink, pace)
+    with ScratchDb(options.scratch_bytes) as scratch:
+        job = Job(ctx, repo, options, scratch, progress, sink, pace)
         await check_marker(job)
         await read_uploads(job)
         branches = await read_refs(job)

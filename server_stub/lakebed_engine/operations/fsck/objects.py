@@ -23,16 +23,16 @@ _MD5 = 32
 
 async def check_objects(job: Job) -> None:
     """Check every named object that the listing did not show. With `deep`, check the content of all."""
-    for page in job.ledger.objects(seen=False):
+    for page in job.scratch.objects(seen=False):
         await job.each(_addresses(page), lambda rows: _look_for(job, rows))
     if job.options.deep:
-        for page in job.ledger.objects(seen=True):
+        for page in job.scratch.objects(seen=True):
             if page[-1].address <= job.pace.after:
                 continue
             await job.each(_addresses(page), lambda rows: _read(job, rows))
-            if not job.ledger.bad_ids("object"):  # after a finding, a resumed check must read this page again
+            if not job.scratch.bad_ids("object"):  # after a finding, a resumed check must read this page again
                 await job.pace.passed(page[-1].address)
-    bad = job.ledger.bad_ids("object")
+    bad = job.scratch.bad_ids("object")
     if bad:
         await _find_uses(job, bad)
     job.report("object")
@@ -68,7 +68,7 @@ async def _look_for(job: Job, rows: list[ObjectRow]) -> None:
     except BlobNotFound:
         job.bad(Bad("missing", "object", address, "not in the bucket", rows[0].path, address))
         return
-    job.ledger.see(address)
+    job.scratch.see(address)
     job.count("objects")
     check_size(job, rows, found.size)
 
@@ -104,16 +104,16 @@ async def _find_uses(job: Job, addresses: set[str]) -> None:
         data = await job.read_again(f"{RANGES}{range_id}.parquet")
         if data is not None:
             found = await job.ctx.runtime.cpu(named_in, data, range_id, addresses)
-            job.ledger.add_object_uses(found, range_id)
+            job.scratch.add_object_uses(found, range_id)
 
     async def look_in_tree(tree_id: str) -> None:
         data = await job.read_again(metarange_file(tree_id))
         if data is not None:
             patch, found = await job.ctx.runtime.cpu(named_in_tree, data, tree_id, addresses)
-            job.ledger.add_object_uses(found, patch)
+            job.scratch.add_object_uses(found, patch)
 
-    for page in job.ledger.ranges():
+    for page in job.scratch.ranges():
         await job.each(page, look)
-    for page in job.ledger.metaranges():
+    for page in job.scratch.metaranges():
         await job.each(page, look_in_tree)
-    await find_uses(job, job.ledger.ranges_of_objects())
+    await find_uses(job, job.scratch.ranges_of_objects())

@@ -48,11 +48,11 @@ async def check_files(job: Job) -> list[str]:
 
 def _is_named(job: Job, key: str) -> bool:
     """Whether something names a file below `_lakebed/`, or the file is needed without a name."""
-    ledger = job.ledger
+    scratch = job.scratch
     known: dict[str, tuple[str, Callable[[str], bool]]] = {
-        COMMITS: (".json", ledger.has_commit),
-        METARANGES: (".parquet", ledger.has_metarange),
-        RANGES: (".parquet", ledger.has_range),
+        COMMITS: (".json", scratch.has_commit),
+        METARANGES: (".parquet", scratch.has_metarange),
+        RANGES: (".parquet", scratch.has_range),
     }
     for folder, (suffix, has) in known.items():
         if key.startswith(folder):
@@ -62,16 +62,16 @@ def _is_named(job: Job, key: str) -> bool:
     if key.startswith(DUMPS):
         return key.endswith(".jsonl") and not key.startswith(DRAFTS)
     if key.startswith(PARTS):
-        return ledger.has_file(key[: key.rfind("/") + 1])
-    return key == REPOSITORY_MARKER or key.startswith(HISTORY) or ledger.has_file(key)
+        return scratch.has_file(key[: key.rfind("/") + 1])
+    return key == REPOSITORY_MARKER or key.startswith(HISTORY) or scratch.has_file(key)
 
 
 async def check_data(job: Job) -> list[str]:
     """Report orphans below `data/`, and check the sizes of objects there. Returns the folders as `check_files`."""
     async for blob in job.repo.store.list(DATA):
-        said = job.ledger.said_of_object(blob.key)
+        said = job.scratch.said_of_object(blob.key)
         if said:
-            job.ledger.see(blob.key)
+            job.scratch.see(blob.key)
             job.count("objects")
             check_size(job, said, blob.size)
         elif job.rows_known and not _is_reported(job, blob.key):
@@ -81,7 +81,7 @@ async def check_data(job: Job) -> list[str]:
 
 def _is_reported(job: Job, key: str) -> bool:
     """Whether an entry names the object by its full URI, or it is the target of an upload."""
-    return bool(job.ledger.said_of_object(f"{job.repo.store.uri}/{key}")) or job.ledger.has_file(key)
+    return bool(job.scratch.said_of_object(f"{job.repo.store.uri}/{key}")) or job.scratch.has_file(key)
 
 
 def _unnamed(job: Job, blob: BlobStat) -> None:

@@ -97,7 +97,7 @@ async def check_marker(job: Job) -> None:
 
 
 async def read_refs(job: Job) -> list[Branch]:
-    """Record every branch, tag and open workspace in the ledger. Returns the branches and workspaces."""
+    """Record every branch, tag and open workspace in the scratch. Returns the branches and workspaces."""
     branches: list[Branch] = []
     async for rows in _pages(job, BRANCH_ROWS):
         for row in rows:
@@ -108,7 +108,7 @@ async def read_refs(job: Job) -> list[Branch]:
                 job.problem(Bad("corrupt", "branch record", name, f"cannot be read: {error}"), [name])
                 job.trees_known = job.rows_known = False
                 continue
-            job.ledger.add_ref(name, branch.commit_id)
+            job.scratch.add_ref(name, branch.commit_id)
             branches.append(branch)
         job.count("branches", len(rows))
     branches += await _read_workspaces(job)
@@ -116,7 +116,7 @@ async def read_refs(job: Job) -> list[Branch]:
         for row in rows:
             name = row.key.removeprefix(TAG_ROWS).decode()
             try:
-                job.ledger.add_ref(name, decode_tag(row.value).commit_id)
+                job.scratch.add_ref(name, decode_tag(row.value).commit_id)
             except BAD_ROW as error:
                 job.problem(Bad("corrupt", "tag record", name, f"cannot be read: {error}"), [name])
                 job.trees_known = job.rows_known = False
@@ -137,7 +137,7 @@ async def _read_workspaces(job: Job) -> list[Branch]:
                 job.trees_known = job.rows_known = False
                 continue
             if workspace.state == "open":
-                job.ledger.add_ref(workspace.name, workspace.commit_id)
+                job.scratch.add_ref(workspace.name, workspace.commit_id)
                 found.append(workspace)
                 job.count("open workspaces")
     return found
@@ -154,9 +154,9 @@ async def read_uploads(job: Job) -> None:
                     job.problem(Bad("corrupt", "upload record", repr(row.key), f"cannot be read: {error}"), ())
                     job.rows_known = job.uploads_known = False
                     continue
-                job.ledger.add_file(folder_of(upload.address))
+                job.scratch.add_file(folder_of(upload.address))
                 if kind == UPLOADS:
-                    job.ledger.add_file(upload.address)
+                    job.scratch.add_file(upload.address)
             if kind == UPLOADS:
                 job.count("open uploads", len(rows))
 
@@ -166,10 +166,10 @@ async def check_commits(job: Job) -> None:
     async for rows in _pages(job, COMMIT_ROWS):
         await job.each(rows, lambda row: _check_commit(job, _id_of(row), row.value))
         job.count("commits", len(rows))
-    while unknown := job.ledger.unknown_commits():
+    while unknown := job.scratch.unknown_commits():
         for commit_id in unknown:
             await _find(job, commit_id)
-    for commit_id, stated, right in job.ledger.wrong_generations():
+    for commit_id, stated, right in job.scratch.wrong_generations():
         detail = f"its generation is {stated}, its parents make it {right}"
         job.bad(Bad("corrupt", "commit", f"{COMMITS}{commit_id}.json", detail, id=commit_id))
     job.report("commit")
@@ -222,10 +222,10 @@ async def read_commit(job: Job, commit_id: str) -> Commit | None:
 
 def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
     if commit is None:
-        job.ledger.add_lost_commit(commit_id)
+        job.scratch.add_lost_commit(commit_id)
         job.trees_known = job.rows_known = False
     else:
-        job.ledger.add_commit(commit)
+        job.scratch.add_commit(commit)
 
 
 async def check_snapshots(job: Job) -> None:

@@ -47,7 +47,7 @@ _SEEDS = {
 
 
 class Bad(NamedTuple):
-    """A finding before the refs that need it are known. `id` identifies it in the ledger."""
+    """A finding before the refs that need it are known. `id` identifies it in the scratch."""
 
     kind: str
     what: str
@@ -67,7 +67,7 @@ class ObjectRow(NamedTuple):
     path: str
 
 
-class Ledger:
+class ScratchDb:
     """Sets and relations of one check."""
 
     def __init__(self, memory: int) -> None:

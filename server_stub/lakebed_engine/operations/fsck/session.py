@@ -1,6 +1,6 @@
 """A running check: its repository, its counts, and its findings.
 
-The ledger keeps the findings of a phase until all refs that need them are known.
+The scratch keeps the findings of a phase until all refs that need them are known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lakebed_format.decoding import FormatError
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.fsck.pace import Pace
-from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
+from lakebed_engine.operations.fsck.scratch_db import Bad, ScratchDb
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
 from lakebed_engine.vocabulary.reports import Foreign, FsckOptions, Orphan, Problem, Progress, Sink
 
@@ -32,7 +32,7 @@ class Job:
     ctx: Context
     repo: Repo
     options: FsckOptions
-    ledger: Ledger
+    scratch: ScratchDb
     progress: Progress
     sink: Sink
     pace: Pace
@@ -59,14 +59,14 @@ class Job:
 
     def bad(self, bad: Bad) -> None:
         """Record a finding. `report` reports it when the refs that need it are known."""
-        self.ledger.add_bad(bad)
+        self.scratch.add_bad(bad)
 
     def report(self, needs: str = "", refs: Sequence[str] = ()) -> None:
-        """Report the findings of a phase, each with the refs that need it: by `needs` from the ledger, or `refs`."""
+        """Report the findings of a phase, each with the refs that need it: by `needs` from the scratch, or `refs`."""
         known: dict[str, Sequence[str]] = {}
-        for bad in self.ledger.take_bad():
+        for bad in self.scratch.take_bad():
             if needs and bad.id not in known:
-                known = {bad.id: self.ledger.needed_by(needs, bad.id)}  # findings about one id are adjacent
+                known = {bad.id: self.scratch.needed_by(needs, bad.id)}  # findings about one id are adjacent
             self.problem(bad, known[bad.id] if needs else refs)
 
     def problem(self, bad: Bad, refs: Sequence[str]) -> None:

@@ -67,7 +67,7 @@ async def _look(job: Job, branch: Branch) -> list[tuple[Bad, bool]]:
             continue
         parts = layer_tree(layer).ranges
         for info in parts:
-            job.ledger.add_file(info.file)
+            job.scratch.add_file(info.file)
         for complaints in await job.each(parts, lambda info: _look_at_part(job, branch, info)):
             found += complaints
         job.count("layers")
@@ -84,7 +84,7 @@ async def _look_at_part(job: Job, branch: Branch, info: RangeInfo) -> list[tuple
         return [(Bad("missing", "layer", info.file, detail), False)]
     said = (info.min_path, info.max_path, info.rows, info.size_bytes)
     looked = await job.ctx.runtime.cpu(look_at_part, data, info.id, said, job.options.data)
-    job.ledger.add_objects(looked.objects, branch.name)
+    job.scratch.add_objects(looked.objects, branch.name)
     job.count("uncommitted rows", looked.rows)
     if not looked.complaints:
         return []
@@ -109,7 +109,7 @@ async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) 
                 continue
             if entry is not None and job.options.data:
                 objects.append(ObjectRow(entry.physical_address, entry.size, entry.checksum, entry.parts, path))
-        job.ledger.add_objects(objects, branch.name)
+        job.scratch.add_objects(objects, branch.name)
         job.count("uncommitted rows", len(rows))
     return found
 
@@ -122,4 +122,4 @@ async def read_drops(job: Job) -> None:
         note = msgspec.json.decode(row.value, type=Note)
         if note.namespace == job.repo.store.uri:
             for key in note.files:
-                job.ledger.add_file(key)
+                job.scratch.add_file(key)

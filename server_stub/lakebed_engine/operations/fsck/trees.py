@@ -11,8 +11,8 @@ from lakebed_engine.operations.fsck.session import Job
 
 
 async def check_metaranges(job: Job) -> None:
-    """Check every metarange that a commit names, with the patch inside it. Records its ranges in the ledger."""
-    for page in job.ledger.metaranges():
+    """Check every metarange that a commit names, with the patch inside it. Records its ranges in the scratch."""
+    for page in job.scratch.metaranges():
         await job.each(page, lambda one: _check_metarange(job, one))
         job.count("metaranges", len(page))
     job.report("metarange")
@@ -30,10 +30,10 @@ async def _check_metarange(job: Job, found_id: str) -> None:
             job.trees_known = job.rows_known = False
             return
         looked = await job.ctx.runtime.cpu(look_at_metarange, data, found_id, job.options.data)
-    job.ledger.add_ranges(looked.files)
+    job.scratch.add_ranges(looked.files)
     if looked.inline_patch is not None:
         job.count("rows", looked.inline_patch.rows)
-        job.ledger.add_objects(looked.inline_patch.objects)
+        job.scratch.add_objects(looked.inline_patch.objects)
     if looked.complaints:
         job.bad(Bad("corrupt", "metarange", name, "; ".join(looked.complaints), id=found_id))
     if not looked.readable:
@@ -42,10 +42,10 @@ async def _check_metarange(job: Job, found_id: str) -> None:
 
 async def check_ranges(job: Job) -> None:
     """Read and check every range that a metarange names."""
-    for page in job.ledger.ranges():
+    for page in job.scratch.ranges():
         await job.each(page, lambda one: _check_range(job, one))
         job.count("ranges", len(page))
-    bad = job.ledger.bad_ids("range")
+    bad = job.scratch.bad_ids("range")
     if bad:
         await find_uses(job, bad)
     job.report("range")
@@ -62,10 +62,10 @@ async def _check_range(job: Job, found_id: str) -> None:
             job.bad(Bad("missing", "range", name, "not in the bucket", id=found_id))
             job.rows_known = False
             return
-        said = job.ledger.said_of(found_id)
+        said = job.scratch.said_of(found_id)
         looked = await job.ctx.runtime.cpu(look_at_range, data, found_id, said, job.options.data)
     job.count("rows", looked.rows)
-    job.ledger.add_objects(looked.objects)
+    job.scratch.add_objects(looked.objects)
     if looked.complaints:
         job.bad(Bad("corrupt", "range", name, "; ".join(looked.complaints), id=found_id))
     job.rows_known &= looked.readable
@@ -78,7 +78,7 @@ async def find_uses(job: Job, ranges: set[str]) -> None:
         data = await job.read_again(metarange_file(metarange))
         if data is not None:
             looked = await job.ctx.runtime.cpu(look_at_metarange, data, metarange)
-            job.ledger.add_range_uses([info[0] for info in looked.infos if info[0] in ranges], metarange)
+            job.scratch.add_range_uses([info[0] for info in looked.infos if info[0] in ranges], metarange)
 
-    for page in job.ledger.metaranges():
+    for page in job.scratch.metaranges():
         await job.each(page, look)

@@ -20,7 +20,7 @@ from lakebed_engine.operations import keys
 from lakebed_engine.operations.branch.compare_and_swap import Note
 from lakebed_engine.operations.branch.resolve import decode_tag
 from lakebed_engine.operations.context import BAD_ROW, Context, Repo, decode_branch, decode_workspace
-from lakebed_engine.operations.gc.scratch_db import Ledger
+from lakebed_engine.operations.gc.scratch_db import ScratchDb
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     COMMIT_ROWS,
@@ -52,20 +52,20 @@ def refuse(repo: Repo, why: str) -> CorruptDataError:
     return CorruptDataError(f"repository {repo.name!r}: {why}; nothing was swept: run `lakebed fsck`")
 
 
-async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
+async def read_roots(ctx: Context, repo: Repo, scratch: ScratchDb, *, data: bool) -> None:
     """Record everything that the records name directly, and the trees to read next. Raises CorruptDataError."""
     try:
         await _check_marker(repo)
         await _check_kinds(ctx, repo)
-        await _read_snapshots(repo, ledger)
-        await _read_uploads(ctx, repo, ledger)
+        await _read_snapshots(repo, scratch)
+        await _read_uploads(ctx, repo, scratch)
         async for row in scan_rows(ctx.kv, repo.partition, *under(BRANCH_ROWS)):
-            await _read_record(ctx, repo, ledger, decode_branch(row.value), data=data)
-        await _read_workspaces(ctx, repo, ledger, data=data)
-        await _read_notes(ctx, repo, ledger)
+            await _read_record(ctx, repo, scratch, decode_branch(row.value), data=data)
+        await _read_workspaces(ctx, repo, scratch, data=data)
+        await _read_notes(ctx, repo, scratch)
         async for row in scan_rows(ctx.kv, repo.partition, *under(TAG_ROWS)):
-            ledger.want([decode_tag(row.value).commit_id], f"tag {row.key.removeprefix(TAG_ROWS).decode()!r}")
-        await _read_commits(ctx, repo, ledger)
+            scratch.want([decode_tag(row.value).commit_id], f"tag {row.key.removeprefix(TAG_ROWS).decode()!r}")
+        await _read_commits(ctx, repo, scratch)
     except (*BAD_ROW, ValueError) as error:
         raise refuse(repo, f"a record cannot be read ({error})") from error
 
@@ -92,7 +92,7 @@ async def _check_kinds(ctx: Context, repo: Repo) -> None:
         start = keys.behind(kind)
 
 
-async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
+async def _read_snapshots(repo: Repo, scratch: ScratchDb) -> None:
     """Read the ref snapshots. If a commit of them has no row, the KV store is older than the bucket: refuse.
 
     Snapshots are read first, so that their commits are older than the rows that are read afterwards.
@@ -107,56 +107,56 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
         except (CorruptDataError, FormatError) as error:
             raise refuse(repo, f"{blob.key} cannot be read ({error})") from error
         named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
-        ledger.want(named, f"ref snapshot {blob.key}")
+        scratch.want(named, f"ref snapshot {blob.key}")
 
 
-async def _read_uploads(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+async def _read_uploads(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
     """Read uploads before branches: the completion of an upload deletes its row and stages its object in one batch."""
     async for row in scan_rows(ctx.kv, repo.partition, *under(UPLOADS)):
         upload = decode_upload(row.value)
-        ledger.name([upload.address])
-        ledger.open_prefixes.add(folder_of(upload.address))
+        scratch.name([upload.address])
+        scratch.open_prefixes.add(folder_of(upload.address))
     async for row in scan_rows(ctx.kv, repo.partition, *under(ENDED)):  # the cleaner removes the rest of their parts
-        ledger.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
+        scratch.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
 
 
-async def _read_workspaces(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
+async def _read_workspaces(ctx: Context, repo: Repo, scratch: ScratchDb, *, data: bool) -> None:
     async for row in scan_rows(ctx.kv, repo.partition, *under(WORKSPACE_ROWS)):
         workspace = decode_workspace(row.value)
-        ledger.add_workspace(workspace.uid)
-        await _read_record(ctx, repo, ledger, workspace, data=data)
+        scratch.add_workspace(workspace.uid)
+        await _read_record(ctx, repo, scratch, workspace, data=data)
         if workspace.state == "open":
-            ledger.open_prefixes.update((workspace.prefix, *workspace.old_prefixes))
+            scratch.open_prefixes.update((workspace.prefix, *workspace.old_prefixes))
 
 
-async def _read_record(ctx: Context, repo: Repo, ledger: Ledger, record: Branch, *, data: bool) -> None:
-    ledger.want([record.commit_id], f"branch {record.name!r}")
+async def _read_record(ctx: Context, repo: Repo, scratch: ScratchDb, record: Branch, *, data: bool) -> None:
+    scratch.want([record.commit_id], f"branch {record.name!r}")
     for layer in record.layers:
-        ledger.name(info.file for info in layer_tree(layer).ranges)
+        scratch.name(info.file for info in layer_tree(layer).ranges)
     if not data:
         return
-    await _read_token(ctx, repo, ledger, record.staging_token)
+    await _read_token(ctx, repo, scratch, record.staging_token)
     for layer in record.layers:
         if layer.kind == "kv":
-            await _read_token(ctx, repo, ledger, layer.id)
+            await _read_token(ctx, repo, scratch, layer.id)
         for info in layer_tree(layer).ranges:
-            await _read_part(ctx, repo, ledger, info.file, info.id)
+            await _read_part(ctx, repo, scratch, info.file, info.id)
 
 
-async def _read_token(ctx: Context, repo: Repo, ledger: Ledger, token: str) -> None:
+async def _read_token(ctx: Context, repo: Repo, scratch: ScratchDb, token: str) -> None:
     async for rows in scan_pages(ctx.kv, staging(token), FIRST_ROW, size=_PAGE):
         entries = [decode_row(row.value) for row in rows]
-        name_objects(repo, ledger, [entry.physical_address for entry in entries if entry is not None])
+        name_objects(repo, scratch, [entry.physical_address for entry in entries if entry is not None])
 
 
-async def _read_part(ctx: Context, repo: Repo, ledger: Ledger, key: str, part_id: str) -> None:
+async def _read_part(ctx: Context, repo: Repo, scratch: ScratchDb, key: str, part_id: str) -> None:
     try:
         data = await repo.store.get(key)
     except BlobNotFound:  # committed and removed since, or lost: the next sweep finds out
         raise refuse(repo, f"layer {key} is not there") from None
     except CorruptDataError as error:
         raise refuse(repo, f"layer {key} cannot be read ({error})") from error
-    name_objects(repo, ledger, await ctx.runtime.cpu(_addresses, data, part_id))
+    name_objects(repo, scratch, await ctx.runtime.cpu(_addresses, data, part_id))
 
 
 def _addresses(data: bytes, part_id: str) -> list[str]:
@@ -165,25 +165,25 @@ def _addresses(data: bytes, part_id: str) -> list[str]:
     return found
 
 
-def name_objects(repo: Repo, ledger: Ledger, addresses: Sequence[str]) -> None:
+def name_objects(repo: Repo, scratch: ScratchDb, addresses: Sequence[str]) -> None:
     """Record the objects of these addresses (keys or full URIs) as named."""
     inside = f"{repo.store.uri}/"
-    ledger.name(address.removeprefix(inside) for address in addresses)
+    scratch.name(address.removeprefix(inside) for address in addresses)
 
 
-async def _read_notes(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+async def _read_notes(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
     """Record the files that the cleaner will remove: they are not the sweep's."""
     async for row in scan_rows(ctx.kv, DROPS):
         if not row.key.startswith(DROPPED_REPOSITORIES):
             note = msgspec.json.decode(row.value, type=Note)
             if note.namespace == repo.store.uri:
-                ledger.name(note.files)
+                scratch.name(note.files)
 
 
-async def _read_commits(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+async def _read_commits(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
     async for row in scan_rows(ctx.kv, repo.partition, *under(COMMIT_ROWS)):
-        _learn(ledger, row.key.removeprefix(COMMIT_ROWS).decode(), row.value)
-    while strangers := ledger.strangers():
+        _learn(scratch, row.key.removeprefix(COMMIT_ROWS).decode(), row.value)
+    while strangers := scratch.strangers():
         for commit_id, who in strangers:
             found = await ctx.kv.get(repo.partition, commit_key(commit_id))
             if found is None:
@@ -191,15 +191,15 @@ async def _read_commits(ctx: Context, repo: Repo, ledger: Ledger) -> None:
                     f"{who} names commit {commit_id}, which the KV store does not have: was an older KV store restored?"
                 )
                 raise refuse(repo, why)
-            _learn(ledger, commit_id, found.value)
+            _learn(scratch, commit_id, found.value)
 
 
-def _learn(ledger: Ledger, commit_id: str, value: bytes) -> None:
+def _learn(scratch: ScratchDb, commit_id: str, value: bytes) -> None:
     commit = _commit.decode(value)
     if commit.id != commit_id:
         raise ValueError(f"the row of commit {commit_id} holds commit {commit.id}")
-    ledger.add_commit(commit_id, commit.parents)
-    ledger.name([commit_file(commit_id)])
+    scratch.add_commit(commit_id, commit.parents)
+    scratch.name([commit_file(commit_id)])
     if commit.metarange_id:
-        ledger.name([metarange_file(commit.metarange_id)])
-        ledger.to_read([commit.metarange_id], "metarange")
+        scratch.name([metarange_file(commit.metarange_id)])
+        scratch.to_read([commit.metarange_id], "metarange")

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from lakebed_engine.operations.branch.compare_and_swap import everything_of
 from lakebed_engine.operations.context import BAD_ROW, Context, decode_branch, decode_workspace
 from lakebed_engine.operations.gc.lease import Lease
-from lakebed_engine.operations.gc.scratch_db import Found, Ledger
+from lakebed_engine.operations.gc.scratch_db import Found, ScratchDb
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     DROPS,
@@ -26,36 +26,36 @@ from lakebed_engine.stores.kv.base import scan_pages, scan_rows
 from lakebed_engine.vocabulary.errors import CorruptDataError
 
 
-async def look_at_tokens(ctx: Context, ledger: Ledger) -> int:
+async def look_at_tokens(ctx: Context, scratch: ScratchDb) -> int:
     """The first check: count the tokens that have rows and that no record names. Raises CorruptDataError."""
     async for name in _partitions(ctx, STAGING_PARTITIONS):
-        ledger.add_found(0, Found(name, 0, 0.0))
-    await _read_names(ctx, ledger)
-    return sum(not ledger.is_named(one.key) for page in ledger.found() for one in page)
+        scratch.add_found(0, Found(name, 0, 0.0))
+    await _read_names(ctx, scratch)
+    return sum(not scratch.is_named(one.key) for page in scratch.found() for one in page)
 
 
-async def drop_tokens(ctx: Context, ledger: Ledger, lease: Lease) -> int:
+async def drop_tokens(ctx: Context, scratch: ScratchDb, lease: Lease) -> int:
     """The second check: drop the rows of tokens that were unnamed in both. Returns the number of tokens."""
-    await _read_names(ctx, ledger)
+    await _read_names(ctx, scratch)
     dropped = 0
-    for page in ledger.found():
+    for page in scratch.found():
         for one in page:
-            if not ledger.is_named(one.key):
+            if not scratch.is_named(one.key):
                 await lease.keep()
                 await ctx.kv.drop_partition(one.key)
                 dropped += 1
     return dropped
 
 
-async def _read_names(ctx: Context, ledger: Ledger) -> None:
+async def _read_names(ctx: Context, scratch: ScratchDb) -> None:
     """Read the records of every repository that has rows, in any state."""
     try:
         async for partition in _partitions(ctx, REPOSITORY_PARTITIONS):
             for prefix, decode in ((BRANCH_ROWS, decode_branch), (WORKSPACE_ROWS, decode_workspace)):
                 async for row in scan_rows(ctx.kv, partition, *under(prefix)):
-                    ledger.name(staging(layer.id) for layer in everything_of(decode(row.value)))
+                    scratch.name(staging(layer.id) for layer in everything_of(decode(row.value)))
         async for rows in scan_pages(ctx.kv, DROPS):
-            ledger.name(staging(row.key.decode()) for row in rows)
+            scratch.name(staging(row.key.decode()) for row in rows)
     except BAD_ROW as error:
         raise CorruptDataError(f"a record cannot be read ({error}): no staged rows were swept") from error
 

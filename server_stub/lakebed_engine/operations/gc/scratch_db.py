@@ -30,7 +30,7 @@ class Found(NamedTuple):
     mtime: float
 
 
-class Ledger:
+class ScratchDb:
     """The sets of one sweep. `memory` in bytes is the limit before the data goes to disk."""
 
     def __init__(self, memory: int) -> None:

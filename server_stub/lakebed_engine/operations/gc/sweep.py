@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from lakebed_engine.operations.context import Context, Repo, decode_repository, open_repo
 from lakebed_engine.operations.gc.lease import Lease, take_lease
 from lakebed_engine.operations.gc.orphan_staging import drop_tokens, look_at_tokens
-from lakebed_engine.operations.gc.scratch_db import Ledger
+from lakebed_engine.operations.gc.scratch_db import ScratchDb
 from lakebed_engine.operations.gc.sweep_repository import RepositorySweep
 from lakebed_engine.operations.keys import REPOSITORIES, SWEEP_LEASE, SWEEPS, TOKENS_LEASE
 from lakebed_engine.stores.kv.base import scan_pages
@@ -91,8 +91,8 @@ async def _sweep_some(
     with ExitStack() as stack:
         waiting = []
         for repo in repos:
-            ledger = stack.enter_context(Ledger(options.ledger_bytes // len(repos)))
-            one = RepositorySweep(ctx, repo, options, ledger, progress, sink, None)
+            scratch = stack.enter_context(ScratchDb(options.scratch_bytes // len(repos)))
+            one = RepositorySweep(ctx, repo, options, scratch, progress, sink, None)
             try:
                 if await _first(one, out):
                     waiting.append(one)
@@ -155,11 +155,11 @@ async def _sweep_tokens(ctx: Context, options: SweepOptions, progress: Progress,
                 out.skipped.append((STAGED, taken))
                 return
             lease = taken
-        with Ledger(options.ledger_bytes) as ledger:
-            out.tokens = await look_at_tokens(ctx, ledger)
+        with ScratchDb(options.scratch_bytes) as scratch:
+            out.tokens = await look_at_tokens(ctx, scratch)
             if out.tokens and lease is not None:
                 await _wait(ctx, ctx.clock.monotonic(), options.grace, progress)
-                out.dropped = await drop_tokens(ctx, ledger, lease)
+                out.dropped = await drop_tokens(ctx, scratch, lease)
         if lease is not None:
             await lease.release(swept=True)
     except EngineError as error:

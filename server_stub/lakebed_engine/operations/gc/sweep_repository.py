@@ -39,7 +39,7 @@ from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.gc.lease import Lease
 from lakebed_engine.operations.gc.mark_refs import read_roots
 from lakebed_engine.operations.gc.mark_trees import read_trees
-from lakebed_engine.operations.gc.scratch_db import Found, Ledger
+from lakebed_engine.operations.gc.scratch_db import Found, ScratchDb
 from lakebed_engine.operations.workspace.lifecycle import is_marked
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.vocabulary.reports import Orphan, Progress, Sink, SweepOptions, SweepReport
@@ -67,7 +67,7 @@ class RepositorySweep:
     ctx: Context
     repo: Repo
     options: SweepOptions
-    ledger: Ledger
+    scratch: ScratchDb
     progress: Progress
     sink: Sink
     lease: Lease | None
@@ -94,7 +94,7 @@ class RepositorySweep:
         await self._read_names()
         for rank, folder in enumerate((*_FOLDERS, *_DATA) if self.options.data else _FOLDERS):
             await self._list(rank, folder)
-        self.older = self.ledger.count_older(self.repo.record.creation_date)
+        self.older = self.scratch.count_older(self.repo.record.creation_date)
         if self.options.dry_run or self.held:
             self._show(now)
         self.looked_at = self.ctx.clock.monotonic()
@@ -109,9 +109,9 @@ class RepositorySweep:
     async def finish(self) -> None:
         """Make the second check, then delete the files that were unnamed in both."""
         await self._read_names()
-        for page in self.ledger.found():
+        for page in self.scratch.found():
             await self._keep()
-            unnamed = {one.key: one for one in page if not self.ledger.is_named(one.key)}
+            unnamed = {one.key: one for one in page if not self.scratch.is_named(one.key)}
             # the store skips files that are no longer old: a running request may have written one again just now
             doomed = [unnamed[key] for key in await self.repo.store.delete_older(list(unnamed), self._before)]
             for one in doomed:
@@ -154,8 +154,8 @@ class RepositorySweep:
 
     async def _read_names(self) -> None:
         await self._keep()
-        await read_roots(self.ctx, self.repo, self.ledger, data=self.options.data)
-        await read_trees(self.ctx, self.repo, self.ledger, self._keep, data=self.options.data)
+        await read_roots(self.ctx, self.repo, self.scratch, data=self.options.data)
+        await read_trees(self.ctx, self.repo, self.scratch, self._keep, data=self.options.data)
 
     async def _list(self, rank: int, folder: str) -> None:
         async for blob in self.repo.store.list(folder):
@@ -163,7 +163,7 @@ class RepositorySweep:
             if self.files % 1000 == 0:
                 self.progress("files", self.files)
                 await self._keep()
-            if self.ledger.is_named(blob.key) or is_mark(blob.key):
+            if self.scratch.is_named(blob.key) or is_mark(blob.key):
                 continue
             if not await self._is_ours(blob):
                 self.foreign += 1
@@ -173,7 +173,7 @@ class RepositorySweep:
                 self.recent += 1
             else:
                 self.found += 1
-                self.ledger.add_found(rank, Found(blob.key, blob.size, blob.mtime))
+                self.scratch.add_found(rank, Found(blob.key, blob.size, blob.mtime))
 
     async def _is_ours(self, blob: BlobStat) -> bool:
         if not blob.key.startswith(WORKSPACES):
@@ -182,11 +182,11 @@ class RepositorySweep:
         if not found_id or blob.mtime >= self._before:  # the workspace may be newer than the names that were read
             return bool(found_id)
         if found_id != self._workspace[0]:
-            known = self.ledger.has_workspace(found_id) or await is_marked(self.ctx, self.repo, found_id)
+            known = self.scratch.has_workspace(found_id) or await is_marked(self.ctx, self.repo, found_id)
             self._workspace = (found_id, known)
         return self._workspace[1]
 
     def _show(self, now: float) -> None:
-        for page in self.ledger.found():
+        for page in self.scratch.found():
             for one in page:
                 self.sink(Orphan(one.key, one.size, now - one.mtime))

@@ -17,7 +17,7 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.fsck.refs_and_commits import read_commit, snapshot_in
-from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
+from lakebed_engine.operations.fsck.scratch_db import Bad, ScratchDb
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.keys import (
     DROPS,
@@ -79,9 +79,9 @@ async def rebuild(
     """
     validation.check_namespace(namespace)
     store = ctx.stores.open(namespace.rstrip("/"))
-    with Ledger(FsckOptions().ledger_bytes) as ledger:
+    with ScratchDb(FsckOptions().scratch_bytes) as scratch:
         blank = Repository(uid="", name=name, storage_namespace=store.uri, default_branch="", creation_date=0)
-        job = Job(ctx, Repo(blank, store, ""), FsckOptions(), ledger, progress, sink, Pace(ctx))
+        job = Job(ctx, Repo(blank, store, ""), FsckOptions(), scratch, progress, sink, Pace(ctx))
         marker = await _marker(job)
         snapshot = await _newest_snapshot(job, marker.get("uid", ""))
         record = _record(ctx, store, marker, snapshot, name)
@@ -111,7 +111,7 @@ async def rebuild(
 
 async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
     """The commits that nothing names. Without a snapshot, a user knows them only by date and message."""
-    ids, count = job.ledger.heads(job.ctx.tuning.shown_heads)
+    ids, count = job.scratch.heads(job.ctx.tuning.shown_heads)
     found = await job.each(ids, lambda commit_id: read_commit(job, commit_id))
     return [LooseCommit(one.id, one.creation_date, one.message) for one in found if one is not None], count
 
@@ -195,9 +195,9 @@ async def _refuse_existing(ctx: Context, record: Repository) -> None:
 async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
     """Write a row for every undamaged commit of the bucket, and report named commits that are missing."""
     for branch in snapshot.record.branches if snapshot else ():
-        job.ledger.add_ref(branch.name, branch.commit_id)
+        job.scratch.add_ref(branch.name, branch.commit_id)
     for tag in snapshot.record.tags if snapshot else ():
-        job.ledger.add_ref(tag.name, tag.commit_id)
+        job.scratch.add_ref(tag.name, tag.commit_id)
     page: list[str] = []
     async for blob in job.repo.store.list(COMMITS):
         commit_id = blob.key.removeprefix(COMMITS).removesuffix(".json")
@@ -207,11 +207,11 @@ async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
             await _write_rows(job, page, dry_run)
             page = []
     await _write_rows(job, page, dry_run)
-    while unknown := job.ledger.unknown_commits():
+    while unknown := job.scratch.unknown_commits():
         for commit_id in unknown:
-            job.ledger.add_lost_commit(commit_id)
+            job.scratch.add_lost_commit(commit_id)
             job.bad(Bad("missing", "commit", commit_file(commit_id), "not in the bucket", id=commit_id))
-    for commit_id, stated, right in job.ledger.wrong_generations():
+    for commit_id, stated, right in job.scratch.wrong_generations():
         detail = f"its generation is {stated}, its parents make it {right}"
         job.bad(Bad("corrupt", "commit", commit_file(commit_id), detail, id=commit_id))
     job.report("commit")
@@ -222,9 +222,9 @@ async def _write_rows(job: Job, page: Sequence[str], dry_run: bool) -> None:
     found = await job.each(page, lambda commit_id: read_commit(job, commit_id))
     for commit_id, commit in zip(page, found, strict=True):
         if commit is None:
-            job.ledger.add_lost_commit(commit_id)
+            job.scratch.add_lost_commit(commit_id)
         else:
-            job.ledger.add_commit(commit)
+            job.scratch.add_commit(commit)
             commits.append(commit)
     if commits and not dry_run:
         rows = [Put(job.repo.partition, commit_key(commit.id), encode(commit)) for commit in commits]
@@ -238,14 +238,14 @@ def _refs(job: Job, snapshot: _Snapshot | None) -> tuple[list[Branch], list[Tag]
     new = job.ctx.ids.new
     for ref in snapshot.record.branches if snapshot else ():
         name, commit_id = ref.name, ref.commit_id
-        if job.ledger.has_commit(commit_id):
+        if job.scratch.has_commit(commit_id):
             branches.append(
                 Branch(name=name, uid=new(), gen=1, commit_id=commit_id, staging_token=new(), hidden=ref.hidden)
             )
         else:
             job.problem(Bad("missing", "branch record", name, _left_out("branch", commit_id)), [name])
     for tag in snapshot.record.tags if snapshot else ():
-        if job.ledger.has_commit(tag.commit_id):
+        if job.scratch.has_commit(tag.commit_id):
             tags.append(Tag(name=tag.name, commit_id=tag.commit_id))
         else:
             job.problem(Bad("missing", "tag record", tag.name, _left_out("tag", tag.commit_id)), [tag.name])

@@ -12,7 +12,7 @@ from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.tasks import Task
 
 
-class Beat(msgspec.Struct, frozen=True):
+class Heartbeat(msgspec.Struct, frozen=True):
     """A heartbeat of a worker: its owner, the time (Unix seconds) and the progress."""
 
     owner: str
@@ -21,7 +21,7 @@ class Beat(msgspec.Struct, frozen=True):
 
 
 decode_task = msgspec.json.Decoder(Task).decode
-decode_beat = msgspec.json.Decoder(Beat).decode
+decode_heartbeat = msgspec.json.Decoder(Heartbeat).decode
 
 
 def task_row(repo: Repo, task: Task) -> Put:

@@ -37,7 +37,14 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.operations.tasks.records import Beat, decode_beat, decode_task, key_name, key_row, task_row
+from lakebed_engine.operations.tasks.records import (
+    Heartbeat,
+    decode_heartbeat,
+    decode_task,
+    key_name,
+    key_row,
+    task_row,
+)
 from lakebed_engine.operations.validation import check_text
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
@@ -219,7 +226,7 @@ class TaskRunner:
         found = await self.ctx.kv.get(repo.partition, running_key(task_id))
         if found is None:  # ended just now
             return (await self._find(repo, what, target, task_id))[0]
-        beat = decode_beat(found.value)
+        beat = decode_heartbeat(found.value)
         return msgspec.structs.replace(task, progress=beat.progress, updated=beat.at)
 
     async def cancel(self, repo_name: str, what: str, target: str, task_id: str) -> None:
@@ -274,7 +281,7 @@ class TaskRunner:
         found = await self.ctx.kv.get(repo.partition, key)
         if found is None or task_id in self._mine or len(self._mine) >= self.ctx.tuning.tasks_at_once:
             return False
-        if self.ctx.now() - decode_beat(found.value).at < self.ctx.tuning.task_silence:
+        if self.ctx.now() - decode_heartbeat(found.value).at < self.ctx.tuning.task_silence:
             return False
         row = await self.ctx.kv.get(repo.partition, task_key(task_id))
         task = None if row is None else decode_task(row.value)
@@ -345,7 +352,7 @@ class TaskRunner:
         if not self._owner:
             self._owner = self.ctx.ids.new()
         mine = self._mine.get(task_id)
-        beat = Beat(self._owner, self.ctx.now(), 0 if mine is None else mine.progress)
+        beat = Heartbeat(self._owner, self.ctx.now(), 0 if mine is None else mine.progress)
         return Put(repo.partition, running_key(task_id), encode(beat))
 
     async def _forget(self, repo: Repo) -> int:

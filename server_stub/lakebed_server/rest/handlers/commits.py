@@ -11,7 +11,8 @@ from msgspec import UNSET
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json, last_modified
-from lakebed_server.rest import authors, serializers
+from lakebed_server.rest import serializers
+from lakebed_server.rest.rights import authors
 
 
 async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -> Reply:

@@ -10,7 +10,8 @@ from msgspec import UNSET
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, json
-from lakebed_server.rest import authors, serializers
+from lakebed_server.rest import serializers
+from lakebed_server.rest.rights import authors
 
 
 async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: models.Merge | None) -> Reply:

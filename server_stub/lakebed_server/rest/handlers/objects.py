@@ -22,7 +22,8 @@ from lakebed_server.http import content_headers, downloads, uploads
 from lakebed_server.http.authorization import allowed_paths, plain_branch, refused
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply, empty, json, last_modified
-from lakebed_server.rest import archives, authors, errors, object_frames, presigned, serializers
+from lakebed_server.rest import archives, errors, object_frames, presigned, serializers
+from lakebed_server.rest.rights import authors
 from lakebed_server.vocabulary import Header, bad_request, not_implemented
 
 MOST_PATHS = 1000

@@ -12,7 +12,7 @@ from lakebed_server.http.authorization import shares_directory
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
-from lakebed_server.rest.filtered_pages import filtered
+from lakebed_server.rest.rights.filtered_pages import filtered
 from lakebed_server.vocabulary import bad_request
 
 

@@ -30,7 +30,7 @@ from lakebed_server.vocabulary import Header, RequestError
 MOST_KEYS: Final = 1000
 
 
-class Doomed(NamedTuple):
+class Deletion(NamedTuple):
     """A key to delete, and the ETag that it must have."""
 
     key: str
@@ -77,7 +77,7 @@ async def delete_object(call: S3Call) -> Reply:
 async def delete_objects(call: S3Call) -> Reply:
     """DeleteObjects: the keys of each ref in one batch."""
     asked, quiet = await xml_parse.read(await call.whole(xml_parse.LIMIT), "Delete", _asked)
-    by_ref: dict[str, list[Doomed]] = {}
+    by_ref: dict[str, list[Deletion]] = {}
     failed: dict[str, S3Error] = {}
     for key, version, etag in asked:
         if version not in (None, "", "null"):
@@ -85,8 +85,8 @@ async def delete_objects(call: S3Call) -> Reply:
             continue
         place = addressing.locate(call.bucket, key, call.config)
         if place.path:
-            doomed = Doomed(key, place.path, headers.etag_of(etag) if etag else None)
-            by_ref.setdefault(place.ref, []).append(doomed)
+            deletion = Deletion(key, place.path, headers.etag_of(etag) if etag else None)
+            by_ref.setdefault(place.ref, []).append(deletion)
     for ref, rows in by_ref.items():
         allowed = [row for row in rows if _may_delete(call, ref, row, failed)]
         if allowed:
@@ -94,7 +94,7 @@ async def delete_objects(call: S3Call) -> Reply:
     return _deleted(call, [key for key, _, _ in asked], failed, quiet=quiet)
 
 
-def _may_delete(call: S3Call, ref: str, row: Doomed, failed: dict[str, S3Error]) -> bool:
+def _may_delete(call: S3Call, ref: str, row: Deletion, failed: dict[str, S3Error]) -> bool:
     """Whether the user may delete this key. If not, it is among the failed ones."""
     rights = call.base.rights
     try:
@@ -120,7 +120,7 @@ def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]],
     return asked, xml_parse.text_of(document, "Quiet") == "true"
 
 
-async def _delete(call: S3Call, ref: str, rows: list[Doomed]) -> dict[str, S3Error]:
+async def _delete(call: S3Call, ref: str, rows: list[Deletion]) -> dict[str, S3Error]:
     """Delete keys of one ref. Returns the failures by key. A failure without a key fails the whole request."""
     failed: dict[str, S3Error] = {}
     at_once = [row for row in rows if row.if_match is None]

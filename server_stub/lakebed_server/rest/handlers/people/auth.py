@@ -17,7 +17,8 @@ from lakebed_server.auth.temporary_keys import DEFAULT_SECONDS, MOST_POLICY_BYTE
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import identities, serializers
+from lakebed_server.rest import serializers
+from lakebed_server.rest.rights import identities
 from lakebed_server.vocabulary import Header, RequestError, bad_request, not_implemented
 
 

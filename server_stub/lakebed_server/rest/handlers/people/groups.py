@@ -11,8 +11,9 @@ from lakebed_server.access import grants
 from lakebed_server.access.rows import Group, Holder
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import identities, serializers
-from lakebed_server.rest.identities import changed, directory
+from lakebed_server.rest import serializers
+from lakebed_server.rest.rights import identities
+from lakebed_server.rest.rights.identities import changed, directory
 
 
 async def list_groups(call: Call, p: ops.ListGroupsParams) -> Reply:

@@ -10,8 +10,9 @@ from lakebed_wire import operations as ops
 from lakebed_server.access.rows import StoredPolicy
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
-from lakebed_server.rest import identities, serializers
-from lakebed_server.rest.identities import changed, directory
+from lakebed_server.rest import serializers
+from lakebed_server.rest.rights import identities
+from lakebed_server.rest.rights.identities import changed, directory
 from lakebed_server.vocabulary import bad_request
 
 

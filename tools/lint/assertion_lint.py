@@ -1,4 +1,4 @@
-"""Find tests that assert nothing: `python tools/assertion_lint.py` prints them, and exits 1 if there are any.
+"""Find tests that assert nothing: `python tools/lint/assertion_lint.py` prints them, and exits 1 if there are any.
 
 A test asserts with `assert`, `pytest.raises`, `pytest.warns` or `pytest.fail`, or with a function that does. This tool
 searches such functions in the file of the test, its conftest.py and the modules of `tests` that it imports, three calls
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DEPTH = 3
 CHECKS = {"pytest.raises", "pytest.warns", "pytest.fail", "AssertionError"}
 

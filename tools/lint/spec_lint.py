@@ -1,4 +1,4 @@
-"""Refuse wording of `openapi.yaml` that a generator would drop, change or break: `python tools/spec_lint.py FILE`.
+"""Refuse wording of `openapi.yaml` that a generator would drop, change or break: `python tools/lint/spec_lint.py FILE`.
 
 The rules are in `tools.openapi.rules`; openapi-spec-validator checks whether the document is OpenAPI. This tool
 does not check the generated output, `tools.generate` does.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that `tools` is found when run as a file
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # so that `tools` is found when run as a file
 
 from tools.openapi import spec
 from tools.openapi.rules import RULES, reason

@@ -369,4 +369,4 @@ def check(operations: Iterable[Operation], rows: Mapping[str, Row] = PERMISSIONS
         ("permissions without an operation", rows.keys() - secured),
     ):
         if names:
-            raise StartError(f"{what}: {', '.join(sorted(names))}; see lakebed_server.rest.permission_table")
+            raise StartError(f"{what}: {', '.join(sorted(names))}; see lakebed_server.rest.rights.permission_table")

@@ -1,4 +1,4 @@
-"""Find words that mark a sentence without an actor or with the wrong verb: `python tools/word_lint.py [PATH ...]`.
+"""Find words that mark a sentence without an actor or with the wrong verb: `python tools/lint/word_lint.py [PATH ...]`.
 
 The words, and what to write instead, are in CONTRIBUTING.md. The lint reads the text that people read: Markdown pages,
 the descriptions of openapi.yaml, the Makefile, and of Python files the docstrings, comments, messages and test names.
@@ -21,10 +21,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-PENDING = ROOT / "tools/word_lint_pending.txt"
+ROOT = Path(__file__).resolve().parents[2]
+PENDING = ROOT / "tools/lint/word_lint_pending.txt"
 GENERATED = ("generated/", "sdk/lakebed/_sync/")
-OWN = ("tools/word_lint.py", "tests/docs/test_word_lint.py")
+OWN = ("tools/lint/word_lint.py", "tests/docs/test_word_lint.py")
 """These spell the words."""
 
 WORDS = (

@@ -1,0 +1,1 @@
+"""Handlers for users, groups, policies, keys, sign-in and the access history."""

@@ -1,0 +1,1 @@
+"""Checks of the wording of openapi.yaml, of prose, and of tests."""
