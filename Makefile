@@ -18,6 +18,7 @@ PEERS  := .venv-peers
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
 CHROMIUM := $(VENV)/.chromium
+NPM := $(VENV)/.npm
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
 PYTESTS := server faults simulation engine stores sdk crash histories
 simulation_tests := tests/simulation
@@ -147,7 +148,7 @@ soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest v
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
-envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM)
+envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM) $(NPM)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -172,6 +173,10 @@ $(AZURITE): $(VENV)/.dev tests/support/azurite.py
 
 $(CHROMIUM): $(VENV)/.dev tests/support/debian.py
 	$(BIN)/python -m tests.support.debian
+	@touch $@
+
+$(NPM): $(VENV)/.dev $(wildcard tests/support/npm/*/package-lock.json)
+	$(BIN)/python -m tests.support.npm_packages
 	@touch $@
 
 pytest: $(PYTESTS:%=pytest-%) pytest-rest
@@ -202,7 +207,7 @@ spark-shared: $(SPARK)/.classes
 spark-apart: $(SPARK)/.classes
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) $(SPARK_APART)
 
-browser: $(CHROMIUM) ## what people do in a browser, by Chromium
+browser: $(CHROMIUM) $(NPM) ## what people do in a browser, by Chromium
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser
 
 s3: $(OLD_BOTO3)/.ready ## the S3 gateway by the clients that people use

@@ -12,19 +12,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 CLIENT = "lakebed"
 CLIENT_SECRET = "the secret of the client"
+ACCESS_TOKEN = "the token for UserInfo"
 
 Claims = dict[str, Any]
 
 
 class Provider:
-    """The provider. `claims` describe the person who signs in next; `token_of` makes the ID token."""
+    """The provider. `claims` describe the person who signs in next; `token_of` makes the ID token.
+
+    `user_info`: claims that UserInfo has in addition to the subject.
+    """
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
@@ -33,6 +37,7 @@ class Provider:
         self.claims: Claims = {"sub": "ana-1", "email": "ana@example.com", "email_verified": True, "name": "Ana"}
         self.token_of: Callable[[Claims], str] = self.signed
         self.metadata: Claims = {}
+        self.user_info: Claims = {}
         self.codes: dict[str, Claims] = {}
         self.reads = 0
 
@@ -47,6 +52,7 @@ class Provider:
             "authorization_endpoint": f"{self.issuer}/authorize",
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/jwks",
+            "userinfo_endpoint": f"{self.issuer}/userinfo",
         }
         return {**found, **self.metadata}
 
@@ -65,7 +71,7 @@ class Provider:
 
     def token(self, form: dict[str, str], authorization: str) -> tuple[int, Claims]:
         asked = self.codes.pop(form.get("code", ""), None)
-        pair = base64.b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
+        pair = base64.b64encode(f"{quote_plus(CLIENT)}:{quote_plus(CLIENT_SECRET)}".encode()).decode()
         if authorization != f"Basic {pair}":
             return 401, {"error": "invalid_client"}
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
@@ -74,7 +80,11 @@ class Provider:
             return 400, {"error": "invalid_grant"}
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
-        return 200, {"access_token": "x", "token_type": "Bearer", "id_token": self.token_of({**claims, **self.claims})}
+        return 200, {
+            "access_token": ACCESS_TOKEN,
+            "token_type": "Bearer",
+            "id_token": self.token_of({**claims, **self.claims}),
+        }
 
 
 @contextmanager
@@ -101,6 +111,9 @@ def running_provider() -> Iterator[Provider]:
                 self.answer(200, provider.describe())
             elif parts.path == "/jwks":
                 self.answer(200, provider.jwks())
+            elif parts.path == "/userinfo":
+                is_right = self.headers["authorization"] == f"Bearer {ACCESS_TOKEN}"
+                self.answer(200 if is_right else 401, {"sub": provider.claims["sub"], **provider.user_info})
             else:
                 self.answer(302, {}, location=provider.authorize(query))
 

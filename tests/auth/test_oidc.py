@@ -88,6 +88,30 @@ def test_the_cookie_is_out_of_reach_of_pages(browser: httpx.Client, provider: Pr
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= {part.strip() for part in session.split(";")}
 
 
+def test_user_info_has_what_the_token_lacks(browser: httpx.Client, provider: Provider) -> None:
+    provider.user_info = {
+        "email": "lea@example.com",
+        "email_verified": True,
+        "roles": ["data-readers"],
+        "name": "Other",
+    }
+    browser.get(go_to_provider(browser))
+    assert (who(browser)["id"], who(browser)["friendly_name"]) == ("lea@example.com", "Ana")
+    assert browser.get("/api/v1/repositories").status_code == 200
+
+
+def test_user_info_is_not_read_when_the_token_has_all(browser: httpx.Client, provider: Provider) -> None:
+    provider.claims |= {"email": "", "roles": []}
+    provider.user_info = {"sub": "not read"}
+    assert browser.get(go_to_provider(browser)).status_code == 200
+
+
+def test_user_info_of_another_person_is_refused(browser: httpx.Client, provider: Provider) -> None:
+    provider.user_info = {"sub": "admin", "email": "admin@example.com", "email_verified": True}
+    assert browser.get(go_to_provider(browser)).status_code == 401
+    assert browser.get("/api/v1/user").status_code == 401
+
+
 def test_an_unverified_address_is_no_identity(browser: httpx.Client, provider: Provider) -> None:
     provider.claims |= {"email": "admin@example.com", "email_verified": False}
     browser.get(go_to_provider(browser))

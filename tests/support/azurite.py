@@ -32,6 +32,7 @@ import httpx
 import pytest
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 
+from tests.support.npm_packages import certificates
 from tests.support.owned import owned_directory, owned_process
 from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
@@ -129,13 +130,6 @@ def _prepare(server: Azurite, process: subprocess.Popen[bytes], log: Path) -> No
     raise AssertionError(f"Azurite did not come up (exit code {process.poll()}): {problem}; it said:\n{said}")
 
 
-def _certificates() -> dict[str, str]:
-    """Node.js trusts its own list of authorities only: the machine's others are named as for Python's tools."""
-    names = ("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
-    known = [os.environ[name] for name in names if os.environ.get(name)]
-    return {"NODE_EXTRA_CA_CERTS": known[0]} if known else {}
-
-
 _failures: list[str] = []
 
 
@@ -154,7 +148,7 @@ def _installed() -> Path:
     flags = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--omit=optional"]
     done = subprocess.run(
         [npm, "install", "--prefix", str(fresh), *flags, f"azurite@{VERSION}"],
-        capture_output=True, text=True, timeout=600, check=False, cwd=fresh, env={**os.environ, **_certificates()},
+        capture_output=True, text=True, timeout=600, check=False, cwd=fresh, env={**os.environ, **certificates()},
     )  # fmt: skip
     if done.returncode:
         _failures.append(f"npm install azurite failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -28,23 +28,26 @@ def check_url(url: str) -> str:
     raise OutboundError(f"{url[:200]!r} is not an https URL")
 
 
-async def get_json(url: str) -> Any:
-    """The JSON document at a URL. Raises OutboundError."""
-    return await _json("GET", url)
+async def get_json(url: str, *, bearer: str = "") -> Any:
+    """The JSON document at a URL, with a token if given. Raises OutboundError."""
+    return await _json("GET", url, {"authorization": f"Bearer {bearer}"} if bearer else {})
 
 
 async def post_form(url: str, fields: Mapping[str, str], basic: tuple[str, str] | None = None) -> Any:
     """The JSON answer to a form, with HTTP Basic credentials if given. Raises OutboundError."""
-    return await _json("POST", url, data=dict(fields), auth=None if basic is None else aiohttp.BasicAuth(*basic))
+    auth = None if basic is None else aiohttp.BasicAuth(*basic)
+    return await _json("POST", url, {}, data=dict(fields), auth=auth)
 
 
-async def _json(method: str, url: str, **more: Any) -> Any:
+async def _json(method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
     check_url(url)
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
-            session.request(method, url, allow_redirects=False, headers={"accept": "application/json"}, **more) as got,
+            session.request(
+                method, url, allow_redirects=False, headers={"accept": "application/json", **headers}, **more
+            ) as got,
         ):
             body = await got.content.read(LARGEST + 1)
             while len(body) <= LARGEST and (piece := await got.content.read(LARGEST + 1 - len(body))):

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import jwt
 
@@ -77,14 +77,30 @@ class Provider:
         methods = metadata.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         basic = None
         if secret and "client_secret_basic" in methods:
-            basic = (self.settings.client_id, secret)
+            basic = (quote_plus(self.settings.client_id), quote_plus(secret))  # RFC 6749 2.3.1
         elif secret:
             fields["client_secret"] = secret
         answer = await outbound.post_form(str(metadata.get("token_endpoint", "")), fields, basic)
         token = answer.get("id_token") if isinstance(answer, dict) else None
         if not isinstance(token, str):
             raise TokenError("the provider sent no ID token")
-        return await self.verify(token, nonce)
+        claims = await self.verify(token, nonce)
+        return await self._with_user_info(claims, str(answer.get("access_token", "")))
+
+    async def _with_user_info(self, claims: Mapping[str, Any], access_token: str) -> Mapping[str, Any]:
+        """Add the claims of UserInfo if the ID token lacks a claim that the settings name.
+
+        With a code, a provider need not put e-mail, name and groups into the ID token (OpenID Connect Core 5.4).
+        """
+        settings = self.settings
+        wanted = {settings.id_claim or "email", settings.name_claim, settings.groups_claim} - {""}
+        address = str((await self._known()).get("userinfo_endpoint", ""))
+        if wanted <= claims.keys() or not address or not access_token:
+            return claims
+        found = await outbound.get_json(address, bearer=access_token)
+        if not isinstance(found, dict) or found.get("sub") != claims["sub"]:
+            raise TokenError("UserInfo is of another subject than the ID token")
+        return {**found, **claims}
 
     async def verify(self, token: str, nonce: str | None = None, audience: str = "") -> Mapping[str, Any]:
         """The claims of an ID token, after all checks. Raises OutboundError and TokenError."""
