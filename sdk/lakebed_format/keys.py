@@ -13,6 +13,8 @@ every deletion that goes by a listing asks `is_made` or `workspace_of` first.
     _lakebed/uploads/<32 hex>/<number>-<32 hex>         parts of uploads, where the store has none of its own
     _lakebed/history/date=<YYYY-MM-DD>/<HHMMSS>-<32 hex>.parquet
                                                         the access history
+    _lakebed/journal/date=<YYYY-MM-DD>/<16 digits>.parquet
+                                                        the event log
     _lakebed/sweep-clock                                written and removed by a sweep
     data/<YYYYMMDDHH>/<32 hex>                          objects; an address that a client was given to write at
                                                         also ends in ,<9 to 12 hex>.<64 hex>
@@ -40,6 +42,7 @@ DUMPS: Final = "_lakebed/dumps/"
 DRAFTS: Final = "_lakebed/dumps/draft-"
 PARTS: Final = "_lakebed/uploads/"
 HISTORY: Final = "_lakebed/history/"
+JOURNAL: Final = "_lakebed/journal/"
 SWEEP_CLOCK: Final = "_lakebed/sweep-clock"
 DATA: Final = "data/"
 WORKSPACES: Final = "workspaces/"
@@ -66,12 +69,15 @@ _MADE: Final = re.compile(
     r"|(?:metaranges|ranges)/[0-9a-f]{64}\.parquet"
     r"|layers/[0-9a-f]{32}-[0-9]{5,9}\.parquet"
     r"|history/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9]{6}-[0-9a-f]{32}\.parquet"
+    r"|journal/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9]{16}\.parquet"
     r"|refs/[0-9]{8}T[0-9]{9}Z-[0-9a-f]{64}\.json"
     r"|dumps/(?:[0-9a-f]{64}\.jsonl|draft-[0-9a-f]{32})"
     r"|uploads/[0-9a-f]{32}/[0-9]{5}-[0-9a-f]{32})"
     r"|data/[0-9]{10}/[0-9a-f]{32}(?:,[0-9a-f]{9,12}\.[0-9a-f]{64})?",
     re.ASCII,
 )
+JOURNAL_FILE: Final = re.compile(r"_lakebed/journal/date=[0-9-]{10}/([0-9]{16})\.parquet", re.ASCII)
+"""The number in the key of a file of the event log."""
 SNAPSHOT_FILE: Final = re.compile(r"_lakebed/refs/(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json", re.ASCII)
 """The time and the hash in the key of a ref snapshot."""
 SIGNED_DATA: Final = re.compile(r"(data/[0-9]{10}/[0-9a-f]{32}),([0-9a-f]{9,12})\.([0-9a-f]{64})", re.ASCII)

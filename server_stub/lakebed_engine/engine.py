@@ -11,6 +11,7 @@ from lakebed_engine.operations.recovery.ref_snapshots import RefChanges, Snapsho
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks.runner import TaskRunner, Worker
 from lakebed_engine.operations.tuning import Tuning
+from lakebed_engine.operations.undrained import Undrained
 from lakebed_engine.services import Services
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
@@ -82,6 +83,7 @@ class Engine(Services):
             address_key=address_key or RandomIds().new().encode(),
             upload_lifetime=int(upload_age),
             tuning=tuning,
+            undrained=Undrained(time.monotonic),
         )
         self.context = ctx
         """The stores, the clock and the caches. For tests and benchmarks: the server uses the services."""

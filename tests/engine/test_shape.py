@@ -18,6 +18,7 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch
 
 from tests.engine.layering import just_seal, push, write
@@ -59,7 +60,8 @@ async def filled(kv: HookedKV, stores: OneStore[CountingObjects], count: int) ->
     made, write = commit_file(ctx, repo, NewCommit(tree, None, "", "", {}), [parent])
     await write()
     new: Branch = msgspec.structs.replace(seen.record, gen=2, commit_id=made.id)
-    assert await swap(ctx, repo, seen, new, puts=[commit_row(repo, made)])
+    event = NewEvent(type="branch.committed", branch="main", gen=new.gen, commit_id=made.id)
+    assert await swap(ctx, repo, seen, new, puts=[commit_row(repo, made)], events=[event])
     return engine
 
 

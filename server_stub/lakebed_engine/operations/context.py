@@ -22,6 +22,7 @@ from lakebed_engine.operations.keys import (
     workspace_key,
 )
 from lakebed_engine.operations.tuning import Tuning
+from lakebed_engine.operations.undrained import Undrained
 from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned, scan_rows
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.external import Foreign
@@ -66,6 +67,7 @@ class Context:
     upload_lifetime: int
     """Seconds after which a multipart upload that is not completed expires."""
     tuning: Tuning
+    undrained: Undrained
     crowded: dict[tuple[str, str], None] = field(default_factory=dict)
     """Branches, by repository and name, that this process saw with enough layers for a compaction."""
     queues: dict[tuple[str, str], Any] = field(default_factory=dict)

@@ -17,6 +17,7 @@
       ended/<id>, upload-due/<second>/<id>                       multipart uploads
       task/<id>, running/<id>, task-key/<SHA-256>                tasks
       sweep                                                      lease of the sweep
+      journal/<event id>, journal-head                           events that are in no file yet, and the last file
 
 A prefix ends in a slash. The sweep refuses to run over a row of a repository that is not in `REPOSITORY_KEYS`.
 """
@@ -56,10 +57,15 @@ TASKS: Final = b"task/"
 RUNNING: Final = b"running/"
 TASK_KEYS: Final = b"task-key/"
 SWEEP_LEASE: Final = b"sweep"
+JOURNAL: Final = b"journal/"
+"""Events that are in no file of the bucket yet. The ids begin with the time, so the oldest row is first."""
+JOURNAL_HEAD: Final = b"journal-head"
+"""The newest file of events, and the lease of the drain."""
 
 REPOSITORY_KEYS: Final = (
     BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
     WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS, SWEEP_LEASE,
+    JOURNAL, JOURNAL_HEAD,
 )  # fmt: skip
 """Every prefix and every single key of a repository's partition."""
 
@@ -236,6 +242,11 @@ def task_key(task_id: str) -> bytes:
 def running_key(task_id: str) -> bytes:
     """Which process runs a task, and since when."""
     return RUNNING + task_id.encode()
+
+
+def event_key(event_id: str) -> bytes:
+    """An event that is in no file yet."""
+    return JOURNAL + event_id.encode()
 
 
 def task_idempotency_key(digest: str) -> bytes:

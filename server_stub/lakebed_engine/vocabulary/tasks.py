@@ -21,7 +21,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """A task, as stored and as returned. Times are in Unix seconds. `progress` counts the steps of the task.
 
     `result` is the result of a task that is done. For a failed task, `kind` and `message` are those of its error, and
-    `conflicts` are the first conflicting paths. `more`: there are others.
+    `conflicts` are the first conflicting paths. `more`: there are others. `user` and `request_id` are those of the
+    request that began it.
     """
 
     id: str
@@ -39,6 +40,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     conflicts: tuple[Conflict, ...] = ()
     more: bool = False
+    user: str = ""
+    request_id: str = ""
 
     @property
     def error(self) -> EngineError:

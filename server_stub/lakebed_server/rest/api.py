@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from lakebed_engine.vocabulary.events import Actor, act_as
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
 from lakebed_server.auth import origins
@@ -103,6 +104,7 @@ class Api:
                 call.headers, https=call.https, address=call.client_address
             )
             call.committer = call.user
+            act_as(Actor(call.user, call.request_id))
             scope[WITH_KEY] = True
             self._admission.enter()
             call.counted = True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
+from lakebed_engine.vocabulary.events import Actor, act_as
+
 from lakebed_server.auth.authenticate import Caller
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http import content_headers
@@ -73,6 +75,7 @@ class Gateway:
 
         def admit(caller: Caller) -> None:
             base.user = base.committer = caller.user
+            act_as(Actor(base.user, base.request_id))
             base.limits, base.source = caller.limits, caller.source
             if caller.access_key_id:  # of a temporary key, the key that asked for it: logs can name that one
                 base.claimed_key_id = caller.access_key_id

@@ -24,6 +24,7 @@ from lakebed_engine.operations.context import (
     read_branch,
     read_record,
 )
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     OPERATIONS,
@@ -33,6 +34,7 @@ from lakebed_engine.operations.keys import (
     commit_key,
     end_of,
     tag_key,
+    workspace_id,
 )
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
@@ -47,6 +49,7 @@ from lakebed_engine.vocabulary.errors import (
     TagExistsError,
     TagNotFoundError,
 )
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch, Page, Tag
 
 
@@ -63,6 +66,9 @@ async def create_branch(
     commit = await resolve_commit(ctx, repo, source)
     new = Branch(name=name, uid=ctx.ids.new(), gen=1, commit_id=commit.id, staging_token=ctx.ids.new(), hidden=hidden)
     operation = OPERATIONS + ctx.ids.new().encode()
+    event = NewEvent(
+        type="branch.created", branch=name, gen=1, commit_id=commit.id, after=commit.id, data={"source": source}
+    )
     batch = Batch(
         checks=[
             absent(repo.partition, branch_key(name)),
@@ -72,6 +78,7 @@ async def create_branch(
         puts=[
             Put(repo.partition, branch_key(name), encode(new)),
             Put(repo.partition, operation, str(ctx.now()).encode()),
+            *event_rows(ctx, repo, event),
         ],
     )
     if not await apply(ctx, repo, batch, operation):
@@ -92,7 +99,9 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool 
         seen = await read_branch(ctx, repo, name)
         if name == repo.record.default_branch:
             raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
-        return await swap(ctx, repo, seen, None, dropped=everything_of(seen.record)) or None
+        old = seen.record
+        event = NewEvent(type="branch.deleted", branch=name, gen=old.gen, commit_id=old.commit_id, before=old.commit_id)
+        return await swap(ctx, repo, seen, None, dropped=everything_of(old), events=[event]) or None
 
     await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
 
@@ -128,9 +137,19 @@ async def reset_branch(ctx: Context, repo_name: str, name: str, *, force: bool =
     async def attempt() -> bool | None:
         seen = await read_record(ctx, repo, name)
         new = emptied(seen.record, ctx.ids.new())
-        return await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)) or None
+        events = [] if workspace_id(name) else [_discarded(new)]
+        return await swap(ctx, repo, seen, new, dropped=staged_of(seen.record), events=events) or None
 
     await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
+
+
+def _discarded(new: Branch) -> NewEvent:
+    """The event of a reset that discards all uncommitted changes. The head stays."""
+    head = new.commit_id
+    data = {"uncommitted": True}
+    return NewEvent(
+        type="branch.reset", branch=new.name, gen=new.gen, commit_id=head, before=head, after=head, data=data
+    )
 
 
 async def reset_object(ctx: Context, repo_name: str, name: str, path: str, *, force: bool = False) -> None:
@@ -184,13 +203,18 @@ async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, *, force
     await open_repo(ctx, repo_name, write=True, force=force)
     tag = Tag(name=name, commit_id=commit.id)
     operation = OPERATIONS + ctx.ids.new().encode()
+    event = NewEvent(type="tag.created", commit_id=commit.id, after=commit.id, data={"tag": name, "source": ref})
     batch = Batch(
         checks=[
             absent(repo.partition, tag_key(name)),
             absent(repo.partition, branch_key(name)),
             absent(repo.partition, operation),  # as for a branch
         ],
-        puts=[Put(repo.partition, tag_key(name), encode(tag)), Put(repo.partition, operation, str(ctx.now()).encode())],
+        puts=[
+            Put(repo.partition, tag_key(name), encode(tag)),
+            Put(repo.partition, operation, str(ctx.now()).encode()),
+            *event_rows(ctx, repo, event),
+        ],
     )
     if not await apply(ctx, repo, batch, operation):
         raise TagExistsError(f"tag {name!r} exists already in repository {repo.name!r}")
@@ -215,9 +239,11 @@ async def delete_tag(ctx: Context, repo_name: str, name: str, *, force: bool = F
         if found is None:
             raise TagNotFoundError(f"tag {name[:80]!r} not found in repository {repo.name!r}")
         operation = OPERATIONS + ctx.ids.new().encode()
+        old = decode_tag(found.value).commit_id
+        event = NewEvent(type="tag.deleted", commit_id=old, before=old, data={"tag": name})
         batch = Batch(
             checks=[Check(repo.partition, tag_key(name), found.version)],
-            puts=[Put(repo.partition, operation, str(ctx.now()).encode())],
+            puts=[Put(repo.partition, operation, str(ctx.now()).encode()), *event_rows(ctx, repo, event)],
             deletes=[Delete(repo.partition, tag_key(name))],
         )
         return await apply(ctx, repo, batch, operation) or None

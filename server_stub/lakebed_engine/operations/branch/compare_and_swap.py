@@ -1,7 +1,7 @@
 """Branch records: their new values, and every compare-and-swap batch that changes one.
 
-A batch holds the check of the record, the new record, the operation key that settles a lost answer, and notes for the
-cleaner about the layers that the swap drops (`PROTOCOL.md` 1 and 3).
+A batch holds the check of the record, the new record, the operation key that settles a lost answer, the events of the
+change, and notes for the cleaner about the layers that the swap drops (`PROTOCOL.md` 1 and 3).
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import NamedTuple
 import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, Seen, decode_record, encode
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import DROPS, OPERATIONS, STAGED_MARKER, record_key, scan_token, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
 
 RESENDS = 4
@@ -37,18 +39,20 @@ async def swap(
     puts: Sequence[Put] = (),
     checks: Sequence[Check] = (),
     dropped: Sequence[Layer] = (),
+    events: Sequence[NewEvent] = (),
 ) -> bool:
     """Replace the branch record `seen` by `new`, or delete it, with further rows in the same batch.
 
     Returns False when the record has changed. Nothing is written then. `dropped` are layers that no record names
-    afterwards.
+    afterwards. `events` must say how the head of the branch moved, if it did.
 
     Raises OutcomeUnknownError only when a read could not settle a lost answer.
     """
+    assert events or (new is not None and new.commit_id == seen.record.commit_id), "a ref changes without an event"
     key = record_key(seen.record.name)
     operation = OPERATIONS + ctx.ids.new().encode()
     rows = [*puts, Put(repo.partition, operation, str(ctx.now()).encode())]
-    rows += notes(ctx, repo, dropped)
+    rows += [*notes(ctx, repo, dropped), *event_rows(ctx, repo, *events)]
     if new is not None:
         rows.append(Put(repo.partition, key, encode(new)))
     batch = Batch(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from lakebed_engine.operations.context import Context, decode_repository, encode, open_repo
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import REPOSITORIES, text_key
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_text
@@ -23,6 +24,7 @@ from lakebed_engine.vocabulary.errors import (
     RepositoryNotFoundError,
     RuleNotFoundError,
 )
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import etag_of_rules
 
 MOST_RULES = 1000
@@ -95,7 +97,8 @@ def _check(patterns: Sequence[str]) -> None:
 async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]) -> None:
     """Change the rules by compare-and-swap of the repository's record. This also works on a read-only repository."""
     key = text_key(repo_name)
-    uid = (await open_repo(ctx, repo_name)).record.uid
+    repo = await open_repo(ctx, repo_name)
+    uid = repo.record.uid
     lost: OutcomeUnknownError | None = None
     wanted: Rules = ()
 
@@ -115,9 +118,13 @@ async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]
         if wanted == record.protection:
             return True
         new = encode(msgspec.structs.replace(record, protection=wanted))
+        event = NewEvent(type="protection.changed", data={"before": record.protection, "after": wanted})
         try:
             await ctx.kv.apply(
-                Batch(checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, new)])
+                Batch(
+                    checks=[Check(REPOSITORIES, key, found.version)],
+                    puts=[Put(REPOSITORIES, key, new), *event_rows(ctx, repo, event)],
+                )
             )
         except PredicateFailed:
             return None

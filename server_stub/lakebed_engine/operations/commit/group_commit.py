@@ -28,6 +28,7 @@ from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.tree.trees import Tree, Write, begin_all, write_all
 from lakebed_engine.vocabulary.errors import EngineError, MissingFileError, OutcomeUnknownError, TooManyAttemptsError
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Commit, Layer
 
 
@@ -168,7 +169,23 @@ class GroupCommit(ABC, Generic[W]):
             puts=fold.puts,
             checks=[*fold.checks, *change.checks],
             dropped=[*fold.dropped, *change.dropped],
+            events=self._events(fold, change.record.gen),
         )
+
+    def _events(self, fold: Fold[W], gen: int) -> list[NewEvent]:
+        """An event for each commit, the oldest first."""
+        events, before = [], fold.seen.record.commit_id
+        for waiter, made in fold.answers:
+            if isinstance(made, Commit):
+                type, data = waiter.cause
+                events.append(
+                    NewEvent(
+                        type=type, branch=self.branch, gen=gen, commit_id=made.id, before=before, after=made.id,
+                        data=data, actor=waiter.actor,
+                    )
+                )  # fmt: skip
+                before = made.id
+        return events
 
     def settle(self, waiter: W, answer: Commit | EngineError) -> None:
         """Answer a request that needs no fold."""

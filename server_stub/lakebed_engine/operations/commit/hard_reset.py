@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
+from lakebed_engine.operations.commit.queue import Cause
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.vocabulary.records import Branch, Commit
 
@@ -19,4 +20,4 @@ async def hard_reset(ctx: Context, repo_name: str, name: str, ref: str, *, force
         # resolved after the branch was read: `main~1` is then a step back from what the swap replaces, or it fails
         return await resolve_commit(ctx, repo, ref)
 
-    return (await move_clean_branch(ctx, repo, name, build))[1]
+    return (await move_clean_branch(ctx, repo, name, build, Cause("branch.reset", {"source": ref})))[1]

@@ -10,6 +10,7 @@ from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit, commit_row
+from lakebed_engine.operations.commit.queue import Cause
 from lakebed_engine.operations.context import Context, Repo, absent, load_commits, open_repo
 from lakebed_engine.operations.keys import OPERATIONS, commit_key
 from lakebed_engine.stores.kv.base import Batch, Put
@@ -38,7 +39,8 @@ async def commit_tree(ctx: Context, repo_name: str, branch: str, metarange_id: s
             raise NoChangesError(f"branch {branch!r} of {repo.name!r}: no changes: it shows this metarange already")
         return NewCommit(tree, None, request.committer, request.message, request.metadata, request.date)
 
-    return (await move_clean_branch(ctx, repo, branch, build))[0]
+    cause = Cause("branch.committed", {"metarange": metarange_id})
+    return (await move_clean_branch(ctx, repo, branch, build, cause))[0]
 
 
 async def _tree(ctx: Context, repo: Repo, metarange_id: str) -> Tree:

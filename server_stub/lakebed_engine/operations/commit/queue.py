@@ -6,14 +6,15 @@ of their own. The compare-and-swap alone keeps the branch right.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.stores.kv.base import Check, Put
 from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.events import Actor, current_actor
 from lakebed_engine.vocabulary.ports import Signal
 from lakebed_engine.vocabulary.records import Commit
 
@@ -31,6 +32,16 @@ class CommitGuard:
     require: Callable[[], Awaitable[None]]
 
 
+class Cause(NamedTuple):
+    """What the event of a commit says besides the commit. `data` as in an event."""
+
+    type: str
+    data: Mapping[str, Any] = {}
+
+
+COMMITTED = Cause("branch.committed")
+
+
 @dataclass(eq=False)
 class Waiter:
     """A queued commit request. A subclass says what to commit; the requests of one class are committed together."""
@@ -38,6 +49,9 @@ class Waiter:
     signal: Signal
     _: KW_ONLY
     guard: CommitGuard | None = None
+    cause: Cause = COMMITTED
+    actor: Actor = field(default_factory=current_actor)
+    """The sender of the request. Another request may make its commit."""
     answer: Commit | EngineError | None = None
     taken: bool = False
     """Another request makes this commit: wait for its answer, however long it takes."""

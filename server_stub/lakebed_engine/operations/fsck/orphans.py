@@ -15,6 +15,7 @@ from lakebed_format.keys import (
     DRAFTS,
     DUMPS,
     HISTORY,
+    JOURNAL,
     LAYERS,
     METARANGES,
     OURS,
@@ -63,7 +64,7 @@ def _is_named(job: Job, key: str) -> bool:
         return key.endswith(".jsonl") and not key.startswith(DRAFTS)
     if key.startswith(PARTS):
         return scratch.has_file(key[: key.rfind("/") + 1])
-    return key == REPOSITORY_MARKER or key.startswith(HISTORY) or scratch.has_file(key)
+    return key == REPOSITORY_MARKER or key.startswith((HISTORY, JOURNAL)) or scratch.has_file(key)
 
 
 async def check_data(job: Job) -> list[str]:

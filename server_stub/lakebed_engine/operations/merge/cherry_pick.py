@@ -14,7 +14,7 @@ from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit_texts
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.queue import CommitGuard
+from lakebed_engine.operations.commit.queue import Cause, CommitGuard
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.merge.delta_log_replay import DeltaLines
@@ -62,7 +62,8 @@ async def revert(
         )
     picked = await _picked(ctx, repo, commit, request)
     build = partial(_reverted, ctx, repo, branch, picked, request)
-    return (await move_clean_branch(ctx, repo, branch, build, guard))[0]
+    cause = Cause("branch.reverted", {"source_commit_id": commit.id})
+    return (await move_clean_branch(ctx, repo, branch, build, cause, guard))[0]
 
 
 async def cherry_pick(
@@ -86,7 +87,8 @@ async def cherry_pick(
         )
     picked = await _picked(ctx, repo, commit, request)
     build = partial(_cherry_picked, ctx, repo, branch, picked, request)
-    return (await move_clean_branch(ctx, repo, branch, build, guard))[0]
+    cause = Cause("branch.cherry_picked", {"source_commit_id": commit.id})
+    return (await move_clean_branch(ctx, repo, branch, build, cause, guard))[0]
 
 
 async def _picked(ctx: Context, repo: Repo, commit: Commit, request: PickRequest) -> _Picked:

@@ -7,7 +7,7 @@ from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit_texts
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.queue import CommitGuard
+from lakebed_engine.operations.commit.queue import Cause, CommitGuard
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.history.merge_base import require_base
@@ -50,7 +50,8 @@ async def merge(
         parents = [ours] if request.squash else [ours, theirs]
         return NewCommit(folded.tree, changed_paths, request.committer, message, metadata, parents=parents)
 
-    return (await move_clean_branch(ctx, repo, destination, build, guard))[0]
+    cause = Cause("branch.merged", {"source": source, "source_commit_id": theirs.id})
+    return (await move_clean_branch(ctx, repo, destination, build, cause, guard))[0]
 
 
 async def sides_of(ctx: Context, repo: Repo, base: Commit, theirs: Commit, ours: Commit) -> Sides:

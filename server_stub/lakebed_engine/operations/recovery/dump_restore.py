@@ -21,6 +21,7 @@ from lakebed_format.keys import COMMITS, DRAFTS, DUMPS
 from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.commit.commit_file import commit_row
 from lakebed_engine.operations.context import BAD_ROW, Context, Repo, absent, encode, open_repo
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     COMMIT_ROWS,
@@ -35,6 +36,7 @@ from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.operations.validation import check_branch, check_tag
 from lakebed_engine.stores.kv.base import Batch, Put, scan_pages
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch, Commit, Tag
 from lakebed_engine.vocabulary.tasks import DUMP, RESTORE, Task
 
@@ -152,6 +154,7 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Wor
             batch = []
     await _put_commits(ctx, repo, batch)
     puts: list[Put] = []
+    events: list[NewEvent] = []
     async for line in _lines(repo, parts["branches"]):
         branch = _decoded(line, _BranchLine)
         check_branch(branch.name)
@@ -161,16 +164,18 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Wor
             hidden=branch.hidden,
         )  # fmt: skip
         puts.append(Put(repo.partition, branch_key(branch.name), encode(record)))
+        events.append(_restored("branch.created", branch.commit_id, {}, branch.name))
     async for line in _lines(repo, parts["tags"]):
         tag = _decoded(line, Tag)
         check_tag(tag.name)
         await _require(ctx, repo, tag.commit_id, f"tag {tag.name!r}")
         puts.append(Put(repo.partition, tag_key(tag.name), encode(tag)))
+        events.append(_restored("tag.created", tag.commit_id, {"tag": tag.name}))
     if not puts:
         return
     operation = OPERATIONS + ctx.ids.new().encode()
     checks = [absent(put.partition, put.key) for put in puts]
-    puts.append(Put(repo.partition, operation, str(ctx.now()).encode()))
+    puts += [Put(repo.partition, operation, str(ctx.now()).encode()), *event_rows(ctx, repo, *events)]
     if task is not None:
         checks.insert(0, task.still_running())
         puts.append(task.done({}))
@@ -179,6 +184,13 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Wor
         raise InvalidRequestError(
             f"repository {repo.name!r} got branches or tags during the restore: nothing was restored"
         )
+
+
+def _restored(type: str, commit_id: str, data: Mapping[str, str], branch: str = "") -> NewEvent:
+    gen = 1 if branch else 0
+    return NewEvent(
+        type=type, branch=branch, gen=gen, commit_id=commit_id, after=commit_id, data={**data, "restored": True}
+    )
 
 
 async def _require(ctx: Context, repo: Repo, wanted: str, what: str) -> None:

@@ -15,12 +15,15 @@ from lakebed_format.refs import RefsRecord, decode_marker, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
+from lakebed_engine.operations.events.head import Head, newest_file
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.fsck.refs_and_commits import read_commit, snapshot_in
 from lakebed_engine.operations.fsck.scratch_db import Bad, ScratchDb
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.keys import (
     DROPS,
+    JOURNAL_HEAD,
     METADATA,
     NAMESPACES,
     REPOSITORIES,
@@ -41,6 +44,7 @@ from lakebed_engine.vocabulary.errors import (
     RepositoryExistsError,
     TooManyAttemptsError,
 )
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
 from lakebed_engine.vocabulary.reports import (
     FsckOptions,
@@ -271,6 +275,8 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
     puts += [Put(partition, tag_key(one.name), encode(one)) for one in tags]
     if metadata:
         puts.append(Put(partition, METADATA, encode(metadata)))
+    puts.append(Put(partition, JOURNAL_HEAD, encode(Head(number=await newest_file(job.repo.store)))))
+    puts += event_rows(ctx, job.repo, NewEvent(type="repository.created", data={"rebuilt": True}))
     checks = [absent(REPOSITORIES, name), absent(DROPS, dropped_repository(record.uid))]
     checks += [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
     try:

@@ -20,6 +20,7 @@ from lakebed_format.refs import decode_marker
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
 from lakebed_engine.operations.namespaces import namespaces_above, overlap, refuse_overlap
 from lakebed_engine.operations.repository import sample_data
@@ -40,6 +41,7 @@ from lakebed_engine.vocabulary.errors import (
     StoreDeniedError,
     TooManyAttemptsError,
 )
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository
 
 
@@ -92,7 +94,8 @@ async def create_repository(
         await _unclaim(ctx, record, seen)
         raise
     repo = Repo(record, store, f"repo/{record.uid}")
-    new = await _activate(ctx, repo, seen, [] if bare else await _beginning(ctx, repo))
+    head, beginning = ("", []) if bare else await _beginning(ctx, repo)
+    new = await _activate(ctx, repo, seen, beginning, head)
     if samples_by and not bare:
         await sample_data.fill(ctx, name, default_branch, samples_by)
     return new
@@ -225,8 +228,8 @@ def _first_commit(record: Repository) -> CommitRecord:
     return CommitRecord((), "", "Repository created", record.creation_date, "")
 
 
-async def _beginning(ctx: Context, repo: Repo) -> list[Put]:
-    """Write the file of the first commit. Returns the rows of the commit and of the default branch."""
+async def _beginning(ctx: Context, repo: Repo) -> tuple[str, list[Put]]:
+    """Write the file of the first commit. Returns its id, and the rows of the commit and of the default branch."""
     first = _first_commit(repo.record)
     first_id = commit_id(first)
     await repo.store.put(f"{COMMITS}{first_id}.json", encode_commit(first))
@@ -243,20 +246,28 @@ async def _beginning(ctx: Context, repo: Repo) -> list[Put]:
     branch = Branch(
         name=repo.record.default_branch, uid=ctx.ids.new(), gen=1, commit_id=first_id, staging_token=ctx.ids.new()
     )
-    return [
+    return first_id, [
         Put(repo.partition, commit_key(first_id), encode(commit)),
         Put(repo.partition, branch_key(branch.name), encode(branch)),
     ]
 
 
-async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequence[Put]) -> Repository:
+async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequence[Put], head: str) -> Repository:
     active = msgspec.structs.replace(repo.record, state="active")
+    event = NewEvent(
+        type="repository.created",
+        branch=active.default_branch if head else "",
+        gen=1 if head else 0,
+        commit_id=head,
+        after=head,
+        data={"storage_namespace": active.storage_namespace},
+    )
     key = repo.name.encode()
     try:
         await ctx.kv.apply(
             Batch(
                 checks=[Check(REPOSITORIES, key, seen.version)],
-                puts=[Put(REPOSITORIES, key, encode(active)), *beginning],
+                puts=[Put(REPOSITORIES, key, encode(active)), *beginning, *event_rows(ctx, repo, event)],
             )
         )
     except PredicateFailed:

@@ -8,6 +8,7 @@ import msgspec
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, decode_repository, encode, open_repo
+from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import (
     DROPS,
     METADATA,
@@ -23,6 +24,7 @@ from lakebed_engine.vocabulary.errors import (
     PredicateFailed,
     RepositoryNotFoundError,
 )
+from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Page, Repository
 
 
@@ -52,11 +54,17 @@ async def forget(
     found = await ctx.kv.get(REPOSITORIES, key)
     if found is None or decode_repository(found.value).uid != repo.record.uid:
         raise RepositoryNotFoundError(f"repository {repo.name!r} not found")
+    # the cleaner finds the bucket of the remaining events by it
+    event = NewEvent(type="repository.deleted", data={"storage_namespace": repo.record.storage_namespace})
     try:
         await ctx.kv.apply(
             Batch(
                 checks=[Check(REPOSITORIES, key, found.version), *checks],
-                puts=[Put(DROPS, dropped_repository(repo.record.uid), str(ctx.now()).encode()), *puts],
+                puts=[
+                    Put(DROPS, dropped_repository(repo.record.uid), str(ctx.now()).encode()),
+                    *event_rows(ctx, repo, event),
+                    *puts,
+                ],
                 deletes=[
                     Delete(REPOSITORIES, key),
                     Delete(NAMESPACES, repo.record.storage_namespace.encode()),
@@ -115,6 +123,7 @@ async def _change_metadata(ctx: Context, name: str, values: Mapping[str, str], r
         raise InvalidRequestError("metadata: a key must not be empty")
     validation.check_metadata(values)
     repo = await open_repo(ctx, name, write=True)
+    event = NewEvent(type="repository.changed", data={"metadata_set": list(values), "metadata_removed": list(removed)})
 
     async def attempt() -> bool | None:
         found = await ctx.kv.get(repo.partition, METADATA)
@@ -123,7 +132,8 @@ async def _change_metadata(ctx: Context, name: str, values: Mapping[str, str], r
         validation.check_metadata(new)
         check = Check(repo.partition, METADATA, 0 if found is None else found.version)
         try:
-            await ctx.kv.apply(Batch(checks=[check], puts=[Put(repo.partition, METADATA, encode(new))]))
+            puts = [Put(repo.partition, METADATA, encode(new)), *event_rows(ctx, repo, event)]
+            await ctx.kv.apply(Batch(checks=[check], puts=puts))
         except PredicateFailed:
             return None
         return True

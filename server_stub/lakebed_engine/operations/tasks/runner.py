@@ -58,6 +58,7 @@ from lakebed_engine.vocabulary.errors import (
     TaskNotFoundError,
     TooManyAttemptsError,
 )
+from lakebed_engine.vocabulary.events import Actor, act_as, current_actor
 from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.tasks import State, Task
 
@@ -184,7 +185,7 @@ class TaskRunner:
         check_text("idempotency key", key)
         if len(key) > _LONGEST_KEY:
             raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
-        now = self.ctx.now()
+        now, actor = self.ctx.now(), current_actor()
         return Task(
             id=f"{now:08x}{self.ctx.ids.new()[:24]}",  # in order of time, so that a scan finds old ones first
             what=what,
@@ -194,6 +195,8 @@ class TaskRunner:
             updated=now,
             asked=hashlib.sha256(msgspec.json.encode([what, target, dict(request)], order="sorted")).hexdigest(),
             key=f"{target}/{key}" if scoped else key,
+            user=actor.user,
+            request_id=actor.request_id,
         )
 
     async def known(self, repo: Repo, draft: Task) -> Task | None:
@@ -309,6 +312,7 @@ class TaskRunner:
         work = Work(self.ctx, repo, decode_task(found.value), found.version)
         if work.task.state != "running":
             return
+        act_as(Actor(work.task.user, work.task.request_id))  # also when another server takes it over
         self._mine[task_id] = work
         self.ctx.runtime.begin(lambda: self._beats(work))
         try:

@@ -19,7 +19,7 @@ from lakebed_engine.operations.branch.view import is_unchanged
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
-from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
+from lakebed_engine.operations.commit.queue import Cause, CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import (
     Context,
     Repo,
@@ -105,7 +105,8 @@ async def advance(
     if direct:
         refuse_protected(repo, record.branch)
     await find_sealed(ctx, repo, found_id)  # here, so that others need not wait for it
-    waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard)
+    cause = Cause("branch.committed" if direct else "branch.imported", {"workspace": record.uid})
+    waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard, cause=cause)
     branch = record.branch
     new = await commit_together(
         ctx, repo, branch, waiter, lambda waiters: WorkspaceCommit(ctx, repo, branch, waiters).run()

@@ -1,0 +1,33 @@
+"""How many events this process has recorded, by repository, that no drain has looked for yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from lakebed_engine.stores.kv.base import Put
+
+
+@dataclass
+class Waiting:
+    """The events of one repository. `since`: when the first of them was recorded, in seconds of the monotonic clock."""
+
+    since: float
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class Undrained:
+    """The repositories whose events wait, by name."""
+
+    monotonic: Callable[[], float]
+    repositories: dict[str, Waiting] = field(default_factory=dict)
+
+    def note(self, repo_name: str, puts: Sequence[Put]) -> None:
+        """Count events that are about to be written. They count also when their batch then fails."""
+        waiting = self.repositories.get(repo_name)
+        if waiting is None:
+            waiting = self.repositories[repo_name] = Waiting(self.monotonic())
+        waiting.rows += len(puts)
+        waiting.bytes += sum(len(put.value) for put in puts)

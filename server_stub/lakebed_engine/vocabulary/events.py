@@ -1,0 +1,66 @@
+"""Events: what changed, when, and by which user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+
+class Actor(NamedTuple):
+    """The user and the request that change something. Both are empty for the work of the server itself."""
+
+    user: str = ""
+    request_id: str = ""
+
+
+NO_ACTOR: Final = Actor()
+
+_actor: ContextVar[Actor] = ContextVar("lakebed_actor", default=NO_ACTOR)
+
+
+def act_as(actor: Actor) -> None:
+    """Set the actor of all that the current asyncio task does from now on, and of the tasks that it starts."""
+    _actor.set(actor)
+
+
+def current_actor() -> Actor:
+    """The actor of the current asyncio task."""
+    return _actor.get()
+
+
+class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An event before it has an id, a time and a repository.
+
+    `type` is like `branch.merged`: what changed, and how. `gen` is that of the branch record after the change. `before`
+    and `after` are the commits of the branch. `data` holds what only events of this type have: plain JSON.
+    """
+
+    type: str
+    branch: str = ""
+    gen: int = 0
+    commit_id: str = ""
+    before: str = ""
+    after: str = ""
+    data: Mapping[str, Any] = {}
+    actor: Actor = msgspec.field(default_factory=current_actor)
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """An event, as stored. `time` is in Unix milliseconds."""
+
+    id: str
+    type: str
+    time: int
+    repository: str
+    repository_uid: str
+    branch: str = ""
+    gen: int = 0
+    user: str = ""
+    request_id: str = ""
+    commit_id: str = ""
+    before: str = ""
+    after: str = ""
+    data: dict[str, Any] = {}
