@@ -1,6 +1,6 @@
 # One command per intent; CI runs the same ones. `make help` lists them.
 # Needs Python 3.11+ and make, nothing else: every target installs what it uses into .venv. But for `make test`: its
-# tests of az:// run Azurite, and need Node.js 20+ with npm; those of the browser need Debian's chromium, which a run as
+# tests of az:// run Azurite, and need Node.js 20.19+ with npm, as the web page does; those of the browser need Debian's chromium, which a run as
 # root installs.
 
 PYTHON ?= python3
@@ -19,6 +19,9 @@ LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
 CHROMIUM := $(VENV)/.chromium
 NPM := $(VENV)/.npm
+PAGE   := server_stub/lakebed_server/ui/index.html
+NODE_MODULES := ui/node_modules/.ready
+HAS_NPM := $(shell command -v npm)
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
 PYTESTS := server faults simulation engine stores sdk crash histories
 simulation_tests := tests/simulation
@@ -66,7 +69,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients simulate correctness docs lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -121,10 +124,23 @@ $(RELEASE)/.ready: $(UV) locks/release.txt
 	$(call locked,$(RELEASE),release)
 	@touch $@
 
-demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
+$(NODE_MODULES): ui/package.json ui/package-lock.json
+	cd ui && npm ci --no-fund --no-audit --loglevel=error
+	@touch $@
+
+$(PAGE): $(NODE_MODULES) openapi.yaml ui/index.html ui/vite.config.ts $(shell find ui/src ui/public ui/scripts -type f ! -name schema.d.ts)
+	cd ui && npm run -s build
+
+ui: $(PAGE) ## build the web page of the server
+
+# A server works without its page, and says how to get it: machines without npm, or without a network, go on.
+page:
+	@$(if $(HAS_NPM),$(MAKE) --no-print-directory $(PAGE) >/dev/null 2>&1 || echo "the web page was not built: make ui says why")
+
+demo: $(VENV)/.demo page ## the main job, end to end, on real data (DATA_DIR=... keeps it)
 	@$(BIN)/python examples/demo.py $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data is)
+serve: $(VENV)/.demo page ## start a server (DATA_DIR=... chooses where the data is)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
 # Three tiers. Each runs all of its jobs even if some fail, and reports the slowest tests and the failed jobs at the end.
@@ -138,17 +154,17 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server browser s3 schemathesis \
+		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server browser ui-check s3 schemathesis \
 		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest browser s3 \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest browser ui-check s3 \
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
-envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM) $(NPM)
+envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM) $(NPM) page
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -207,8 +223,11 @@ spark-shared: $(SPARK)/.classes
 spark-apart: $(SPARK)/.classes
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) $(SPARK_APART)
 
-browser: $(CHROMIUM) $(NPM) ## what people do in a browser, by Chromium
-	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser
+ui-check: $(if $(HAS_NPM),$(PAGE)) ## types, accessibility and tests of the web page's parts, and its budgets
+	@$(if $(HAS_NPM),cd ui && npm run -s check && npm run -s test && node scripts/budgets.mjs,echo "no npm: the web page is not checked")
+
+browser: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## what people do in a browser, by Chromium
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser $(if $(HAS_NPM),,--ignore-glob '*/test_ui_*')
 
 s3: $(OLD_BOTO3)/.ready ## the S3 gateway by the clients that people use
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/s3
@@ -232,9 +251,10 @@ lock: $(VENV)/.dev ## lock the packages of each environment (UPGRADE=1: their ne
 audit: $(RELEASE)/.ready ## compare the locked packages with known vulnerabilities, where the package index lists them
 	$(RELEASE)/bin/python tools/audit.py
 
-release: $(RELEASE)/.ready ## build dist/: wheel, sdist, and an SBOM of what the wheel installs with its extra [all]
+release: $(RELEASE)/.ready ui ## build dist/: wheel, sdist, and an SBOM of what the wheel installs with its extra [all]
 	rm -rf dist
-	$(UV) build -q --build-constraints locks/build.txt --require-hashes --out-dir dist
+	$(UV) build -q --sdist --build-constraints locks/build.txt --require-hashes --out-dir dist
+	LAKEBED_RELEASE=1 $(UV) build -q --wheel --build-constraints locks/build.txt --require-hashes --out-dir dist
 	$(RELEASE)/bin/cyclonedx-py requirements locks/all.txt --pyproject pyproject.toml --output-reproducible --of JSON --output-file dist/lakebed.cdx.json
 	@ls dist
 
@@ -271,4 +291,4 @@ docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) .venv-python3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) .venv-python3.* ui/node_modules $(dir $(PAGE)) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "15744d2f392af512591c2194a0586e918cc0a01e92d4c5a9232f6fcc12a8f2cb"
+SPEC_DIGEST: Final = "3ff7c1055c9ea4b443e4f1543271d4a340311f18d29c20618fcc45263159ae7b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

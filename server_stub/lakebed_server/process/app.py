@@ -1,4 +1,4 @@
-"""The whole ASGI application: the API, the S3 gateway, health, the spec and a page for people.
+"""The whole ASGI application: the API, the S3 gateway, health, the spec and the web page.
 
 `Gateway` handles requests of S3, and `Api` those below `/api/v1`. Starlette handles the others, and runs the background
 work between start-up and shutdown.
@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http.request import Services
+from lakebed_server.http.web_page import WebPage
 from lakebed_server.network.clients import client_of
 from lakebed_server.rest.api import Api
 from lakebed_server.rest.operation_handlers import Handler
@@ -110,9 +111,10 @@ def create_app(
     handlers: Mapping[str, Handler] | None = None,
     s3: S3Config | None = None,
     sign_in: SignIn | None = None,
+    web_page: WebPage | None = None,
 ) -> App:
     """The application for these services. `on_shutdown` runs after the last request. `s3`: the gateway's settings.
-    `sign_in`: the sign-in with a provider, if there is one.
+    `sign_in`: the sign-in with a provider, if there is one. `web_page`: the page for browsers, by default the built one.
 
     With `snapshot_interval`, in seconds, it writes ref snapshots that often, and once more at the end. With `sweep`, it
     sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
@@ -121,7 +123,11 @@ def create_app(
         _life, services, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes
     )
 
+    browsers = web_page or WebPage()
+
     async def page(request: Request) -> Response:
+        if (answer := browsers.answer(request)) is not None:
+            return answer
         scheme = "https" if client_of(request.scope, services.proxies).https else "http"
         endpoint = str(request.base_url.replace(scheme=scheme)).rstrip("/")
         return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
@@ -129,8 +135,8 @@ def create_app(
     async def health(_: Request) -> Response:
         return _plain("alive!\n")
 
-    async def unknown(_: Request, __: Exception) -> Response:
-        return _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
+    async def unknown(request: Request, _: Exception) -> Response:
+        return browsers.answer(request) or _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
 
     identify = services.identify_workload
     site = Starlette(

@@ -1,0 +1,58 @@
+// The screens, by path. A screen gets the values of its path as properties, and is loaded when it is first opened.
+import type { Component } from 'svelte'
+import { t } from './strings'
+
+type Load = () => Promise<{ default: Component<any> }>
+
+export interface Route {
+  pattern: string
+  load: Load
+  /** The tab of the repository that is current on this screen. */
+  tab?: string
+  title?: string
+}
+
+/** The tabs of a repository, in the order of the page. `key`: the second key of the shortcut `g …`. */
+export const tabs = [
+  { name: 'objects', label: t.tabs.objects, key: 'o' },
+  { name: 'changes', label: t.tabs.changes, key: 'u' },
+  { name: 'commits', label: t.tabs.commits, key: 'c' },
+  { name: 'branches', label: t.tabs.branches, key: 'b' },
+  { name: 'tags', label: t.tabs.tags, key: 't' },
+  { name: 'compare', label: t.tabs.compare, key: 'm' },
+]
+
+export const routes: Route[] = [
+  { pattern: '/repositories', load: () => import('./screens/Repositories.svelte'), title: t.repositories.title },
+]
+
+export interface Match {
+  route: Route
+  params: Record<string, string>
+}
+
+/** The route of a path, with the decoded values of its `:names`. */
+export function match(path: string): Match | undefined {
+  const parts = path.replace(/\/+$/, '').split('/')
+  for (const route of routes) {
+    const wanted = route.pattern.split('/')
+    if (wanted.length !== parts.length) continue
+    const params: Record<string, string> = {}
+    const fits = wanted.every((name, index) => {
+      const part = parts[index] ?? ''
+      if (!name.startsWith(':')) return name === part
+      params[name.slice(1)] = decode(part)
+      return part !== ''
+    })
+    if (fits) return { route, params }
+  }
+  return undefined
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
