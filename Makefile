@@ -1,7 +1,7 @@
 # One command per intent; CI runs the same ones. `make help` lists them.
 # Needs Python 3.11+ and make, nothing else: every target installs what it uses into .venv. But for `make test`: its
-# tests of az:// run Azurite, and need Node.js 20.19+ with npm, as the web page does; those of the browser need Debian's chromium, which a run as
-# root installs.
+# tests of az:// and the web page need Node.js 20.19+ with npm, and those of the browser Debian's chromium, which a run
+# as root installs.
 
 PYTHON ?= python3
 VENV   := .venv
