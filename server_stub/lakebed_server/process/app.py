@@ -114,7 +114,7 @@ def create_app(
     web_page: WebPage | None = None,
 ) -> App:
     """The application for these services. `on_shutdown` runs after the last request. `s3`: the gateway's settings.
-    `sign_in`: the sign-in with a provider, if there is one. `web_page`: the page for browsers, by default the built one.
+    `sign_in`: the sign-in with a provider, if there is one. `web_page`: by default the built one.
 
     With `snapshot_interval`, in seconds, it writes ref snapshots that often, and once more at the end. With `sweep`, it
     sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
