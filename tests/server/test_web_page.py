@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lakebed_server.http.web_page import WebPage
@@ -28,7 +29,7 @@ def app(tmp_path: Path) -> App:
     return make_app(web_page=WebPage(tmp_path))
 
 
-def browse(app: App, target: str, method: str = "GET", **headers: str) -> Answer:
+def browse(app: App, target: str, method: str = "GET", **headers: Any) -> Answer:
     return ask(app, target, method, auth=False, accept=HTML, **headers)
 
 
