@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 from lakebed_auth import arn
 from lakebed_auth.conditions import Context
 from lakebed_auth.needs import AllOf, Need, Needs
 from lakebed_auth.policy import Policy
 from lakebed_auth.rules import NEUTRAL, Decision, RuleSet
+
+_MOST_KEPT: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,15 @@ class Compiled:
     Resources are `arn.ALL` or ARNs as the functions of `arn` make them. `arn.canonical` reads an ARN of a client.
     """
 
-    __slots__ = ("_rule_sets",)
+    __slots__ = ("_rule_sets", "always_allows")
 
     def __init__(self, *rule_sets: RuleSet) -> None:
         self._rule_sets = rule_sets
+        self.always_allows = lru_cache(_MOST_KEPT)(self._always_allows)
+        """Return whether actions are allowed on the repository of this name and everything in it, in every context.
+
+        False if any statement about one of the actions there denies it, or has a condition. The answers are kept.
+        """
 
     def decide(self, action: str, resource: str, context: Context) -> Decision:
         """Return whether the action on the resource is allowed, and by which statement.
@@ -75,6 +84,11 @@ class Compiled:
             action, prefix, context
         )
 
+    @property
+    def has_conditions(self) -> bool:
+        """Whether decisions may depend on the context."""
+        return any(rules.has_conditions for rules in self._rule_sets)
+
     def asks(self, field: str) -> bool:
         """Return whether a condition has this field, so that its value in the context matters."""
         return any(rules.asks(field) for rules in self._rule_sets)
@@ -99,6 +113,10 @@ class Compiled:
     def narrowed(self, inline: Compiled) -> Compiled:
         """Return the permissions that both have: those of a user, narrowed by the inline policy of a key."""
         return Compiled(*self._rule_sets, *inline._rule_sets)
+
+    def _always_allows(self, actions: tuple[str, ...], repository: str) -> bool:
+        resource = arn.repository(repository)
+        return all(rules.always_allows(action, resource) for rules in self._rule_sets for action in actions)
 
     def _check_one(self, need: Need, context: Context) -> Refusal | None:
         if need.branch is not None or need.ref is not None:

@@ -140,6 +140,22 @@ class RuleSet:
         found = self._of(action, _scope(resource))
         return found.denies.decide(resource, context) or found.allows.decide(resource, context) or NEUTRAL
 
+    def always_allows(self, action: str, repository: str) -> bool:
+        """Return whether the action is allowed on a repository (an ARN) and everything in it, in every context.
+
+        False if any statement about the action there denies it, or has a condition.
+        """
+        below = f"{repository}/"
+        patterns: list[Wildcard] = []
+        for rule in self._about(action):
+            own = [one for one in rule.resources if one.matches(repository) or one.may_match_below(below)]
+            if own and (rule.is_deny or rule.conditions):
+                return False
+            patterns += own
+        return any(one.matches(repository) for one in patterns) and any(
+            one.matches_all_below(below) for one in patterns
+        )
+
     def may_deny(self, action: str, prefix: str, context: Context) -> bool:
         """Return whether a statement may deny the action on a resource that begins with the prefix."""
         return any(
@@ -162,14 +178,22 @@ class RuleSet:
         """Return whether a condition of a statement has this field."""
         return field in self._fields
 
+    @property
+    def has_conditions(self) -> bool:
+        """Whether a statement has a condition."""
+        return bool(self._fields)
+
     def allows_some(self, action: str) -> bool:
         """Return whether a statement allows the action on some resource."""
         return bool(self._of(action).allows.rules)
 
+    def _about(self, action: str) -> list[_Rule]:
+        return [rule for rule in self._rules if any(pattern.matches(action) for pattern in rule.actions)]
+
     def _of(self, action: str, scope: str = "") -> _OfAction:
         found = self._indexes.get((action, scope))
         if found is None:
-            rules = [rule for rule in self._rules if any(pattern.matches(action) for pattern in rule.actions)]
+            rules = self._about(action)
             by_effect = ([rule for rule in rules if rule.is_deny is deny] for deny in (True, False))
             found = _OfAction(*(_Index(some, scope) for some in by_effect))
             if len(self._indexes) >= _MOST_INDEXES:  # actions and repositories come from clients

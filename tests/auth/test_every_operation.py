@@ -40,6 +40,8 @@ NAMES = {
 }
 SECURED = {operation.operation_id: operation for operation in OPERATIONS if operation.security}
 WITH_NEEDS = sorted(name for name, sample in SAMPLES.items() if sample.needs)
+WITH_ACTIONS = sorted(name for name, row in permission_table.PERMISSIONS.items() if row.actions)
+LAKE = ["arn:lakefs:fs:::repository/lake", "arn:lakefs:fs:::repository/lake/*"]
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_the_server_does_not_start_with_an_operation_without_permissions() -> No
     with pytest.raises(StartError, match="operations without permissions: getObject"):
         permission_table.check(OPERATIONS, rows)
     with pytest.raises(StartError, match="permissions without an operation: getNothing"):
-        permission_table.check(OPERATIONS, {**permission_table.PERMISSIONS, "getNothing": permission_table.anybody})
+        permission_table.check(OPERATIONS, {**permission_table.PERMISSIONS, "getNothing": permission_table.ANYBODY})
     assert permission_table.PERMISSIONS.keys() <= HANDLERS.keys()
 
 
@@ -110,6 +112,20 @@ def test_operation_is_denied_without_each_of_its_permissions(people: People, nam
         needs = (*sample.needs[:left_out], *sample.needs[left_out + 1 :])
         user = people.add(f"ana{left_out}", *grants(sample._replace(needs=needs)))
         assert send(people, user, name, sample).status == 403, sample.needs[left_out]
+
+
+@pytest.mark.parametrize("name", WITH_ACTIONS)
+def test_a_row_with_actions_has_all_that_its_operation_needs_in_the_repository(people: People, name: str) -> None:
+    sample, actions = SAMPLES[name], permission_table.PERMISSIONS[name].actions
+    assert {one.partition("@")[0] for one in sample.needs} == set(actions)
+    assert all(resource(one.partition("@")[2]).startswith(LAKE[0]) for one in sample.needs)
+    people.add("ana", allow(*actions, on=LAKE))
+    answer = send(people, "ana", name, sample)
+    assert answer.status != 403 or not answer.json["message"].startswith("needs "), answer.body
+    for left_out in actions:
+        others = [allow(action, on=LAKE) for action in actions if action != left_out]
+        user = people.add(f"not-{left_out.partition(':')[2]}", *others)
+        assert send(people, user, name, sample).status == 403
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)

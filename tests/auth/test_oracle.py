@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from lakebed_auth import Compiled, Context, Policy, compile_policies, parse_statements
 
-from tests.auth import oracle
+from tests.auth import oracle, support
+from tests.auth.support import allow, deny
 from tests.support.sizes import examples
 
+SALES = "arn:lakefs:fs:::repository/sales"
 ACTIONS = ["fs:ReadObject", "fs:WriteObject", "fs:ListObjects", "auth:ReadUser", "pr:WritePullRequest"]
 ACTION_PATTERNS = [*ACTIONS, "fs:*", "fs:Read*", "fs:?eadObject", "fs:*Object?", "auth:*", "pr:*"]
 PIECES = ["repository/", "sales", "sale", "object/", "branch/", "a", "b", "/", "user/", "ana"]
@@ -111,3 +114,56 @@ def test_a_narrowed_key_may_do_what_both_allow(
     decision = compiled(policies, user).narrowed(compiled(inline, user)).decide(action, resource, Context(**fields))
     assert (decision.effect == "allowed") is (both == ["allowed", "allowed"])
     assert (decision.effect == "denied") is bool({"denied", "unknown"} & set(both))
+
+
+INSIDE = ["", "/object/a", "/object/b/c", "/branch/main", "/tag/v1"]
+ENDS = ["", "/*", "*", "?", "?*", "/object/*", "/object/b/*", "2/*"]
+SCOPED = st.fixed_dictionaries(
+    {
+        "effect": st.sampled_from(["allow", "deny"]),
+        "action": st.lists(st.sampled_from(ACTION_PATTERNS), min_size=1, max_size=2),
+        "resource": st.lists(st.sampled_from(["*", *(SALES + end for end in ENDS)]), min_size=1, max_size=2),
+    },
+    optional={"condition": CONDITIONS},
+)
+
+
+@examples(500, soak=20000)
+@given(
+    st.booleans(), st.lists(SCOPED, max_size=3), st.sampled_from(ACTIONS), st.lists(CONTEXTS, min_size=1, max_size=3)
+)
+def test_what_is_always_allowed_is_allowed_everywhere_in_every_context(
+    has_everything: bool, statements: list[dict[str, Any]], action: str, contexts: list[dict[str, Any]]
+) -> None:
+    policies = {"p": [*([allow("fs:*")] if has_everything else []), *statements]}
+    effects = {oracle.decide(policies, "ana", action, SALES + end, fields)[0] for end in INSIDE for fields in contexts}
+    is_always = bool(policies["p"]) and compiled(policies, "ana").always_allows((action,), "sales")
+    assert not is_always or effects == {"allowed"}
+
+
+@pytest.mark.parametrize(
+    ("statements", "always"),
+    [
+        ([allow("fs:*")], True),
+        ([allow("fs:Read*", [SALES, f"{SALES}/*"])], True),
+        ([allow("fs:Read*", SALES), allow("fs:*", f"{SALES}/*")], True),
+        ([allow("fs:*"), deny("fs:WriteObject"), deny("fs:ReadObject", f"{SALES}2/*")], True),
+        ([allow("fs:*"), allow("fs:WriteObject", StringLike={"fs:Branch": ["main"]})], True),
+        ([allow("fs:*", f"{SALES}/*")], False),
+        ([allow("fs:*", SALES)], False),
+        ([allow("fs:*", [SALES, f"{SALES}/object/*"])], False),
+        ([allow("fs:*"), deny("fs:ReadObject", f"{SALES}/object/secret/*")], False),
+        ([allow("fs:*"), deny("fs:*", SALES)], False),
+        ([allow("fs:*"), allow("fs:Read*", StringLike={"fs:Branch": ["main"]})], False),
+        ([allow("fs:*", StringLike={"fs:Branch": ["*"]})], False),
+        ([], False),
+    ],
+)
+def test_a_denial_or_a_condition_ends_what_is_always_allowed(statements: list[dict[str, Any]], always: bool) -> None:
+    assert support.compiled(*statements).always_allows(("fs:ReadObject",), "sales") is always
+    assert (
+        support.compiled(allow("fs:*"))
+        .narrowed(support.compiled(*statements or [allow("fs:W*")]))
+        .always_allows(("fs:ReadObject",), "sales")
+        is always
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from lakebed_auth import AllOf, Needs
@@ -53,3 +53,14 @@ class Asked(NamedTuple):
 
 NOTHING = Asked()
 """Any user may do this."""
+
+
+class Row(NamedTuple):
+    """A row of a table of permissions. `asked` returns what one request asks for.
+
+    `actions`: if given, every request asks for some of these actions, on the repository of the request or in it, and
+    for nothing else. The server does not call `asked` for a user who may always do them there.
+    """
+
+    asked: Callable[..., Asked]
+    actions: tuple[str, ...] = ()

@@ -22,16 +22,56 @@ _MOST_USERS: Final = 10_000
 """Users whose compiled policies a process keeps."""
 
 
-class Known(NamedTuple):
-    """A user and compiled policies. `asks_branch`: whether a condition of them asks for the branch.
+class Rights:
+    """What the caller of one request may do. `own`: as in Known."""
 
-    `own`: the policies of the user, if `policies` are narrowed by those of an access key.
+    __slots__ = ("_own", "context", "policies")
+
+    def __init__(self, policies: Compiled, context: Context, own: Compiled | None = None) -> None:
+        self._own = own
+        self.policies = policies
+        self.context = context
+
+    def at(self, branch: str) -> Rights:
+        """The same rights for another branch."""
+        return Rights(self.policies, self.context.at(branch, branch), self._own)
+
+    def require(self, needs: Needs) -> None:
+        """Raise RequestError (403), which names the first permission that is missing."""
+        refusal = self.policies.check(needs, self.context)
+        if refusal is None:
+            return
+        message = str(refusal)
+        if self._own is not None and self._own.check(needs, self.context) is None:
+            message += ": the user has this permission, but the policy of the access key does not allow it"
+        raise RequestError("permission_denied", message)
+
+    def allowed(self, action: str, resources: Iterable[str]) -> list[bool]:
+        """For each resource, whether the action is allowed."""
+        return self.policies.allowed_many(action, resources, self.context)
+
+    def covers(self, action: str, prefix: str) -> bool:
+        """Whether the action is certainly allowed on every resource that begins with `prefix`."""
+        return self.policies.covers(action, prefix, self.context)
+
+
+class Known(NamedTuple):
+    """A user and compiled policies. `own`: those of the user, if `policies` are narrowed by those of an access key.
+
+    `asks_branch`: a condition asks for the branch. `in_every_context`: the rights, None if there are conditions.
     """
 
     user: User
     policies: Compiled
     asks_branch: bool
+    in_every_context: Rights | None
     own: Compiled | None = None
+
+    @classmethod
+    def of(cls, user: User, policies: Compiled, own: Compiled | None = None) -> Known:
+        """A user with these policies."""
+        rights = None if policies.has_conditions else Rights(policies, Context(), own)
+        return cls(user, policies, policies.asks("fs:Branch"), rights, own)
 
 
 class Permissions:
@@ -74,8 +114,7 @@ class Permissions:
             raise RequestError("unauthenticated", f"user {user!r} is disabled; ask an administrator")
         if len(cache) >= _MOST_USERS:
             cache.pop(next(iter(cache)))
-        rights = compiled(policies, user)
-        known = cache[user] = Known(row, rights, rights.asks("fs:Branch"))
+        known = cache[user] = Known.of(row, compiled(policies, user))
         return known
 
 
@@ -92,37 +131,4 @@ def narrowed(known: Known | None, user: str, statements: Sequence[str]) -> Known
     of_key = [_policy_of_key(statement, user) for statement in statements]
     policies = reduce(Compiled.narrowed, of_key if known is None else (known.policies, *of_key))
     record, own = (User(user, 0), None) if known is None else (known.user, known.policies)
-    return Known(record, policies, policies.asks("fs:Branch"), own)
-
-
-class Rights:
-    """What the caller of one request may do. `own`: as in Known."""
-
-    __slots__ = ("_own", "context", "policies")
-
-    def __init__(self, policies: Compiled, context: Context, own: Compiled | None = None) -> None:
-        self._own = own
-        self.policies = policies
-        self.context = context
-
-    def at(self, branch: str) -> Rights:
-        """The same rights for another branch."""
-        return Rights(self.policies, self.context.at(branch, branch), self._own)
-
-    def require(self, needs: Needs) -> None:
-        """Raise RequestError (403), which names the first permission that is missing."""
-        refusal = self.policies.check(needs, self.context)
-        if refusal is None:
-            return
-        message = str(refusal)
-        if self._own is not None and self._own.check(needs, self.context) is None:
-            message += ": the user has this permission, but the policy of the access key does not allow it"
-        raise RequestError("permission_denied", message)
-
-    def allowed(self, action: str, resources: Iterable[str]) -> list[bool]:
-        """For each resource, whether the action is allowed."""
-        return self.policies.allowed_many(action, resources, self.context)
-
-    def covers(self, action: str, prefix: str) -> bool:
-        """Whether the action is certainly allowed on every resource that begins with `prefix`."""
-        return self.policies.covers(action, prefix, self.context)
+    return Known.of(record, policies, own)

@@ -12,23 +12,36 @@ from lakebed_auth import Context, Need, arn
 from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 
-from lakebed_server.access.asked import Asked
-from lakebed_server.access.permissions import Rights, narrowed
+from lakebed_server.access.asked import Asked, Row
+from lakebed_server.access.permissions import Known, Rights, narrowed
 from lakebed_server.access.transaction import ACTOR
 from lakebed_server.access_history.recorder import MOST_ROWS
 from lakebed_server.http.request import Call
 from lakebed_server.vocabulary import RequestError
 
 
-async def authorize(call: Call, asked: Asked, repository: str) -> None:
-    """Raise RequestError (401, 403) unless the caller may do what a request asks for. Sets `call.rights`."""
-    ACTOR.set(call.user)
+async def authorize(call: Call, row: Row, repository: str, *request: object) -> None:
+    """Raise RequestError (401, 403) unless the caller may do what a request asks for. Sets `call.rights`.
+
+    `request`: the arguments of the function of the row.
+    """
     permissions = call.services.permissions
     if permissions is None and not call.limits.policies:
         return
     known = None if permissions is None else await permissions.of(call.user)
     if known is None or call.limits.policies:
         known = narrowed(known, call.user, call.limits.policies)
+    call.committer = known.user.email or known.user.id
+    rights = known.in_every_context
+    if rights is not None and row.actions and rights.policies.always_allows(row.actions, repository):
+        call.rights = rights
+    else:
+        ACTOR.set(call.user)
+        await _decide(call, known, row.asked(*request), repository)
+
+
+async def _decide(call: Call, known: Known, asked: Asked, repository: str) -> None:
+    """Raise RequestError (403) unless the policies allow what a request asks for. Sets `call.rights`."""
     spares = not call.limits.policies  # such a key needs permissions also for what belongs to its user
     branch, spared = plain_branch(asked.branch), spares and asked.owner == call.user
     if asked.workspace and (asked.spares_creator or known.asks_branch):
@@ -39,7 +52,6 @@ async def authorize(call: Call, asked: Asked, repository: str) -> None:
     context = Context(
         source_ip=call.client_address or None, branch=branch, ref=asked.ref or asked.branch, source=call.source
     )
-    call.committer = known.user.email or known.user.id
     call.rights = rights = Rights(known.policies, context, known.own)
     if not spared:
         rights.require(asked.needs)

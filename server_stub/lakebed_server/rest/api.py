@@ -13,6 +13,7 @@ from typing import NamedTuple
 from lakebed_engine.vocabulary.events import Actor, act_as
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
+from lakebed_server.access.asked import Row
 from lakebed_server.auth import origins
 from lakebed_server.bounds.admission import Admission, Room
 from lakebed_server.http.authorization import authorize
@@ -24,7 +25,7 @@ from lakebed_server.rest.binder import Binder
 from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import Handler
 from lakebed_server.rest.rights import permission_table
-from lakebed_server.rest.rights.permission_table import PERMISSIONS, Row
+from lakebed_server.rest.rights.permission_table import PERMISSIONS
 from lakebed_server.rest.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import (
@@ -110,12 +111,12 @@ class Api:
             call.counted = True
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
-        values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
+        body = None if operation.body is None else await binder.body(call.body, call.headers)
+        values = (params,) if operation.body is None else (params, body)
         if self._services.history is not None:
             _note_access(call, params)
-        if route.permissions is not None and (self._services.permissions is not None or call.limits.policies):
-            asked = route.permissions(*values, *(() if len(values) > 1 else (None,)))
-            await authorize(call, asked, getattr(params, "repository", ""))
+        if route.permissions is not None:
+            await authorize(call, route.permissions, getattr(params, "repository", ""), params, body)
         if route.room is None:
             return await negotiated(call, await route.handler(call, *values))
         async with route.room.place():

@@ -89,8 +89,7 @@ class Gateway:
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
         base.accessed.repository, base.accessed.ref, base.accessed.path = call.repo, call.ref, call.path
-        if base.services.permissions is not None or base.limits.policies:
-            await authorize(base, permission_table.asked(route.name, call), call.repo)
+        await authorize(base, permission_table.row(route.name, call), call.repo, call)
         call.room = self._admission.room(base.operation)
         if call.room is None or route.outlasts:
             return await route.run(call)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from lakebed_auth import AllOf, Need, arn
 from lakebed_auth.actions import Fs
 
-from lakebed_server.access.asked import NOTHING, Asked, Source
+from lakebed_server.access.asked import NOTHING, Asked, Row, Source
 from lakebed_server.s3.operations.copying import SOURCE, source_of
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.vocabulary import StartError
-
-Row = Callable[[S3Call], Asked]
 
 
 def _by_handler(call: S3Call) -> Asked:
@@ -22,7 +20,7 @@ def _by_handler(call: S3Call) -> Asked:
 
 
 def _bucket(action: str) -> Row:
-    return lambda call: Asked(Need(action, arn.repository(call.repo)))
+    return Row(lambda call: Asked(Need(action, arn.repository(call.repo))), (action,))
 
 
 def _create_bucket(call: S3Call) -> Asked:
@@ -47,53 +45,62 @@ def _read(call: S3Call) -> Asked:
 
 
 def _write(call: S3Call) -> Asked:
-    write = Need(Fs.WRITE_OBJECT, arn.object_(call.repo, call.path))
+    return Asked(Need(Fs.WRITE_OBJECT, arn.object_(call.repo, call.path)), branch=call.ref)
+
+
+def _copy(call: S3Call) -> Asked:
+    """A write that may have its content from another object, also of another repository."""
     if SOURCE not in call.headers:
-        return Asked(write, branch=call.ref)
+        return _write(call)
     source = source_of(call)
-    return Asked(write, branch=call.ref, source=Source(source.repo, source.ref, source.path))
+    return _write(call)._replace(source=Source(source.repo, source.ref, source.path))
 
 
 def _delete(call: S3Call) -> Asked:
     return Asked(Need(Fs.DELETE_OBJECT, arn.object_(call.repo, call.path)), branch=call.ref)
 
 
+_NOTHING: Final = Row(lambda call: NOTHING)
+_LISTED: Final = Row(_list, (Fs.LIST_OBJECTS, Fs.LIST_BRANCHES))
+_READ: Final = Row(_read, (Fs.READ_OBJECT,))
+_WRITTEN: Final = Row(_write, (Fs.WRITE_OBJECT,))
+_COPIED: Final = Row(_copy)
+
 PERMISSIONS: Final[Mapping[str, Row]] = {
-    "ListBuckets": lambda call: NOTHING,
+    "ListBuckets": _NOTHING,
     "HeadBucket": _bucket(Fs.READ_REPOSITORY),
     "GetBucketLocation": _bucket(Fs.READ_REPOSITORY),
-    "CreateBucket": _create_bucket,
+    "CreateBucket": Row(_create_bucket),
     "DeleteBucket": _bucket(Fs.DELETE_REPOSITORY),
-    "ListObjects": _list,
-    "ListObjectsV2": _list,
-    "ListObjectVersions": _list,
-    "ListMultipartUploads": _list,
-    "GetObject": _read,
-    "HeadObject": _read,
-    "GetObjectAttributes": _read,
-    "PutObject": _write,
-    "CopyObject": _write,
-    "DeleteObject": _delete,
-    "DeleteObjects": _by_handler,
-    "CreateMultipartUpload": _write,
-    "UploadPart": _write,
-    "ListParts": _write,
-    "CompleteMultipartUpload": _write,
-    "AbortMultipartUpload": _write,
+    "ListObjects": _LISTED,
+    "ListObjectsV2": _LISTED,
+    "ListObjectVersions": _LISTED,
+    "ListMultipartUploads": _LISTED,
+    "GetObject": _READ,
+    "HeadObject": _READ,
+    "GetObjectAttributes": _READ,
+    "PutObject": _WRITTEN,
+    "CopyObject": _COPIED,
+    "DeleteObject": Row(_delete, (Fs.DELETE_OBJECT,)),
+    "DeleteObjects": Row(_by_handler),
+    "CreateMultipartUpload": _WRITTEN,
+    "UploadPart": _COPIED,
+    "ListParts": _WRITTEN,
+    "CompleteMultipartUpload": _WRITTEN,
+    "AbortMultipartUpload": _WRITTEN,
 }
 """The row of each operation by Amazon's name. Fixed answers about buckets and objects: `_FIXED`."""
 
 _FIXED: Final[Mapping[str, Row]] = {
     "bucket": _bucket(Fs.READ_REPOSITORY),
-    "object": lambda call: _read(call) if call.path else NOTHING,
+    "object": Row(lambda call: _read(call) if call.path else NOTHING),
 }
 """The row of subresources that this server does not store (`s3.operations.canned`), by level."""
 
 
-def asked(name: str, call: S3Call) -> Asked:
-    """What a request asks for. `name` is the operation's."""
-    row = PERMISSIONS.get(name) or _FIXED[call.address.level]
-    return row(call)
+def row(name: str, call: S3Call) -> Row:
+    """The row of an operation, by its name and the level of its address."""
+    return PERMISSIONS.get(name) or _FIXED[call.address.level]
 
 
 def check(names: Iterable[str]) -> None:

@@ -12,20 +12,16 @@ from lakebed_auth import AllOf, Need, arn
 from lakebed_auth.actions import Audit, Auth, Branches, Fs
 from lakebed_wire.operations import Operation
 
-from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything, Source
+from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything, Row, Source
 from lakebed_server.http.authorization import plain_branch
 from lakebed_server.rest import serializers
 from lakebed_server.vocabulary import StartError
 
-Row = Callable[[Any, Any], Asked]
+ANYBODY: Final = Row(lambda p, body: NOTHING)
+"""An operation for every user who is signed in."""
 
 
-def anybody(p: Any, body: Any) -> Asked:
-    """An operation for every user who is signed in."""
-    return NOTHING
-
-
-def by_handler(p: Any, body: Any) -> Asked:
+def _by_handler(p: Any, body: Any) -> Asked:
     """An operation whose handler checks each path (`http.authorization`), because its body or answer has many."""
     return Asked(
         branch=getattr(p, "branch", "") if isinstance(getattr(p, "branch", ""), str) else "",
@@ -35,65 +31,65 @@ def by_handler(p: Any, body: Any) -> Asked:
 
 
 def _anywhere(action: str) -> Row:
-    return lambda p, body: Asked(Need(action, arn.ALL))
+    return Row(lambda p, body: Asked(Need(action, arn.ALL)))
 
 
 def _repository(*needed: str) -> Row:
-    def row(p: Any, body: Any) -> Asked:
+    def asked(p: Any, body: Any) -> Asked:
         return Asked(AllOf(*(Need(action, arn.repository(p.repository)) for action in needed)))
 
-    return row
+    return Row(asked, needed)
 
 
 def _branch(action: str, *on_repository: str) -> Row:
-    def row(p: Any, body: Any) -> Asked:
+    def asked(p: Any, body: Any) -> Asked:
         others = [Need(one, arn.repository(p.repository)) for one in on_repository]
         return Asked(AllOf(Need(action, arn.branch(p.repository, plain_branch(p.branch))), *others), branch=p.branch)
 
-    return row
+    return Row(asked, (action, *on_repository))
 
 
 def _tag(action: str) -> Row:
-    return lambda p, body: Asked(Need(action, arn.tag(p.repository, p.tag)))
+    return Row(lambda p, body: Asked(Need(action, arn.tag(p.repository, p.tag))), (action,))
 
 
 def _user(action: str) -> Row:
-    return lambda p, body: Asked(Need(action, arn.user(p.user_id)))
+    return Row(lambda p, body: Asked(Need(action, arn.user(p.user_id))))
 
 
 def _own_or(action: str) -> Row:
     """Users need no permission for what is theirs."""
-    return lambda p, body: Asked(Need(action, arn.user(p.user_id)), owner=p.user_id)
+    return Row(lambda p, body: Asked(Need(action, arn.user(p.user_id)), owner=p.user_id))
 
 
 def _group(action: str) -> Row:
-    return lambda p, body: Asked(Need(action, arn.group(p.group_id)))
+    return Row(lambda p, body: Asked(Need(action, arn.group(p.group_id))))
 
 
 def _policy(action: str) -> Row:
-    return lambda p, body: Asked(Need(action, arn.policy(p.policy_id)))
+    return Row(lambda p, body: Asked(Need(action, arn.policy(p.policy_id))))
 
 
 def _grant(action: str, holder: Callable[[Any], str]) -> Row:
     """A grant may create the policy that it attaches."""
 
-    def row(p: Any, body: Any) -> Asked:
+    def asked(p: Any, body: Any) -> Asked:
         created = arn.policy(f"lakebed.{body.level}.{p.repository}")
         return Asked(AllOf(Need(action, holder(p)), Need(Auth.CREATE_POLICY, created)))
 
-    return row
+    return Row(asked)
 
 
 def _read(p: Any, body: Any) -> Asked:
     return Asked(Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path)), ref=p.ref)
 
 
-def _write(p: Any, body: Any) -> Asked:
-    return Asked(Need(Fs.WRITE_OBJECT, arn.object_(p.repository, p.path)), branch=p.branch)
-
-
-def _delete(p: Any, body: Any) -> Asked:
-    return Asked(Need(Fs.DELETE_OBJECT, arn.object_(p.repository, p.path)), branch=p.branch)
+def _change(action: str) -> Row:
+    """A write or a deletion of one object."""
+    return Row(
+        lambda p, body: Asked(Need(action, arn.object_(p.repository, p.path)), branch=p.branch),
+        (action,),
+    )
 
 
 def _list(p: Any, body: Any) -> Asked:
@@ -136,7 +132,7 @@ def _copy_part(p: Any, body: Any) -> Asked:
 
 def _metadata(p: Any, body: Any) -> Asked:
     """Ranges and metaranges contain the paths and addresses of all objects."""
-    asked = _repository(Fs.LIST_OBJECTS, Fs.READ_REPOSITORY)(p, body)
+    asked = _repository(Fs.LIST_OBJECTS, Fs.READ_REPOSITORY).asked(p, body)
     return asked._replace(everything=(Everything(Fs.READ_OBJECT, p.repository),))
 
 
@@ -166,11 +162,11 @@ def _task(p: Any, body: Any) -> Asked:
 def _workspace(action: str, *, spares_creator: bool = True) -> Row:
     """On a workspace: its creator may, and others with a permission on every branch of the repository."""
 
-    def row(p: Any, body: Any) -> Asked:
+    def asked(p: Any, body: Any) -> Asked:
         needs = Need(action, arn.branch(p.repository, "*"))
         return Asked(needs, workspace=p.workspace, spares_creator=spares_creator)
 
-    return row
+    return Row(asked)
 
 
 def _create_workspace(p: Any, body: Any) -> Asked:
@@ -183,11 +179,11 @@ def _create_workspace(p: Any, body: Any) -> Asked:
 def _write_each(paths: Callable[[Any], Iterable[str]]) -> Row:
     """Writes of many paths in a workspace."""
 
-    def row(p: Any, body: Any) -> Asked:
+    def asked(p: Any, body: Any) -> Asked:
         each = (EachPath(Fs.WRITE_OBJECT, p.repository, paths(body)),)
         return Asked(workspace=p.workspace, each=each)
 
-    return row
+    return Row(asked)
 
 
 def _register(p: Any, body: Any) -> Asked:
@@ -213,20 +209,26 @@ def _compare_ingest(p: Any, body: Any) -> Asked:
     return Asked(AllOf(source, Need(Fs.LIST_OBJECTS, arn.repository(p.repository))), ref=p.ref)
 
 
+BY_HANDLER: Final = Row(_by_handler)
+_READ: Final = Row(_read, (Fs.READ_OBJECT,))
+_LIST: Final = Row(_list, (Fs.LIST_OBJECTS,))
+_WRITE: Final = _change(Fs.WRITE_OBJECT)
+_METADATA: Final = Row(_metadata)
+_MERGE: Final = Row(_merge, (Fs.CREATE_COMMIT, Fs.READ_COMMIT))
 _DUMP: Final = _repository(Fs.LIST_TAGS, Fs.LIST_BRANCHES, Fs.LIST_COMMITS)
 _RESTORE: Final = _repository(Fs.CREATE_TAG, Fs.CREATE_BRANCH, Fs.CREATE_COMMIT)
 _READ_RULES: Final = _repository(Branches.GET_PROTECTION_RULES)
 _WRITE_RULES: Final = _repository(Branches.SET_PROTECTION_RULES)
 
 PERMISSIONS: Final[Mapping[str, Row]] = {
-    "getConfig": anybody,
-    "getLakeFSVersion": anybody,
-    "getStorageConfig": anybody,
-    "postStatsEvents": anybody,
-    "renewSession": anybody,
-    "logout": anybody,
-    "getCurrentUser": anybody,
-    "createTemporaryKey": anybody,
+    "getConfig": ANYBODY,
+    "getLakeFSVersion": ANYBODY,
+    "getStorageConfig": ANYBODY,
+    "postStatsEvents": ANYBODY,
+    "renewSession": ANYBODY,
+    "logout": ANYBODY,
+    "getCurrentUser": ANYBODY,
+    "createTemporaryKey": ANYBODY,
     "listUserSessions": _own_or(Auth.LIST_CREDENTIALS),
     "endUserSession": _own_or(Auth.DELETE_CREDENTIALS),
     "listUserCredentials": _user(Auth.LIST_CREDENTIALS),
@@ -234,7 +236,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "getCredentials": _user(Auth.READ_CREDENTIALS),
     "deleteCredentials": _user(Auth.DELETE_CREDENTIALS),
     "listUsers": _anywhere(Auth.LIST_USERS),
-    "createUser": lambda p, body: Asked(Need(Auth.CREATE_USER, arn.user(body.id))),
+    "createUser": Row(lambda p, body: Asked(Need(Auth.CREATE_USER, arn.user(body.id)))),
     "getUser": _user(Auth.READ_USER),
     "updateUser": _user(Auth.UPDATE_USER),
     "deleteUser": _user(Auth.DELETE_USER),
@@ -244,9 +246,9 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "detachPolicyFromUser": _user(Auth.DETACH_POLICY),
     "grantRepositoryToUser": _grant(Auth.ATTACH_POLICY, lambda p: arn.user(p.user_id)),
     "revokeRepositoryFromUser": _user(Auth.DETACH_POLICY),
-    "simulate": by_handler,
+    "simulate": BY_HANDLER,
     "listGroups": _anywhere(Auth.LIST_GROUPS),
-    "createGroup": lambda p, body: Asked(Need(Auth.CREATE_GROUP, arn.group(body.id))),
+    "createGroup": Row(lambda p, body: Asked(Need(Auth.CREATE_GROUP, arn.group(body.id)))),
     "getGroup": _group(Auth.READ_GROUP),
     "deleteGroup": _group(Auth.DELETE_GROUP),
     "getGroupACL": _group(Auth.READ_GROUP),
@@ -260,12 +262,12 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "revokeRepositoryFromGroup": _group(Auth.DETACH_POLICY),
     "listRightsChanges": _anywhere(Audit.READ_EVENTS),
     "listPolicies": _anywhere(Auth.LIST_POLICIES),
-    "createPolicy": lambda p, body: Asked(Need(Auth.CREATE_POLICY, arn.policy(body.id))),
+    "createPolicy": Row(lambda p, body: Asked(Need(Auth.CREATE_POLICY, arn.policy(body.id)))),
     "getPolicy": _policy(Auth.READ_POLICY),
     "updatePolicy": _policy(Auth.UPDATE_POLICY),
     "deletePolicy": _policy(Auth.DELETE_POLICY),
-    "listRepositories": by_handler,
-    "createRepository": _create_repository,
+    "listRepositories": BY_HANDLER,
+    "createRepository": Row(_create_repository),
     "getRepository": _repository(Fs.READ_REPOSITORY),
     "deleteRepository": _repository(Fs.DELETE_REPOSITORY),
     "getAccessHistory": _repository(Audit.READ_EVENTS),
@@ -273,7 +275,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "setRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
     "deleteRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
     "listBranches": _repository(Fs.LIST_BRANCHES),
-    "createBranch": _create_branch,
+    "createBranch": Row(_create_branch, (Fs.CREATE_BRANCH,)),
     "getBranch": _branch(Fs.READ_BRANCH),
     "deleteBranch": _branch(Fs.DELETE_BRANCH),
     "resetBranch": _branch(Fs.REVERT_BRANCH),
@@ -287,75 +289,75 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "internalCreateBranchProtectionRule": _WRITE_RULES,
     "internalDeleteBranchProtectionRule": _WRITE_RULES,
     "listTags": _repository(Fs.LIST_TAGS),
-    "createTag": _create_tag,
+    "createTag": Row(_create_tag, (Fs.CREATE_TAG,)),
     "getTag": _tag(Fs.READ_TAG),
     "deleteTag": _tag(Fs.DELETE_TAG),
     "commit": _branch(Fs.CREATE_COMMIT),
     "commitAsync": _branch(Fs.CREATE_COMMIT),
     "createCommitRecord": _repository(Fs.CREATE_COMMIT),
     "getCommit": _repository(Fs.READ_COMMIT),
-    "logCommits": _log,
-    "mergeIntoBranch": _merge,
-    "mergeIntoBranchAsync": _merge,
+    "logCommits": Row(_log, (Fs.READ_BRANCH,)),
+    "mergeIntoBranch": _MERGE,
+    "mergeIntoBranchAsync": _MERGE,
     "findMergeBase": _repository(Fs.LIST_COMMITS),
     "diffBranch": _repository(Fs.LIST_OBJECTS),
     "diffRefs": _repository(Fs.LIST_OBJECTS),
-    "getObject": _read,
-    "getObjects": by_handler,
-    "getArchive": _archive,
-    "headObject": _read,
-    "statObject": _read,
-    "listObjects": _list,
-    "searchObjects": _list,
-    "uploadObject": _write,
-    "uploadObjects": by_handler,
-    "uploadObjectPreflight": _write,
-    "deleteObject": _delete,
-    "deleteObjects": by_handler,
-    "copyObject": _copy,
-    "stageObject": _write,
-    "updateObjectUserMetadata": _write,
-    "getUnderlyingProperties": _read,
-    "getMetaRange": _metadata,
-    "getRange": _metadata,
-    "getMetadataObject": _metadata,
-    "getPhysicalAddress": _write,
-    "linkPhysicalAddress": _write,
-    "createPresignMultipartUpload": _write,
-    "completePresignMultipartUpload": _write,
-    "abortPresignMultipartUpload": _write,
-    "uploadPart": _write,
-    "uploadPartCopy": _copy_part,
-    "importStart": _import,
+    "getObject": _READ,
+    "getObjects": BY_HANDLER,
+    "getArchive": Row(_archive),
+    "headObject": _READ,
+    "statObject": _READ,
+    "listObjects": _LIST,
+    "searchObjects": _LIST,
+    "uploadObject": _WRITE,
+    "uploadObjects": BY_HANDLER,
+    "uploadObjectPreflight": _WRITE,
+    "deleteObject": _change(Fs.DELETE_OBJECT),
+    "deleteObjects": BY_HANDLER,
+    "copyObject": Row(_copy),
+    "stageObject": _WRITE,
+    "updateObjectUserMetadata": _WRITE,
+    "getUnderlyingProperties": _READ,
+    "getMetaRange": _METADATA,
+    "getRange": _METADATA,
+    "getMetadataObject": _METADATA,
+    "getPhysicalAddress": _WRITE,
+    "linkPhysicalAddress": _WRITE,
+    "createPresignMultipartUpload": _WRITE,
+    "completePresignMultipartUpload": _WRITE,
+    "abortPresignMultipartUpload": _WRITE,
+    "uploadPart": _WRITE,
+    "uploadPartCopy": Row(_copy_part),
+    "importStart": Row(_import),
     "importStatus": _branch(Fs.READ_BRANCH),
     "importCancel": _branch(Fs.IMPORT_CANCEL),
-    "getTask": _task,
-    "createSymlinkFile": _symlinks,
+    "getTask": Row(_task),
+    "createSymlinkFile": Row(_symlinks),
     "dumpRefs": _DUMP,
     "dumpSubmit": _DUMP,
     "dumpStatus": _DUMP,
     "restoreRefs": _RESTORE,
     "restoreSubmit": _RESTORE,
     "restoreStatus": _RESTORE,
-    "listWorkspaces": by_handler,
-    "createWorkspace": _create_workspace,
+    "listWorkspaces": BY_HANDLER,
+    "createWorkspace": Row(_create_workspace),
     "getWorkspace": _workspace(Fs.READ_BRANCH),
     "dropWorkspace": _workspace(Fs.REVERT_BRANCH),
     "renewWorkspace": _workspace(Fs.REVERT_BRANCH),
-    "registerObjects": _register,
+    "registerObjects": Row(_register),
     "pushLayer": _workspace(Fs.WRITE_OBJECT),
-    "shareObjects": _share,
+    "shareObjects": Row(_share),
     "scanWorkspace": _workspace(Fs.WRITE_OBJECT),
     "createUploadUrls": _write_each(lambda body: body.paths),
     "createPartUpload": _write_each(lambda body: (body.path,)),
     "signParts": _workspace(Fs.WRITE_OBJECT),
     "completePartUpload": _workspace(Fs.WRITE_OBJECT),
     "abortPartUpload": _workspace(Fs.WRITE_OBJECT),
-    "ingestObjects": _ingest,
-    "diffIngest": _compare_ingest,
-    "commitWorkspace": by_handler,
+    "ingestObjects": Row(_ingest),
+    "diffIngest": Row(_compare_ingest),
+    "commitWorkspace": BY_HANDLER,
     "revertWorkspace": _workspace(Fs.REVERT_BRANCH),
-    "popWorkspace": by_handler,
+    "popWorkspace": BY_HANDLER,
     "stashBranch": _branch(Fs.REVERT_BRANCH),
 }
 """The row of each operation with `security`, by operationId."""
