@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "3ff7c1055c9ea4b443e4f1543271d4a340311f18d29c20618fcc45263159ae7b"
+SPEC_DIGEST: Final = "ebfe0264c342cd5a8b86e48751271ddc765fcc45014bc3532504bba722fd50c9"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 
@@ -25,9 +25,14 @@ class Pair(NamedTuple):
         return {"LAKEBED_LISTEN_TLS_CERTIFICATE": str(self.certificate), "LAKEBED_LISTEN_TLS_KEY": str(self.key)}
 
 
-def make_pair(directory: Path, name: str, password: str = "") -> Pair:
-    """A new certificate for this machine, signed with its own key. With `password`, the key is encrypted."""
-    key = ec.generate_private_key(ec.SECP256R1())
+def make_pair(
+    directory: Path, name: str, password: str = "", *, key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | None = None
+) -> Pair:
+    """A new certificate for this machine, signed with its own key: `key`, or one of an elliptic curve.
+
+    With `password`, the file of the key is encrypted.
+    """
+    key = key or ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     names: list[x509.GeneralName] = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     now = datetime.datetime.now(datetime.UTC)

@@ -1,4 +1,4 @@
-"""Programs of Debian packages that tests run: slapd, chromium.
+"""Programs of Debian packages that tests run: slapd, chromium, xmlsec1.
 
     program("slapd", "slapd")    # its path
 

@@ -17,7 +17,7 @@ class LoginConfig:
     """How a user interface lets people log in.
 
     Attributes:
-        login_url (str): Where to log in; empty for the form of the server.
+        login_url (str): Where to log in: `/oidc/login` or `/saml/login`; empty for the form of the server.
         login_cookie_names (list[str]): The cookies that hold a session.
         logout_url (str): Where to log out.
         rbac (str | Unset): How access is controlled.

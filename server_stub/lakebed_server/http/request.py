@@ -61,7 +61,8 @@ class Services:
     `permissions` is None with `auth.mode: single`: every user is the administrator. `history`: the access history, if
     it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
     `check_password`: returns the token for a user name and a password; None without LDAP. `identify_workload`: returns
-    the user of a token of a CI system or cluster; None without rules.
+    the user of a token of a CI system or cluster; None without rules. `login_path`: the page where a browser begins to
+    sign in with the provider; empty without one.
     """
 
     engine: Engine
@@ -75,6 +76,7 @@ class Services:
     history: Recorder | None = None
     check_password: PasswordCheck | None = None
     identify_workload: IdentifyWorkload | None = None
+    login_path: str = ""
 
 
 class Accessed:

@@ -33,8 +33,7 @@ from lakebed_server.rest.operation_handlers import Handler
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.gateway import Gateway
 from lakebed_server.settings.schema import LimitSettings
-from lakebed_server.signin.pages import SignInPages
-from lakebed_server.signin.sign_in import SignIn
+from lakebed_server.signin.opening import Pages
 from lakebed_server.signin.token_endpoint import TokenEndpoint
 from lakebed_server.vocabulary import Receive, Scope, Send
 
@@ -110,11 +109,12 @@ def create_app(
     last_writes: float = LAST_WRITES,
     handlers: Mapping[str, Handler] | None = None,
     s3: S3Config | None = None,
-    sign_in: SignIn | None = None,
+    sign_in_pages: Pages | None = None,
     web_page: WebPage | None = None,
 ) -> App:
     """The application for these services. `on_shutdown` runs after the last request. `s3`: the gateway's settings.
-    `sign_in`: the sign-in with a provider, if there is one. `web_page`: by default the built one.
+    `sign_in_pages`: makes the pages of the sign-in with a provider, if there is one. `web_page`: by default the built
+    one.
 
     With `snapshot_interval`, in seconds, it writes ref snapshots that often, and once more at the end. With `sweep`, it
     sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
@@ -144,7 +144,7 @@ def create_app(
             Route("/", page),
             Route(HEALTH, health),
             Route("/openapi.json", _spec),
-            *(() if sign_in is None else SignInPages(services, sign_in).routes()),
+            *(() if sign_in_pages is None else sign_in_pages(services)),
             *(() if identify is None else TokenEndpoint(services, identify).routes()),
         ],
         exception_handlers={404: unknown},

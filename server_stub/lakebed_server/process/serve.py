@@ -160,7 +160,7 @@ def application(
         last_writes=min(LAST_WRITES, settings.server.shutdown_timeout),
         handlers=handlers,
         s3=_s3_config(settings, s3_port),
-        sign_in=parts.sign_in,
+        sign_in_pages=parts.sign_in_pages,
     )
 
 

@@ -35,9 +35,8 @@ from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.process import data_directory
 from lakebed_server.settings.schema import PostgresSettings, Settings
-from lakebed_server.signin.ldap import PasswordSignIn
-from lakebed_server.signin.sign_in import SignIn
-from lakebed_server.signin.workloads import Workloads
+from lakebed_server.signin import opening as signin
+from lakebed_server.signin.opening import Pages
 from lakebed_server.vocabulary import SettingError, StartError
 
 
@@ -50,7 +49,7 @@ class Components:
     engine: Engine
     services: Services
     first_admin: Credential | None
-    sign_in: SignIn | None = None
+    sign_in_pages: Pages | None = None
     recorder: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
@@ -91,16 +90,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     read_ahead = Memory(settings.limits.read_ahead)
     proxies = read_proxies(settings.listen.trusted_proxies)
     permissions = Permissions(directory) if settings.auth.mode == "rbac" else None
-    sign_in = None
-    if permissions is not None and settings.auth.oidc.issuer:
-        sign_in = SignIn(settings.auth.oidc, kv, authenticator, permissions)
-    exchange = None if sign_in is None else sign_in.exchange
-    check_password = None
-    if permissions is not None and settings.auth.ldap.server:
-        check_password = PasswordSignIn(settings.auth.ldap, kv, authenticator, permissions).sign_in
-    identify_workload = None
-    if permissions is not None and settings.auth.workloads.rules:
-        identify_workload = Workloads(settings.auth.workloads, permissions).identify
+    sign_ins = signin.build(settings.auth, kv, authenticator, permissions)
     history = Recorder(engine) if settings.history.enabled else None
     services = Services(
         engine,
@@ -110,13 +100,14 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         read_ahead,
         proxies,
         permissions,
-        exchange_code=exchange,
-        check_password=check_password,
-        identify_workload=identify_workload,
+        exchange_code=sign_ins.exchange_code,
+        check_password=sign_ins.check_password,
+        identify_workload=sign_ins.identify_workload,
         history=history,
+        login_path=sign_ins.login_path,
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
-    return Components(kv, stores, engine, services, first_admin, sign_in, recorder)
+    return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder)
 
 
 def _installation(settings: Settings) -> Installation:

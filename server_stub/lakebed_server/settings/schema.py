@@ -181,6 +181,42 @@ class OidcSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SamlSettings:
+    """Sign-in with a SAML 2.0 identity provider."""
+
+    idp_metadata: str = _setting(
+        "", TEXT, "the provider's metadata: an https URL, or a file; empty: no sign-in with SAML"
+    )
+    root_url: str = _setting("", TEXT, "the address of this server for browsers: https://lake.example.com")
+    entity_id: str = _setting(
+        "", TEXT, "the id of this server at the provider; empty: `/saml/metadata` below auth.saml.root_url"
+    )
+    name_id_format: str = _setting(
+        "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
+        TEXT,
+        "the format of the name identifier to ask for; unspecified: what the provider has set for this server",
+    )
+    subject_attribute: str = _setting(
+        "", TEXT, "the attribute that identifies a person and never changes; empty: the name identifier"
+    )
+    id_attribute: str = _setting(
+        "", TEXT, "the attribute that becomes the id of a new user; empty: the name identifier"
+    )
+    name_attribute: str = _setting("displayName", TEXT, "the attribute with the name to show")
+    email_attribute: str = _setting("email", TEXT, "the attribute with the e-mail address")
+    groups_attribute: str = _setting("", TEXT, "the attribute with the groups; empty: none")
+    groups_map: str = _setting(
+        "", TEXT, "groups of Lakebed for values of that attribute: value=Group, with commas; empty: the same names"
+    )
+    groups_sync: str = _setting(
+        "first",
+        choice("first", "always"),
+        "when the attribute sets the groups: at the first sign-in, or at each one, which also removes groups",
+    )
+    default_groups: str = _setting("", TEXT, "groups of a new user, separated by commas")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LdapSettings:
     """Sign-in with a directory (LDAP)."""
 
@@ -253,6 +289,7 @@ class AuthSettings:
     login_duration: float = _setting(12 * 3600.0, DURATION, "how long a token of login is valid")
     session_limit: float = _setting(30 * 24 * 3600.0, DURATION, "how long after a sign-in its token can be renewed")
     oidc: OidcSettings = field(default_factory=OidcSettings)
+    saml: SamlSettings = field(default_factory=SamlSettings)
     ldap: LdapSettings = field(default_factory=LdapSettings)
     workloads: WorkloadSettings = field(default_factory=WorkloadSettings)
 

@@ -1,1 +1,1 @@
-"""Sign-in of people with a provider: OpenID Connect."""
+"""Sign-in of people and programs with a provider, a directory or a platform."""

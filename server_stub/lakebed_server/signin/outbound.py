@@ -39,15 +39,26 @@ async def post_form(url: str, fields: Mapping[str, str], basic: tuple[str, str] 
     return await _json("POST", url, {}, data=dict(fields), auth=auth)
 
 
+async def get_bytes(url: str) -> bytes:
+    """The document at a URL. Raises OutboundError."""
+    return await _body("GET", url, {"accept": "*/*"})
+
+
 async def _json(method: str, url: str, headers: Mapping[str, str], **more: Any) -> Any:
+    body = await _body(method, url, {"accept": "application/json", **headers}, **more)
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise OutboundError(f"{method} {url}: the answer is not JSON") from None
+
+
+async def _body(method: str, url: str, headers: Mapping[str, str], **more: Any) -> bytes:
     check_url(url)
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
-            session.request(
-                method, url, allow_redirects=False, headers={"accept": "application/json", **headers}, **more
-            ) as got,
+            session.request(method, url, allow_redirects=False, headers=headers, **more) as got,
         ):
             body = await got.content.read(LARGEST + 1)
             while len(body) <= LARGEST and (piece := await got.content.read(LARGEST + 1 - len(body))):
@@ -58,10 +69,7 @@ async def _json(method: str, url: str, headers: Mapping[str, str], **more: Any) 
         raise OutboundError(f"{method} {url}: the answer has more than {LARGEST} bytes")
     if got.status != 200:
         raise OutboundError(f"{method} {url}: status {got.status}: {_error_of(body)}")
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise OutboundError(f"{method} {url}: the answer is not JSON") from None
+    return body
 
 
 def _error_of(body: bytes) -> str:

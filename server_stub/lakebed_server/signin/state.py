@@ -16,8 +16,10 @@ from lakebed_server.auth.secret_key import KeyRing
 SECONDS: Final = 600
 CODE_SECONDS: Final = 120
 LONGEST: Final = 4096
+STATE: Final = "sign-in state"
+UNKNOWN: Final = "this sign-in was not begun in this browser, or ended: sign in again"
 
-S = TypeVar("S", "State", "Code")
+S = TypeVar("S", "State", "Code", "SentRequest")
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -52,6 +54,13 @@ class Code(msgspec.Struct, frozen=True):
     ends: int
 
 
+class SentRequest(msgspec.Struct, frozen=True, array_like=True):
+    """A request of SAML, in its id: the challenge of the verifier in the cookie. `ends` is in Unix seconds."""
+
+    challenge: str
+    ends: int
+
+
 def begin(redirect_uri: str, now: int, *, next: str, program: Program) -> State:
     """A new sign-in, with random secrets."""
     return State(
@@ -76,9 +85,9 @@ def local_path(text: str) -> str:
     return text if is_local and text.isascii() and text.isprintable() and "\\" not in text and len(text) < 1024 else "/"
 
 
-def sign(ring: KeyRing, value: State | Code, purpose: str) -> str:
-    """A value that only this server can make, as text for a cookie or URL."""
-    body = base64.urlsafe_b64encode(msgspec.json.encode(value))
+def sign(ring: KeyRing, value: State | Code | SentRequest, purpose: str) -> str:
+    """A value that only this server can make, as text of letters, digits, `.`, `-` and `_`."""
+    body = base64.urlsafe_b64encode(msgspec.json.encode(value)).rstrip(b"=")
     return f"{body.decode()}.{ring.newest.id}.{_mac(ring.newest.derive(purpose), body)}"
 
 
@@ -87,10 +96,12 @@ def verify(ring: KeyRing, text: str, purpose: str, now: int, type: type[S]) -> S
     body, _, rest = text.partition(".")
     key_id, _, mac = rest.partition(".")
     key = next((one for one in ring.keys if one.id == key_id), None)
-    if key is None or len(text) > LONGEST or not hmac.compare_digest(_mac(key.derive(purpose), body.encode()), mac):
+    if key is None or len(text) > LONGEST or not text.isascii():
+        return None
+    if not hmac.compare_digest(_mac(key.derive(purpose), body.encode()), mac):
         return None
     try:
-        value = msgspec.json.decode(base64.urlsafe_b64decode(body), type=type)
+        value = msgspec.json.decode(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)), type=type)
     except (binascii.Error, msgspec.DecodeError, ValueError):
         return None
     return value if now <= value.ends else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from typing import Final
-from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,6 +12,7 @@ from starlette.routing import Route
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.http.request import IdentifyWorkload, Services
 from lakebed_server.network.clients import client_of
+from lakebed_server.signin import form
 from lakebed_server.vocabulary import RequestError
 
 PATH: Final = "/auth/token"
@@ -24,7 +24,6 @@ SUBJECT_TYPES: Final = (
     "urn:ietf:params:oauth:token-type:id_token",
     "urn:ietf:params:oauth:token-type:access_token",
 )
-_FORM: Final = "application/x-www-form-urlencoded"
 _LONGEST: Final = 64 << 10
 _LONGEST_AGENT: Final = 200
 _HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -43,17 +42,17 @@ class TokenEndpoint:
 
     async def exchange(self, request: Request) -> Response:
         """Answer with a token, or with an error of RFC 6749."""
-        form = await _form(request)
-        if form is None:
-            return _refused("invalid_request", f"send a form ({_FORM}) of at most {_LONGEST} bytes")
-        if form.get("grant_type") != GRANT:
+        fields = await form.read(request, _LONGEST)
+        if fields is None:
+            return _refused("invalid_request", f"send a form ({form.TYPE}) of at most {_LONGEST} bytes")
+        if fields.get("grant_type") != GRANT:
             return _refused("unsupported_grant_type", f"grant_type must be {GRANT}")
-        if form.get("subject_token_type") not in SUBJECT_TYPES:
+        if fields.get("subject_token_type") not in SUBJECT_TYPES:
             return _refused("invalid_request", f"subject_token_type must be one of {', '.join(SUBJECT_TYPES)}")
-        if "actor_token" in form:
+        if "actor_token" in fields:
             return _refused("invalid_request", "actor_token is not supported")
         try:
-            user = await self._identify(form.get("subject_token", ""))
+            user = await self._identify(fields.get("subject_token", ""))
         except RequestError as error:
             if error.kind == "store_unavailable":
                 return _refused("temporarily_unavailable", error.message, 503)
@@ -69,23 +68,6 @@ class TokenEndpoint:
             "expires_in": token.expires - now,
         }
         return JSONResponse(answer, headers=_HEADERS)
-
-
-async def _form(request: Request) -> dict[str, str] | None:
-    """The form of a request. None if it is none, is too long, or has a field twice."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        return None
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _LONGEST:
-            return None
-    try:
-        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=100)
-    except ValueError:
-        return None
-    form = dict(fields)
-    return form if len(form) == len(fields) else None
 
 
 def _refused(error: str, description: str, status: int = 400) -> Response:

@@ -110,10 +110,12 @@ def sync_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
-    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
-    a port shows the code. The code works once, for two minutes, together with the verifier of the
-    challenge (PKCE, S256).
+     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
+    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
+    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
+    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
+    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.
@@ -144,10 +146,12 @@ def sync(
 ) -> AuthenticationToken | Error | None:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
-    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
-    a port shows the code. The code works once, for two minutes, together with the verifier of the
-    challenge (PKCE, S256).
+     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
+    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
+    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
+    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
+    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.
@@ -173,10 +177,12 @@ async def asyncio_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
-    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
-    a port shows the code. The code works once, for two minutes, together with the verifier of the
-    challenge (PKCE, S256).
+     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
+    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
+    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
+    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
+    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.
@@ -205,10 +211,12 @@ async def asyncio(
 ) -> AuthenticationToken | Error | None:
     """Exchange the code of a sign-in in a browser for a token.
 
-     A program opens `/oidc/login?challenge=CHALLENGE&port=PORT&state=STATE` in a browser. After the
-    sign-in, the server sends the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without
-    a port shows the code. The code works once, for two minutes, together with the verifier of the
-    challenge (PKCE, S256).
+     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
+    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
+    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
+    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
+    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
 
     Args:
         body (SignInCode): The code of a sign-in in a browser.

@@ -56,13 +56,13 @@ async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: mode
 async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
     """getSetupState. The first start sets everything up, so the answer does not change."""
     has_passwords = call.services.check_password is not None
-    signs_in = call.services.exchange_code is not None
+    login_path = call.services.login_path
     login = models.LoginConfig(
         RBAC="none" if call.services.permissions is None else "internal",
-        login_url="/oidc/login" if signs_in else "",
-        login_url_method="select" if signs_in else "none",
+        login_url=login_path,
+        login_url_method="select" if login_path else "none",
         login_cookie_names=[cookie_name(https=call.https)],
-        logout_url="/logout" if signs_in else "",
+        logout_url="/logout" if login_path else "",
         username_ui_placeholder="User name" if has_passwords else "Access Key ID",
         password_ui_placeholder="Password" if has_passwords else "Secret Access Key",
         login_failed_message=(

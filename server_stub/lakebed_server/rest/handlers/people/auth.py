@@ -43,7 +43,7 @@ async def exchange_sign_in_code(call: Call, p: ops.ExchangeSignInCodeParams, bod
     """exchangeSignInCode."""
     exchange = call.services.exchange_code
     if exchange is None:
-        raise not_implemented("this server has no sign-in provider (auth.oidc.issuer): use an access key")
+        raise not_implemented("this server has no sign-in provider (auth.oidc or auth.saml): use an access key")
     token = await exchange(body.code, body.verifier, call.client)
     call.user = token.user
     return json(200, models.AuthenticationToken(token=token.text, token_expiration=token.expires))

@@ -1,4 +1,4 @@
-"""The pages of a sign-in: `/oidc/login`, `/oidc/callback` and `/logout`."""
+"""What the pages of all sign-ins share: the beginning, the end with a cookie or code, and `/logout`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import html
 import logging
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from lakebed_server.auth.records import User
 from lakebed_server.auth.sessions import SignInClient
@@ -21,18 +20,16 @@ from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Services
 from lakebed_server.network.clients import client_of
 from lakebed_server.signin import state
+from lakebed_server.signin.browser import BrowserSignIn
 from lakebed_server.signin.outbound import OutboundError
-from lakebed_server.signin.provider import TokenError
-from lakebed_server.signin.sign_in import SignIn
 from lakebed_server.signin.state import Program
 from lakebed_server.vocabulary import RequestError
 
 log = logging.getLogger("lakebed.server")
 
-LOGIN: Final = "/oidc/login"
-CALLBACK: Final = "/oidc/callback"
 LOGOUT: Final = "/logout"
 COOKIE: Final = "lakebed_sign_in"
+FAILED: Final = "The sign-in failed. Try again, or ask an administrator: the log of the server says why."
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _LONGEST_AGENT: Final = 200
@@ -43,78 +40,66 @@ _HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
-_FAILED: Final = "The sign-in failed. Try again, or ask an administrator: the log of the server says why."
+
+Begin = Callable[[str, Program], Awaitable[tuple[str, str]]]
+"""Takes the path to show after the sign-in and the program that waits. Returns the provider's address and a cookie."""
 
 
-class SignInPages:
-    """The pages for browsers. `services` has the parts that end sessions."""
+class BrowserPages:
+    """The steps of a sign-in that do not depend on the provider.
 
-    def __init__(self, services: Services, sign_in: SignIn) -> None:
+    `services` has the parts that end sessions. `return_path`: where the browser brings the cookie of the sign-in back.
+    """
+
+    def __init__(self, services: Services, browser: BrowserSignIn, return_path: str) -> None:
         self._services = services
-        self._sign_in = sign_in
+        self._browser = browser
+        self._return_path = return_path
 
-    def routes(self) -> list[Route]:
-        """The routes of the pages."""
-        return [Route(LOGIN, self.login), Route(CALLBACK, self.callback), Route(LOGOUT, self.logout)]
-
-    async def login(self, request: Request) -> Response:
+    async def begin(self, request: Request, begin: Begin) -> Response:
         """Begin a sign-in. Query: `next`, a path of this server; or `challenge`, `port` and `state` of a program."""
         program = program_of(request.query_params)
         if program is None:
-            return _page("The address of this sign-in is not valid: a program made it, and must make it again.", 400)
+            return page("The address of this sign-in is not valid: a program made it, and must make it again.", 400)
         try:
-            address, cookie = await self._sign_in.begin(
-                f"{self._endpoint(request)}{CALLBACK}", next=request.query_params.get("next", "/"), program=program
-            )
+            address, cookie = await begin(request.query_params.get("next", "/"), program)
         except OutboundError as error:
             log.error("sign-in: %s", error)
-            return _page("The sign-in provider does not answer. Try again later.", 502)
+            return page("The sign-in provider does not answer. Try again later.", 502)
         answer = RedirectResponse(address, 302, headers=_HEADERS)
         answer.set_cookie(
             COOKIE,
             cookie,
             max_age=state.SECONDS,
-            path=CALLBACK,
+            path=self._return_path,
             httponly=True,
             samesite="lax",
-            secure=self._https(request),
+            secure=self.https(request),
         )
         return answer
 
-    async def callback(self, request: Request) -> Response:
-        """The browser comes back from the provider."""
-        query = request.query_params
-        if "error" in query:
-            log.warning("sign-in: the provider answered %r", query["error"][:100])
-            return _page("The provider refused the sign-in.", 401)
-        try:
-            user, began = await self._sign_in.come_back(
-                request.cookies.get(COOKIE, ""), query.get("state", ""), query.get("code", "")
-            )
-            answer = await self._finish(request, user, began)
-        except RequestError as error:
-            return _page(error.message, 409 if error.kind == "already_exists" else 401)
-        except (TokenError, OutboundError) as error:
-            log.warning("sign-in: %s", error)
-            return _page(_FAILED, 401)
-        answer.delete_cookie(COOKIE, path=CALLBACK, httponly=True, samesite="lax", secure=self._https(request))
+    async def finish(self, request: Request, user: User, began: state.State) -> Response:
+        """The end of a sign-in: a session in a cookie, or a code for the program that waits."""
+        answer = await self._finish(request, user, began)
+        https = self.https(request)
+        answer.delete_cookie(COOKIE, path=self._return_path, httponly=True, samesite="lax", secure=https)
         return answer
 
     async def _finish(self, request: Request, user: User, began: state.State) -> Response:
         program = began.program
         if program.challenge:
-            code = self._sign_in.code(user, program.challenge)
+            code = self._browser.code(user, program.challenge)
             if program.port:
                 query = urlencode({"code": code, "state": program.state})
                 return RedirectResponse(f"http://127.0.0.1:{program.port}/?{query}", 302, headers=_HEADERS)
             text = f"You are signed in as {user.id}. Paste this code into your terminal; give it to no other person:"
-            return _page(text, 200, code)
+            return page(text, 200, code)
         agent = request.headers.get("user-agent", "")[:_LONGEST_AGENT]
         client = SignInClient(client_of(request.scope, self._services.proxies).address, agent)
-        token = await self._sign_in.token(user, client)
+        token = await self._browser.token(user, client)
         # a page, not a redirect: the browser would not send a strict cookie after a redirect that began elsewhere
-        answer = _page("You are signed in.", 200, refresh=began.next)
-        https = self._https(request)
+        answer = page("You are signed in.", 200, refresh=began.next)
+        https = self.https(request)
         answer.set_cookie(
             cookie_name(https=https),
             token.text,
@@ -125,31 +110,21 @@ class SignInPages:
         )
         return answer
 
-    async def logout(self, request: Request) -> Response:
-        """End the session of the browser, and that of the provider if it has a page for this."""
-        https = self._https(request)
+    async def log_out(self, request: Request, end_at_provider: Callable[[], Awaitable[str]] | None = None) -> Response:
+        """End the session of the browser. `end_at_provider` returns an address that ends the provider's, or none."""
+        https = self.https(request)
         headers: Mapping[bytes, bytes] = dict(request.scope["headers"])
-        answer: Response = _page("You are signed out.", 200)
+        answer: Response = page("You are signed out.", 200)
         with contextlib.suppress(RequestError):  # there is no session, or it has ended
             source = await self._services.authenticator.log_out(headers, int(time.time()), https=https)
-            if source == "oidc" and (address := await self._end_at_provider()):
+            if source == self._browser.source and end_at_provider and (address := await end_at_provider()):
                 answer = RedirectResponse(address, 302, headers=_HEADERS)
         answer.delete_cookie(cookie_name(https=https), httponly=True, samesite="strict", secure=https)
         return answer
 
-    async def _end_at_provider(self) -> str:
-        """The address at which the provider ends its own session, if it has one."""
-        try:
-            return await self._sign_in.provider.end_session_url()
-        except OutboundError as error:
-            log.warning("sign-out: %s", error)
-            return ""
-
-    def _https(self, request: Request) -> bool:
+    def https(self, request: Request) -> bool:
+        """Whether the browser came over TLS."""
         return client_of(request.scope, self._services.proxies).https
-
-    def _endpoint(self, request: Request) -> str:
-        return str(request.base_url.replace(scheme="https" if self._https(request) else "http")).rstrip("/")
 
 
 def program_of(query: Mapping[str, str]) -> Program | None:
@@ -162,12 +137,17 @@ def program_of(query: Mapping[str, str]) -> Program | None:
     return Program(int(port), challenge, sent)
 
 
-def _page(text: str, status: int, code: str = "", refresh: str = "") -> HTMLResponse:
+def page(text: str, status: int, code: str = "", refresh: str = "") -> HTMLResponse:
     """A small page. `refresh`: the path that it opens then."""
     body = f"<p>{html.escape(text)}</p>"
     if code:
         body += f"<pre>{html.escape(code)}</pre>"
     head = f'<meta http-equiv="refresh" content="0;url={html.escape(refresh)}">' if refresh else ""
     title = "Lakebed"
-    page = f'<!doctype html><html lang="en"><meta charset="utf-8">{head}<title>{title}</title>{body}</html>'
-    return HTMLResponse(page, status, headers=dict(_HEADERS))
+    text = f'<!doctype html><html lang="en"><meta charset="utf-8">{head}<title>{title}</title>{body}</html>'
+    return HTMLResponse(text, status, headers=dict(_HEADERS))
+
+
+def refused(error: RequestError) -> Response:
+    """The page for a sign-in that cannot be finished."""
+    return page(error.message, 409 if error.kind == "already_exists" else 401)
