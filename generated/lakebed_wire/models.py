@@ -547,6 +547,69 @@ class FindMergeBaseResult(Struct, kw_only=True):
     base_commit_id: str
 
 
+class PullRequestCreation(Struct, kw_only=True):
+    """
+    A pull request to open.
+    """
+
+    title: Annotated[str, Meta(max_length=512, min_length=1)]
+    source_branch: Annotated[str, Meta(max_length=256)]
+    destination_branch: Annotated[str, Meta(max_length=256)]
+    description: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+
+
+class PullRequestCreationResponse(Struct, kw_only=True):
+    """
+    A pull request that was opened.
+    """
+
+    id: str
+
+
+class PullRequestStatus(StrEnum):
+    open = "open"
+    closed = "closed"
+    merged = "merged"
+
+
+class PullRequestBasic(Struct, kw_only=True):
+    """
+    Changes of a pull request.
+    """
+
+    title: Annotated[str, Meta(max_length=512, min_length=1)] | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    status: PullRequestStatus | UnsetType = UNSET
+
+
+class PullRequest(Struct, kw_only=True):
+    """
+    A pull request, the wish to merge one branch into another.
+    """
+
+    id: str
+    status: str
+    title: str
+    description: str
+    author: str
+    source_branch: str
+    destination_branch: str
+    creation_date: datetime
+    author_id: str | UnsetType = UNSET
+    closed_date: datetime | UnsetType = UNSET
+    merged_commit_id: str | UnsetType = UNSET
+    source_commit_id: str | UnsetType = UNSET
+
+
+class PullRequestsList(Struct, kw_only=True):
+    """
+    One page of pull requests.
+    """
+
+    pagination: Pagination
+    results: list[PullRequest]
+
+
 ObjectUserMetadata: TypeAlias = dict[str, str]
 """
 Keys and values of an object.
@@ -1390,6 +1453,20 @@ class MergeRule(Struct, kw_only=True):
 
     pattern: Annotated[str, Meta(max_length=256, min_length=1)]
     side: MergeSide
+
+
+class PullRequestMerge(Struct, kw_only=True):
+    """
+    How to merge a pull request. Lakebed only.
+    """
+
+    source_commit_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    metadata: dict[str, str] | UnsetType = UNSET
+    strategy: str | UnsetType = UNSET
+    squash_merge: bool | UnsetType = False
+    force: bool | UnsetType = False
+    resolve: Annotated[list[MergeRule], Meta(max_length=100)] | UnsetType = UNSET
 
 
 class DiffObjectStat(Struct, kw_only=True):

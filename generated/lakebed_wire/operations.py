@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ebfe0264c342cd5a8b86e48751271ddc765fcc45014bc3532504bba722fd50c9"
+SPEC_DIGEST: Final = "4ab76aff8920c165ed9bbcad9adbf54674cbb17842cb90d2d5969ceddcdfd96b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -65,6 +65,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "dirty_branch": 400,
     "no_changes": 400,
     "no_merge_base": 400,
+    "pull_closed": 400,
     "invalid_address": 400,
     "checksum_mismatch": 400,
     "invalid_part": 400,
@@ -89,6 +90,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "workspace_not_found": 404,
     "rule_not_found": 404,
     "task_not_found": 404,
+    "pull_not_found": 404,
     "upload_not_found": 404,
     "credentials_not_found": 404,
     "user_not_found": 404,
@@ -104,6 +106,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "name_taken": 409,
     "merge_conflict": 409,
     "concurrent_commit": 409,
+    "source_moved": 409,
     "dirty_overlap": 409,
     "workspace_closed": 409,
     "parent_required": 409,
@@ -686,6 +689,43 @@ class MergeIntoBranchParams(Struct, kw_only=True):
     conflicts_after: str | UnsetType = UNSET
     conflicts_amount: Annotated[int, Meta(ge=0, le=1000)] | UnsetType = UNSET
     idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
+
+
+class ListPullRequestsParams(Struct, kw_only=True):
+    """Parameters of listPullRequests."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    prefix: Annotated[str, Meta(max_length=20)] | UnsetType = UNSET
+    after: Annotated[str, Meta(max_length=20)] | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+    status: Literal["open", "closed", "all"] | UnsetType = UNSET
+
+
+class CreatePullRequestParams(Struct, kw_only=True):
+    """Parameters of createPullRequest."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class GetPullRequestParams(Struct, kw_only=True):
+    """Parameters of getPullRequest."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class UpdatePullRequestParams(Struct, kw_only=True):
+    """Parameters of updatePullRequest."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class MergePullRequestParams(Struct, kw_only=True):
+    """Parameters of mergePullRequest."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
 
 
 class DiffBranchParams(Struct, kw_only=True):
@@ -2635,6 +2675,96 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="merges",
         summary="Merge a reference into a branch.",
+    ),
+    Operation(
+        operation_id="listPullRequests",
+        method="GET",
+        path="/repositories/{repository}/pulls",
+        params=ListPullRequestsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("status", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List pull requests, newest first.",
+    ),
+    Operation(
+        operation_id="createPullRequest",
+        method="POST",
+        path="/repositories/{repository}/pulls",
+        params=CreatePullRequestParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.PullRequestCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="pulls",
+        summary="Open a pull request.",
+    ),
+    Operation(
+        operation_id="getPullRequest",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}",
+        params=GetPullRequestParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="Describe one pull request.",
+    ),
+    Operation(
+        operation_id="updatePullRequest",
+        method="PATCH",
+        path="/repositories/{repository}/pulls/{pull_request}",
+        params=UpdatePullRequestParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=models.PullRequestBasic,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="pulls",
+        summary="Change, close or reopen a pull request.",
+    ),
+    Operation(
+        operation_id="mergePullRequest",
+        method="PUT",
+        path="/repositories/{repository}/pulls/{pull_request}/merge",
+        params=MergePullRequestParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=models.PullRequestMerge,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="Merge a pull request.",
     ),
     Operation(
         operation_id="diffBranch",

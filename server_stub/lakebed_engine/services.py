@@ -36,6 +36,8 @@ from lakebed_engine.operations.multipart import listing, upload
 from lakebed_engine.operations.objects import copy as object_copy
 from lakebed_engine.operations.objects import read, read_many, stage
 from lakebed_engine.operations.objects import search as object_search
+from lakebed_engine.operations.pulls import lifecycle as pull_lifecycle
+from lakebed_engine.operations.pulls import merge as pull_merge
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.repository import create as repository_create
@@ -124,7 +126,7 @@ class Branches(Service):
     create = changes_refs(bound(branches.create_branch))
     get = bound(branches.get_branch)
     list = bound(branches.list_branches)
-    delete = changes_refs(bound(branches.delete_branch))
+    delete = changes_refs(bound(pull_lifecycle.delete_branch))
     reset = bound(branches.reset_branch)
     reset_object = bound(branches.reset_object)
     reset_prefix = bound(layer_reset.reset_prefix)
@@ -158,6 +160,16 @@ class Commits(Service):
     log = bound(history_log.log)
     merge_base = bound(history_merge_base.merge_base)
     diff = bound(history_diff.diff_refs)
+
+
+class Pulls(Service):
+    """Pull requests. A ref snapshot contains them, so every change of one is a change of the refs."""
+
+    create = changes_refs(bound(pull_lifecycle.create_pull))
+    get = bound(pull_lifecycle.get_pull)
+    list = bound(pull_lifecycle.list_pulls)
+    update = changes_refs(bound(pull_lifecycle.update_pull))
+    merge = changes_refs(bound(pull_merge.merge_pull))
 
 
 class Objects(Service):
@@ -286,6 +298,7 @@ class Services:
         self.branches = Branches(*shared)
         self.tags = Tags(*shared)
         self.commits = Commits(*shared)
+        self.pulls = Pulls(*shared)
         self.objects = Objects(*shared)
         self.workspaces = Workspaces(*shared)
         self.signed_uploads = SignedUploads(*shared)

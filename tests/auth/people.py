@@ -46,6 +46,7 @@ class People:
         self.runner = asyncio.Runner()
         self.keys: dict[str, Credential] = {}
         self.tokens: dict[str, str] = {}
+        self.pull = ""  # the id of a pull request, if a test has opened one
         self.run(opening.prepare(kv, self.directory, "rbac", NOW))
         created = self("admin", "POST", "/repositories", {"name": "lake", "storage_namespace": "mem://lake"})
         assert created.status == 201, created.body

@@ -48,6 +48,9 @@ LAKE = ["arn:lakefs:fs:::repository/lake", "arn:lakefs:fs:::repository/lake/*"]
 def people() -> Iterator[People]:
     made = People()
     made("admin", "POST", "/repositories/lake/workspaces", {"branch": "main", "id": WORKSPACE})
+    made("admin", "POST", "/repositories/lake/branches", {"name": "dev", "source": "main"})
+    pull = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
+    made.pull = made("admin", "POST", "/repositories/lake/pulls", pull).json["id"]
     made.put("a")
     yield made
     made.close()
@@ -57,7 +60,7 @@ def send(people: People, user: str, name: str, sample: Sample) -> Answer:
     """The request of an operation."""
     operation = SECURED[name]
     path = operation.path
-    for part, value in NAMES.items():
+    for part, value in {**NAMES, "pull_request": people.pull}.items():
         path = path.replace(f"{{{part}}}", value)
     assert "{" not in path
     target = f"{path}?{sample.query}" if sample.query else path

@@ -193,7 +193,6 @@ def test_unsupported_lakefs_calls_are_not_implemented(client: Client, lakefs_rep
     api = raw(client)
     for call in (
         lambda: lakefs_sdk.ActionsApi(api).list_repository_runs(lakefs_repo.id),
-        lambda: lakefs_sdk.PullsApi(api).list_pull_requests(lakefs_repo.id),
         lambda: lakefs_sdk.RepositoriesApi(api).get_gc_rules(lakefs_repo.id),
         lambda: lakefs_sdk.InternalApi(api).prepare_garbage_collection_commits(lakefs_repo.id),
     ):

@@ -246,6 +246,7 @@ PLACES = {
     "group_id": "Viewers",
     "policy_id": "AuditReadAll",
     "type": "range",
+    "pull_request": "0" * 20,
 }
 """What arguments are called in the generated client, and what is there."""
 
@@ -263,15 +264,15 @@ MODELS: dict[str, dict[str, Any]] = {
     "RepositoryMetadataSet": {"metadata": {"k": "v"}},
     "RepositoryCreation": {"name": "whole-surface", "storage_namespace": "local://whole-surface"},
     "ImportLocation": {"type": "object", "path": "s3://x/a", "destination": "a"},
+    "PullRequestCreation": {"title": "t", "source_branch": "dev", "destination_branch": "main"},
     "ObjectStageCreation": {"physical_address": "s3://x/a", "checksum": "x", "size_bytes": 1},
 }
 
 NOT_HERE = {
     "ActionsApi": None,
     "ExternalApi": None,
-    "PullsApi": None,
     "AuthApi": "principal",
-    "ExperimentalApi": "pull principal sts create_presign",
+    "ExperimentalApi": "principal sts_login create_presign",
     "InternalApi": "garbage usage",
     "RepositoriesApi": "gc_rules",
 }
@@ -308,6 +309,11 @@ REFUSED = {
     "InternalApi.stage_object": 403,
     "MetadataApi.get_meta_range": 404,
     "MetadataApi.get_range": 404,
+    **{
+        f"{api}.{verb}_pull_request": 404  # there is no branch `dev`, and no pull request
+        for api in ("ExperimentalApi", "PullsApi")
+        for verb in ("create", "get", "merge", "update")
+    },
     "RepositoriesApi.dump_status": 404,
     "RepositoriesApi.restore_status": 404,
     "RepositoriesApi.restore_submit": 400,

@@ -69,6 +69,9 @@ BODIES: dict[str, Any] = {
     "createTag": {"id": "t", "ref": "main"},
     "commit": {"message": "m", "allow_empty": True},
     "mergeIntoBranch": {},
+    "createPullRequest": {"title": "t", "source_branch": "dev", "destination_branch": "main"},
+    "updatePullRequest": {"title": "t"},
+    "mergePullRequest": {},
     "deleteObjects": {"paths": ["a"]},
     "getObjects": {"paths": ["a"]},
     "copyObject": {"src_path": "a"},
@@ -118,6 +121,7 @@ _PLACES = {
     "rightRef": "dev",
     "tag": "v1",
     "workspace": OPEN,
+    "pull_request": "0" * 20,
     "userId": "admin",
     "accessKeyId": "AKIAJNONE",
     "groupId": "Admins",
@@ -238,8 +242,8 @@ class _Part:
 
 
 class Scene(Lake):
-    """Branches `main`, `dev`, `dirty` and `safe` (protected), a tag, an open and a closed workspace, a read-only
-    repository `frozen`.
+    """Branches `main`, `dev`, `dirty` and `safe` (protected), a tag, an open and a closed workspace, an open pull
+    request, a read-only repository `frozen`.
 
     Object `gone` is listed, and its data are not there. The app `cold` has not seen the access key yet.
     """
@@ -267,6 +271,7 @@ class Scene(Lake):
         self.put("w", b"w", f"main%2B{CLOSED}")
         commit = {"message": "another", "allow_empty": True}
         self("POST", REPO + "/branches/dev/commits", commit, 201, idempotency_key="used")
+        self._pull = str(self("POST", REPO + "/pulls", BODIES["createPullRequest"], 201)["id"])
         self._import = self._ended_import()
         self._linked = self._written()
         self("POST", f"{REPO}/workspaces/{CLOSED}/commit", {"message": "m"}, 201)
@@ -289,6 +294,8 @@ class Scene(Lake):
     def request(self, operation: str, status: int) -> Request:
         """A valid request in this scene, except for the cause of the status."""
         request = Request.of(operation)
+        if "pull_request" in request.names:
+            request = request.at(pull_request=self._pull)
         if operation == "createCommitRecord":
             head = self("GET", REPO + "/commits/main")
             head |= {"commit_id": head.pop("id"), "metarange_id": head.pop("meta_range_id")}

@@ -70,6 +70,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("createTemporaryKey", 400): lambda one: one.says(duration=1),
     ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x"'),
     ("listUserCredentials", 403): lambda one: one.at(userId="other"),
+    ("mergePullRequest", 409): lambda one: one.says(source_commit_id="0" * 64),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
     ("setBranchProtectionRules", 412): lambda one: one.told(if_match='"another"'),
     ("setup", 409): lambda one: one,
@@ -122,7 +123,7 @@ REASONS = {
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
-        "searchObjects",
+        *("searchObjects", "listPullRequests", "getPullRequest"),
         *("getObjects", "getArchive", "getAccessHistory"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),
@@ -130,7 +131,7 @@ REASONS = {
     "permissions come with users: what can be asked of a read-only repository too": _all(
         403, "createBranchProtectionRulePreflight", "uploadObjectPreflight"
     ),
-    "hooks come later": _all(412, "commit", "mergeIntoBranch", "revertBranch", "cherryPick"),
+    "hooks come later": _all(412, "commit", "mergeIntoBranch", "mergePullRequest", "revertBranch", "cherryPick"),
     "it takes no condition": _all(412, "stageObject"),
     "another user's keys and sessions are 403, whether there is such a user or not": _all(
         404, "listUserCredentials", "createCredentials", "listUserSessions"

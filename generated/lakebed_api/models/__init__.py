@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .import_type import ImportType
     from .ingest_page import IngestPage
     from .ingest_request import IngestRequest
+    from .list_pull_requests_status import ListPullRequestsStatus
     from .login_config import LoginConfig
     from .login_information import LoginInformation
     from .merge import Merge
@@ -94,6 +95,14 @@ if TYPE_CHECKING:
     from .presign_multipart_upload import PresignMultipartUpload
     from .publish_creation import PublishCreation
     from .publish_creation_metadata import PublishCreationMetadata
+    from .pull_request import PullRequest
+    from .pull_request_basic import PullRequestBasic
+    from .pull_request_creation import PullRequestCreation
+    from .pull_request_creation_response import PullRequestCreationResponse
+    from .pull_request_merge import PullRequestMerge
+    from .pull_request_merge_metadata import PullRequestMergeMetadata
+    from .pull_request_status import PullRequestStatus
+    from .pull_requests_list import PullRequestsList
     from .ref import Ref
     from .ref_list import RefList
     from .refs_dump import RefsDump
@@ -216,6 +225,7 @@ _MODULES = {
     "ImportType": "import_type",
     "IngestPage": "ingest_page",
     "IngestRequest": "ingest_request",
+    "ListPullRequestsStatus": "list_pull_requests_status",
     "LoginConfig": "login_config",
     "LoginInformation": "login_information",
     "Merge": "merge",
@@ -256,6 +266,14 @@ _MODULES = {
     "PresignMultipartUpload": "presign_multipart_upload",
     "PublishCreation": "publish_creation",
     "PublishCreationMetadata": "publish_creation_metadata",
+    "PullRequest": "pull_request",
+    "PullRequestBasic": "pull_request_basic",
+    "PullRequestCreation": "pull_request_creation",
+    "PullRequestCreationResponse": "pull_request_creation_response",
+    "PullRequestMerge": "pull_request_merge",
+    "PullRequestMergeMetadata": "pull_request_merge_metadata",
+    "PullRequestStatus": "pull_request_status",
+    "PullRequestsList": "pull_requests_list",
     "Ref": "ref",
     "RefList": "ref_list",
     "RefsDump": "refs_dump",
@@ -391,6 +409,7 @@ __all__ = (
     "ImportType",
     "IngestPage",
     "IngestRequest",
+    "ListPullRequestsStatus",
     "LoginConfig",
     "LoginInformation",
     "Merge",
@@ -431,6 +450,14 @@ __all__ = (
     "PresignMultipartUpload",
     "PublishCreation",
     "PublishCreationMetadata",
+    "PullRequest",
+    "PullRequestBasic",
+    "PullRequestCreation",
+    "PullRequestCreationResponse",
+    "PullRequestMerge",
+    "PullRequestMergeMetadata",
+    "PullRequestStatus",
+    "PullRequestsList",
     "Ref",
     "RefList",
     "RefsDump",

@@ -16,6 +16,8 @@
       upload/<branch>/<path> NUL <id>, part/<id>/<number>,
       ended/<id>, upload-due/<second>/<id>                       multipart uploads
       task/<id>, running/<id>, task-key/<SHA-256>                tasks
+      pull/<id, digits inverted>, pull-event/<id>/<number>,
+      pull-open/<branch>/<id>                                    pull requests; the open ones of a branch
       sweep                                                      lease of the sweep
       journal/<event id>, journal-head                           events that are in no file yet, and the last file
 
@@ -56,6 +58,9 @@ UPLOAD_DUE: Final = b"upload-due/"
 TASKS: Final = b"task/"
 RUNNING: Final = b"running/"
 TASK_KEYS: Final = b"task-key/"
+PULLS: Final = b"pull/"
+PULL_EVENTS: Final = b"pull-event/"
+OPEN_PULLS: Final = b"pull-open/"
 SWEEP_LEASE: Final = b"sweep"
 JOURNAL: Final = b"journal/"
 """Events that are in no file of the bucket yet. The ids begin with the time, so the oldest row is first."""
@@ -64,8 +69,8 @@ JOURNAL_HEAD: Final = b"journal-head"
 
 REPOSITORY_KEYS: Final = (
     BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
-    WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS, SWEEP_LEASE,
-    JOURNAL, JOURNAL_HEAD,
+    WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS,
+    PULLS, PULL_EVENTS, OPEN_PULLS, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
 )  # fmt: skip
 """Every prefix and every single key of a repository's partition."""
 
@@ -84,6 +89,9 @@ STAGED_MARKER: Final = b""
 
 FIRST_ROW: Final = b"\0"
 """The smallest key of a staged row: the next after the marker."""
+
+_PULL_DIGITS: Final = "0123456789abcdefghijklmnopqrstuv"
+_INVERTED: Final = str.maketrans(_PULL_DIGITS, _PULL_DIGITS[::-1])
 
 _WORKSPACE: Final = re.compile(r"([^+]*)\+([0-9a-f]{32})", re.ASCII)
 
@@ -252,3 +260,28 @@ def event_key(event_id: str) -> bytes:
 def task_idempotency_key(digest: str) -> bytes:
     """The task that an idempotency key, by its SHA-256 in hex, began."""
     return TASK_KEYS + digest.encode()
+
+
+def pull_key(pull_id: str) -> bytes:
+    """The record of a pull request, or of a prefix of its id. The digits are inverted: the newest id is first."""
+    return PULLS + text_key(pull_id.translate(_INVERTED))
+
+
+def pull_events(pull_id: str) -> bytes:
+    """The prefix of the events of a pull request."""
+    return PULL_EVENTS + f"{pull_id}/".encode()
+
+
+def pull_event_key(pull_id: str, number: int) -> bytes:
+    """An event of a pull request."""
+    return pull_events(pull_id) + f"{number:06}".encode()
+
+
+def open_pulls(branch: str) -> bytes:
+    """The prefix of the open pull requests from or to a branch."""
+    return OPEN_PULLS + text_key(branch) + b"/"
+
+
+def open_pull_key(branch: str, pull_id: str) -> bytes:
+    """The mark that an open pull request is from or to a branch."""
+    return open_pulls(branch) + pull_id.encode()

@@ -18,6 +18,7 @@ _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}", re.ASCII)
 _BRANCH = re.compile(r"\w[-\w]*", re.ASCII)
 _NAMESPACE = re.compile(r"(s3|gs|az|https?|mem|local|transient)://.*", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_PULL = re.compile(r"[0-9a-v]{20}", re.ASCII)
 MAX_NAME = 256
 MAX_PATH_BYTES = 1024
 MAX_PAGE = 1000
@@ -91,6 +92,20 @@ def check_texts(**values: str) -> None:
     """As `check_text`, for several by name."""
     for name, value in values.items():
         check_text(name, value)
+
+
+def check_bounded(name: str, value: str, most: int, *, least: int = 0) -> None:
+    """UTF-8 of `least` to `most` bytes."""
+    check_text(name, value)
+    size = len(value.encode())
+    if not least <= size <= most:
+        raise InvalidRequestError(f"{name}: {size:,} bytes, must have {least} to {most:,}")
+
+
+def check_pull_id(pull_id: str) -> None:
+    """20 of the digits 0-9 and a-v."""
+    if not _PULL.fullmatch(pull_id):
+        raise InvalidRequestError(f"pull request {pull_id[:80]!r}: its id must be 20 of the digits 0-9 and a-v")
 
 
 def check_message(message: str) -> None:

@@ -213,6 +213,24 @@ class UploadNotFoundError(NotFoundError):
     kind = "upload_not_found"
 
 
+class PullNotFoundError(NotFoundError):
+    """No pull request of this id."""
+
+    kind = "pull_not_found"
+
+
+class PullClosedError(EngineError):
+    """The pull request is not open. Nothing was changed."""
+
+    kind = "pull_closed"
+
+
+class SourceMovedError(EngineError):
+    """The source branch is at another commit than the request names. Nothing was changed."""
+
+    kind = "source_moved"
+
+
 class TaskEndedError(EngineError):
     """The task has already ended."""
 

@@ -34,6 +34,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "listObjects": COMPUTE,
     "logCommits": COMPUTE,
     "mergeIntoBranch": COMPUTE,
+    "mergePullRequest": COMPUTE,
     "popWorkspace": COMPUTE,
     "searchObjects": COMPUTE,
     "revertBranch": COMPUTE,

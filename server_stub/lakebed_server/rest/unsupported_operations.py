@@ -14,7 +14,6 @@ _ACL: Final = "groups have no access control lists here: attach policies to the 
 _OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
 _HOOKS: Final = "there are no actions here"
 _GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` sweeps immediately"
-_PULLS: Final = "there are no pull requests here: compare with a diff, and merge"
 _USAGE: Final = "this server does not count usage"
 
 _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
@@ -37,9 +36,6 @@ _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("GET", "/repositories/{}/gc/prepare_commits/status", _GC),
     ("POST", "/repositories/{}/gc/prepare_uncommited", _GC),
     ("GET", "/config/garbage-collection", _GC),
-    ("GET POST", "/repositories/{}/pulls", _PULLS),
-    ("GET PATCH", "/repositories/{}/pulls/{}", _PULLS),
-    ("PUT", "/repositories/{}/pulls/{}/merge", _PULLS),
     ("GET", "/usage-report/summary", _USAGE),
 )
 """Methods, path and message."""

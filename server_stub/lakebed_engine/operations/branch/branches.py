@@ -1,4 +1,4 @@
-"""Branches and tags as names: create, find, list, delete, reset."""
+"""Branches and tags as names: create, find, list, reset. `pulls.lifecycle` deletes branches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from lakebed_engine.operations.branch.compare_and_swap import (
     after_reset,
     apply,
     emptied,
-    everything_of,
     staged_of,
     swap,
 )
@@ -42,7 +41,6 @@ from lakebed_engine.tree.rows import encode_row
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import (
     BranchExistsError,
-    DefaultBranchError,
     MissingFileError,
     NameTakenError,
     PredicateFailed,
@@ -89,21 +87,6 @@ async def create_branch(
 async def get_branch(ctx: Context, repo_name: str, name: str) -> Branch:
     """Raises BranchNotFoundError."""
     return (await read_branch(ctx, await open_repo(ctx, repo_name), name)).record
-
-
-async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
-    """Delete a branch and what is staged on it. Raises BranchNotFoundError, DefaultBranchError."""
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
-
-    async def attempt() -> bool | None:
-        seen = await read_branch(ctx, repo, name)
-        if name == repo.record.default_branch:
-            raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
-        old = seen.record
-        event = NewEvent(type="branch.deleted", branch=name, gen=old.gen, commit_id=old.commit_id, before=old.commit_id)
-        return await swap(ctx, repo, seen, None, dropped=everything_of(old), events=[event]) or None
-
-    await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
 
 
 async def list_branches(

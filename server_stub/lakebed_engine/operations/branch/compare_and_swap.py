@@ -38,10 +38,11 @@ async def swap(
     *,
     puts: Sequence[Put] = (),
     checks: Sequence[Check] = (),
+    deletes: Sequence[Delete] = (),
     dropped: Sequence[Layer] = (),
     events: Sequence[NewEvent] = (),
 ) -> bool:
-    """Replace the branch record `seen` by `new`, or delete it, with further rows in the same batch.
+    """Replace the branch record `seen` by `new`, or delete it, with further changes in the same batch.
 
     Returns False when the record has changed. Nothing is written then. `dropped` are layers that no record names
     afterwards. `events` must say how the head of the branch moved, if it did.
@@ -58,7 +59,7 @@ async def swap(
     batch = Batch(
         checks=[seen.check(repo), *checks],
         puts=rows,
-        deletes=[Delete(repo.partition, key)] if new is None else [],
+        deletes=[*deletes, Delete(repo.partition, key)] if new is None else deletes,
     )
     applied = await apply(ctx, repo, batch, operation)
     if applied and new is not None and len(new.layers) >= ctx.tuning.compact_from:

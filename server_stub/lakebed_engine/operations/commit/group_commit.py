@@ -25,7 +25,7 @@ from lakebed_engine.operations.context import Context, Repo, Seen, load_commit
 from lakebed_engine.operations.history.changed_paths import changed_paths_row
 from lakebed_engine.operations.keys import staging
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.stores.kv.base import ABSENT, Check, Put
+from lakebed_engine.stores.kv.base import ABSENT, Check, Delete, Put
 from lakebed_engine.tree.trees import Tree, Write, begin_all, write_all
 from lakebed_engine.vocabulary.errors import EngineError, MissingFileError, OutcomeUnknownError, TooManyAttemptsError
 from lakebed_engine.vocabulary.events import NewEvent
@@ -48,6 +48,7 @@ class Fold(Generic[W]):
     writes: list[Write] = field(default_factory=list)
     puts: list[Put] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    deletes: list[Delete] = field(default_factory=list)
     dropped: list[Layer] = field(default_factory=list)
 
     @property
@@ -70,6 +71,7 @@ class Fold(Generic[W]):
         if waiter.guard is not None:
             self.puts += waiter.guard.rows(self.tip)
             self.checks += waiter.guard.checks
+            self.deletes += waiter.guard.deletes
         self.answers.append((waiter, self.tip))
         return self.tip
 
@@ -168,6 +170,7 @@ class GroupCommit(ABC, Generic[W]):
             change.record,
             puts=fold.puts,
             checks=[*fold.checks, *change.checks],
+            deletes=fold.deletes,
             dropped=[*fold.dropped, *change.dropped],
             events=self._events(fold, change.record.gen),
         )

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.stores.kv.base import Check, Put
+from lakebed_engine.stores.kv.base import Check, Delete, Put
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.events import Actor, current_actor
 from lakebed_engine.vocabulary.ports import Signal
@@ -21,15 +21,16 @@ from lakebed_engine.vocabulary.records import Commit
 
 @dataclass(frozen=True, slots=True)
 class CommitGuard:
-    """A further condition of a commit, and rows that are written with it or not at all.
+    """A further condition of a commit, and rows that are written or deleted with it or not at all.
 
-    `checks` and the rows that `rows` makes of the commit go into the batch of the swap. `require` raises when the
-    condition does not hold any more.
+    `checks`, the rows that `rows` makes of the commit, and `deletes` go into the batch of the swap. `require` raises
+    when the condition does not hold any more.
     """
 
     checks: Sequence[Check]
     rows: Callable[[Commit], Sequence[Put]]
     require: Callable[[], Awaitable[None]]
+    deletes: Sequence[Delete] = ()
 
 
 class Cause(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from lakebed_auth import AllOf, Need, arn
-from lakebed_auth.actions import Audit, Auth, Branches, Fs
+from lakebed_auth.actions import Audit, Auth, Branches, Fs, Pr
 from lakebed_wire.operations import Operation
 
 from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything, Row, Source
@@ -300,6 +300,11 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "mergeIntoBranch": _MERGE,
     "mergeIntoBranchAsync": _MERGE,
     "findMergeBase": _repository(Fs.LIST_COMMITS),
+    "listPullRequests": _repository(Pr.LIST),
+    "createPullRequest": _repository(Pr.WRITE),
+    "getPullRequest": _repository(Pr.READ),
+    "updatePullRequest": _repository(Pr.WRITE),
+    "mergePullRequest": Row(_repository(Pr.WRITE, Fs.READ_COMMIT).asked, (Pr.WRITE, Fs.READ_COMMIT, Fs.CREATE_COMMIT)),
     "diffBranch": _repository(Fs.LIST_OBJECTS),
     "diffRefs": _repository(Fs.LIST_OBJECTS),
     "getObject": _READ,

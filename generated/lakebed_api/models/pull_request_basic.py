@@ -1,0 +1,89 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.pull_request_status import PullRequestStatus
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="PullRequestBasic")
+
+
+@_attrs_define
+class PullRequestBasic:
+    """Changes of a pull request.
+
+    Attributes:
+        title (str | Unset): The title.
+        description (str | Unset): The text, in CommonMark.
+        status (PullRequestStatus | Unset): `open` or `closed`. `merged` is refused.
+    """
+
+    title: str | Unset = UNSET
+    description: str | Unset = UNSET
+    status: PullRequestStatus | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        title = self.title
+
+        description = self.description
+
+        status: str | Unset = UNSET
+        if not isinstance(self.status, Unset):
+            status = self.status.value
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if title is not UNSET:
+            field_dict["title"] = title
+        if description is not UNSET:
+            field_dict["description"] = description
+        if status is not UNSET:
+            field_dict["status"] = status
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        title = d.pop("title", UNSET)
+
+        description = d.pop("description", UNSET)
+
+        _status = d.pop("status", UNSET)
+        status: PullRequestStatus | Unset
+        if isinstance(_status, Unset):
+            status = UNSET
+        else:
+            status = PullRequestStatus(_status)
+
+        pull_request_basic = cls(
+            title=title,
+            description=description,
+            status=status,
+        )
+
+        pull_request_basic.additional_properties = d
+        return pull_request_basic
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,1 @@
+"""Pull requests: records, timelines, and the merge of a pull request."""

@@ -1,0 +1,213 @@
+"""Opens, finds, lists, edits and closes pull requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from lakebed_engine.operations.branch.compare_and_swap import everything_of, swap
+from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch
+from lakebed_engine.operations.keys import PULLS, end_of, open_pulls, pull_key, under
+from lakebed_engine.operations.pulls.records import (
+    SeenPull,
+    change_pull,
+    decode_pull,
+    event_of,
+    new_pull_id,
+    read_pull,
+    rows_of,
+    write,
+)
+from lakebed_engine.operations.retry import retry_on_conflict
+from lakebed_engine.operations.validation import check_amount, check_bounded, check_branch
+from lakebed_engine.stores.kv.base import Check, Delete, Put
+from lakebed_engine.vocabulary.errors import (
+    BranchNotFoundError,
+    DefaultBranchError,
+    InvalidRequestError,
+    PullClosedError,
+)
+from lakebed_engine.vocabulary.events import NewEvent, current_actor
+from lakebed_engine.vocabulary.pulls import Pull, PullCreation, PullEdit, PullEvent
+from lakebed_engine.vocabulary.records import Page
+
+MAX_TITLE = 512
+MAX_TEXT = 64 << 10
+MOST_OPEN = 1000
+"""Open pull requests from or to one branch. One batch closes all of them when the branch is deleted."""
+
+_STATUSES = {"": ("open", "closed", "merged"), "open": ("open",), "closed": ("closed", "merged")}
+
+
+async def create_pull(ctx: Context, repo_name: str, request: PullCreation) -> Pull:
+    """Open a pull request. Raises InvalidRequestError, BranchNotFoundError."""
+    _check_texts(request.title, request.description)
+    if request.source_branch == request.destination_branch:
+        raise InvalidRequestError(f"source and destination are the same branch, {request.source_branch[:80]!r}")
+    repo = await open_repo(ctx, repo_name, write=True)
+    new = Pull(
+        id=new_pull_id(ctx), revision="", title=request.title, description=request.description, author=request.author,
+        author_id=request.author_id, source_branch=request.source_branch,
+        destination_branch=request.destination_branch, creation_date=ctx.now(),
+    )  # fmt: skip
+
+    async def attempt() -> Pull | None:
+        source, checks = await _branches(ctx, repo, new)
+        opened = event_of(ctx, new, "opened", request.author_id, commit_id=source.record.commit_id)
+        rows = rows_of(ctx, repo, None, new, [opened])
+        return rows.pull if await write(ctx, repo, checks, rows.puts) else None
+
+    return await retry_on_conflict(f"the branches of a pull request in {repo_name!r}", attempt)
+
+
+async def get_pull(ctx: Context, repo_name: str, pull_id: str) -> Pull:
+    """Raises InvalidRequestError for a malformed id, PullNotFoundError."""
+    return (await read_pull(ctx, await open_repo(ctx, repo_name), pull_id)).pull
+
+
+async def list_pulls(
+    ctx: Context, repo_name: str, *, prefix: str = "", after: str = "", amount: int = 100, status: str = ""
+) -> Page[Pull]:
+    """Pull requests, newest first. `status`: `open` or `closed`, which includes merged ones; all when empty."""
+    check_amount(amount)
+    repo = await open_repo(ctx, repo_name)
+    items: list[Pull] = []
+    start = max(pull_key(prefix), pull_key(after) + b"\0" if after else b"")
+    while True:
+        rows = await ctx.kv.scan(repo.partition, start, end_of(PULLS), 1000)
+        for row in rows:
+            if not row.key.startswith(pull_key(prefix)):
+                return Page(items, has_more=False)
+            pull = decode_pull(row.value)
+            if pull.status not in _STATUSES[status]:
+                continue
+            if len(items) == amount:
+                return Page(items, has_more=True)
+            items.append(pull)
+        if len(rows) < 1000:
+            return Page(items, has_more=False)
+        start = rows[-1].key + b"\0"
+
+
+async def update_pull(ctx: Context, repo_name: str, pull_id: str, request: PullEdit) -> Pull:
+    """Change texts, close or reopen. Raises PullNotFoundError, PullClosedError, BranchNotFoundError."""
+    _check_texts(request.title, request.description)
+    if request.status == "merged":
+        raise InvalidRequestError("status: only a merge makes a pull request merged")
+    repo = await open_repo(ctx, repo_name, write=True)
+
+    async def make(old: Pull) -> tuple[Pull, Sequence[PullEvent], Sequence[Check]] | None:
+        texts = {"title": request.title, "description": request.description}
+        changed = {name: text for name, text in texts.items() if text is not None and text != getattr(old, name)}
+        new, events, checks = msgspec.structs.replace(old, **changed), list[PullEvent](), list[Check]()
+        if changed:
+            events.append(event_of(ctx, new, "edited", request.actor, text=", ".join(changed)))
+            new = msgspec.structs.replace(new, events=events[-1].id)
+        if request.status not in (None, old.status):
+            new, event, checks = await _with_status(ctx, repo, new, request)
+            events.append(event)
+        return (new, events, checks) if events else None
+
+    return await change_pull(ctx, repo, pull_id, make)
+
+
+async def _with_status(ctx: Context, repo: Repo, pull: Pull, request: PullEdit) -> tuple[Pull, PullEvent, list[Check]]:
+    if pull.status == "merged":
+        raise PullClosedError(f"pull request {pull.id} is merged: it cannot be closed or opened again")
+    if request.status == "open":
+        source, checks = await _branches(ctx, repo, pull)
+        event = event_of(ctx, pull, "reopened", request.actor, commit_id=source.record.commit_id)
+        return msgspec.structs.replace(pull, status="open", closed_date=0, source_commit_id=""), event, checks
+    new, event = await closed(ctx, repo, pull, request.actor)
+    return new, event, []
+
+
+async def closed(ctx: Context, repo: Repo, pull: Pull, actor: str) -> tuple[Pull, PullEvent]:
+    """The closed pull request, and the event."""
+    try:
+        head = (await read_branch(ctx, repo, pull.source_branch)).record.commit_id
+    except BranchNotFoundError:
+        head = ""
+    event = event_of(ctx, pull, "closed", actor, commit_id=head)
+    return msgspec.structs.replace(pull, status="closed", closed_date=ctx.now(), source_commit_id=head), event
+
+
+async def _branches(ctx: Context, repo: Repo, pull: Pull) -> tuple[Seen, list[Check]]:
+    """The source, and the checks that both branches exist. Raises BranchNotFoundError, InvalidRequestError."""
+    seen = []
+    for branch in (pull.source_branch, pull.destination_branch):
+        check_branch(branch)
+        seen.append(await read_branch(ctx, repo, branch))
+        if len(await ctx.kv.scan(repo.partition, *under(open_pulls(branch)), MOST_OPEN)) == MOST_OPEN:
+            raise InvalidRequestError(
+                f"branch {branch!r} has {MOST_OPEN:,} open pull requests, the most that one may have: close some first"
+            )
+    return seen[0], [one.check(repo) for one in seen]
+
+
+async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
+    """Delete a branch and what is staged on it, and close its pull requests in the same batch.
+
+    Raises BranchNotFoundError, DefaultBranchError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+
+    async def attempt() -> bool | None:
+        seen = await read_branch(ctx, repo, name)
+        if name == repo.record.default_branch:
+            raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
+        ends = await _ends(ctx, repo, name)
+        old = seen.record
+        event = NewEvent(type="branch.deleted", branch=name, gen=old.gen, commit_id=old.commit_id, before=old.commit_id)
+        done = await swap(
+            ctx, repo, seen, None, puts=ends.puts, checks=ends.checks, deletes=ends.deletes,
+            dropped=everything_of(old), events=[event],
+        )  # fmt: skip
+        return done or None
+
+    async def close_new() -> bool | None:
+        """Close what was opened while the branch was deleted. Without the branch, no other is opened."""
+        ends = await _ends(ctx, repo, name)
+        return not ends.checks or await write(ctx, repo, *ends) or None
+
+    await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
+    await retry_on_conflict(f"the pull requests of branch {name!r} of {repo.name!r}", close_new)
+
+
+class _Ends(NamedTuple):
+    """The checks and rows that close several pull requests."""
+
+    checks: list[Check]
+    puts: list[Put]
+    deletes: list[Delete]
+
+
+async def _ends(ctx: Context, repo: Repo, branch: str) -> _Ends:
+    """The ends of the open pull requests of a branch."""
+    ends = _Ends([], [], [])
+    for seen in await pulls_of_branch(ctx, repo, branch):
+        new, event = await closed(ctx, repo, seen.pull, current_actor().user)
+        rows = rows_of(ctx, repo, seen.pull, new, [event])
+        ends.checks.append(seen.check(repo))
+        ends.puts.extend(rows.puts)
+        ends.deletes.extend(rows.deletes)
+    return ends
+
+
+async def pulls_of_branch(ctx: Context, repo: Repo, branch: str) -> list[SeenPull]:
+    """The open pull requests from or to a branch."""
+    prefix = open_pulls(branch)
+    marks = await ctx.kv.scan(repo.partition, *under(prefix), MOST_OPEN)
+    ids = [mark.key.removeprefix(prefix).decode() for mark in marks]
+    found = await ctx.kv.get_many(repo.partition, [pull_key(one) for one in ids])
+    seen = [SeenPull(decode_pull(row.value), row.version) for row in found if row is not None]
+    return [one for one in seen if one.pull.status == "open"]
+
+
+def _check_texts(title: str | None, description: str | None) -> None:
+    if title is not None:
+        check_bounded("title", title, MAX_TITLE, least=1)
+    if description is not None:
+        check_bounded("description", description, MAX_TEXT)
