@@ -15,7 +15,7 @@ from lakebed_server.access_history import recorder
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.process.app import create_app
 
-from tests.auth.people import REPO, People, allow
+from tests.auth.people import REPO, People, allow, deny
 
 
 @pytest.fixture
@@ -69,6 +69,23 @@ def test_a_request_for_many_objects_has_a_row_for_each(people: People) -> None:
     people("admin", "POST", f"{REPO}/refs/main/objects/batch", {"paths": ["a", "b", "missing"]})
     found = rows(people, "?operation=getObjects")
     assert [row["path"] for row in found] == ["a", "b", "missing"]
+
+
+def test_a_refusal_within_a_request_for_many_objects_is_recorded(people: People) -> None:
+    for path in ("a", "b"):
+        people.put(path)
+    people.add(
+        "ana", allow("fs:*"), deny("fs:ReadObject", "fs:DeleteObject", on="arn:lakefs:fs:::repository/lake/object/b")
+    )
+    both = {"paths": ["a", "b"]}
+    assert people("ana", "POST", f"{REPO}/refs/main/objects/batch", both).status == 200
+    assert people("ana", "POST", f"{REPO}/branches/main/objects/delete", {"paths": ["b"]}).status == 200
+    keys = b"<Delete><Object><Key>main/b</Key></Object><Object><Key>main/a</Key></Object></Delete>"
+    assert people.s3("ana", "POST", "/lake?delete=", keys).status == 200
+    found = [(row["operation"], row["ref"], row["path"]) for row in rows(people, "?refused=true")]
+    assert found == [("getObjects", "main", "b"), ("deleteObjects", "main", "b"), ("DeleteObjects", "main", "b")]
+    statuses = {row["path"]: row["status"] for row in rows(people, "?operation=DeleteObjects")}
+    assert statuses == {"a": 200, "b": 403}
 
 
 def test_a_commit_has_its_id(people: People) -> None:

@@ -96,6 +96,7 @@ class Keyed(type(AsyncFileSystem)):  # type: ignore[misc]
         if args:
             raise TypeError("storage options of lakebed:// are given by name")
         options = apply_config(cls, options)
+        options.pop("anon", None)  # pandas adds it to repeat a refused request: let it get the same refusal
         if _RESOLVED.get() is not None:  # made again from a pickle
             return super().__call__(**options)
         with using(resolve(options)):

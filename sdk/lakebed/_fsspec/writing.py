@@ -27,6 +27,7 @@ from lakebed.errors import (
     ObjectFailure,
     ObjectNotFoundError,
     PartialFailureError,
+    PermissionDeniedError,
     UnsupportedOperationError,
 )
 from lakebed.model import ObjectInfo
@@ -39,6 +40,7 @@ _GROUP = 1000
 """Objects that one request deletes."""
 
 _SHOWN = 5
+_FORBIDDEN = 403
 
 
 class Writing(Reading):
@@ -212,7 +214,10 @@ class Writing(Reading):
             await target.delete(place.path)
 
     async def _rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Delete everything, or raise PartialFailureError with what is left. A directory needs `recursive`."""
+        """Delete everything. A directory needs `recursive`.
+
+        Raises PermissionDeniedError when the server refuses every object, PartialFailureError when some are left.
+        """
         names = await self._expand_path(path, recursive=False, maxdepth=None)
         doomed: list[Place] = []
         for name in names:
@@ -253,6 +258,10 @@ class Writing(Reading):
                         await target.delete_many(paths[start : start + _GROUP])
                 except PartialFailureError as error:
                     left += error.failures
+        if left and len(left) == len(doomed) and all(one.status == _FORBIDDEN for one in left):
+            refused = PermissionDeniedError(f"cannot delete {doomed[0]}: {left[0].message}")
+            refused.reason = left[0].message
+            raise refused
         if left:
             shown = ", ".join(repr(one.path) for one in left[:_SHOWN])
             failure = PartialFailureError(

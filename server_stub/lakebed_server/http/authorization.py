@@ -68,7 +68,7 @@ async def _decide(call: Call, known: Known, asked: Asked, repository: str) -> No
 
 def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]) -> list[bool]:
     """For each path, whether the caller may do this to its object."""
-    _note(call, paths)
+    note(call, paths)
     if call.rights is None:
         return [True] * len(paths)
     return call.rights.allowed(action, (arn.object_(repository, path) for path in paths))
@@ -77,14 +77,14 @@ def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]
 def require_paths(call: Call, action: str, repository: str, paths: Iterable[str]) -> None:
     """Raise RequestError (403) unless the caller may do this to the objects at all paths."""
     paths = list(paths)
-    _note(call, paths)
+    note(call, paths)
     if call.rights is not None:
         for path in paths:
             call.rights.require(Need(action, arn.object_(repository, path)))
 
 
-def _note(call: Call, paths: Sequence[str]) -> None:
-    """Note paths for the access history, at most as many as that keeps in memory."""
+def note(call: Call, paths: Sequence[str]) -> None:
+    """Note the paths of many objects for the access history, at most as many as that keeps in memory."""
     if call.services.history is not None and len(call.accessed.paths) < MOST_ROWS:
         call.accessed.paths += paths
 
@@ -95,8 +95,9 @@ class ObjectRefusedError(EngineError):
     kind = "permission_denied"
 
 
-def refused(action: str, repository: str, path: str) -> ObjectRefusedError:
-    """The error of one object that `allowed_paths` did not allow."""
+def refused(call: Call, action: str, repository: str, path: str) -> ObjectRefusedError:
+    """The error of one object that `allowed_paths` did not allow. The access history has it as a refusal."""
+    call.accessed.refused.add(path)
     return ObjectRefusedError(f"needs {action} on {arn.short(arn.object_(repository, path))}")
 
 

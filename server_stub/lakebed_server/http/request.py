@@ -80,15 +80,19 @@ class Services:
 
 
 class Accessed:
-    """What a request reads or writes, for the access history. `paths`: many objects of one request."""
+    """What a request reads or writes, for the access history.
 
-    __slots__ = ("path", "paths", "ref", "repository")
+    `paths`: many objects of one request. `refused`: those of them that the caller may not read or write.
+    """
+
+    __slots__ = ("path", "paths", "ref", "refused", "repository")
 
     def __init__(self) -> None:
         self.repository = ""
         self.ref = ""
         self.path = ""
         self.paths: list[str] = []
+        self.refused: set[str] = set()
 
 
 class Call:

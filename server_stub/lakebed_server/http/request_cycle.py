@@ -206,11 +206,9 @@ def record_access(call: Call, status: int, sent: int) -> None:
         status=status,
         took_us=int((time.perf_counter() - call.started) * 1e6),
     )
-    if len(accessed.paths) < 2:
-        history.record(row if accessed.path or not accessed.paths else row._replace(path=accessed.paths[0]))
-        return
-    for path in accessed.paths:
-        history.record(row._replace(path=path))
+    many = len(accessed.paths) > 1 or not accessed.path
+    for path in accessed.paths if many and accessed.paths else [accessed.path]:
+        history.record(row._replace(path=path, status=403 if path in accessed.refused else status))
 
 
 log = logging.getLogger("lakebed.requests")

@@ -65,7 +65,9 @@ def _readable(call: Call, repository: str, found: Sequence[FoundObject]) -> Sequ
     if all(allowed):
         return found
     pairs = zip(found, allowed, strict=True)
-    return [one if may else FoundObject(one.path, refused(Fs.READ_OBJECT, repository, one.path)) for one, may in pairs]
+    return [
+        one if may else FoundObject(one.path, refused(call, Fs.READ_OBJECT, repository, one.path)) for one, may in pairs
+    ]
 
 
 async def get_archive(call: Call, p: ops.GetArchiveParams) -> Reply:
@@ -184,12 +186,12 @@ async def delete_objects(call: Call, p: ops.DeleteObjectsParams, body: models.Pa
     errors = [
         models.ObjectError(status_code=ERROR_KINDS.get(f.kind, 500), message=f.message, path=f.path) for f in failures
     ]
-    errors += [_not_deleted(p.repository, path) for path, is_allowed in pairs if not is_allowed]
+    errors += [_not_deleted(call, p.repository, path) for path, is_allowed in pairs if not is_allowed]
     return json(200, models.ObjectErrorList(errors=errors))
 
 
-def _not_deleted(repository: str, path: str) -> models.ObjectError:
-    error = refused(Fs.DELETE_OBJECT, repository, path)
+def _not_deleted(call: Call, repository: str, path: str) -> models.ObjectError:
+    error = refused(call, Fs.DELETE_OBJECT, repository, path)
     return models.ObjectError(status_code=ERROR_KINDS[error.kind], message=error.message, path=path)
 
 

@@ -38,6 +38,6 @@ async def require_changes(call: Call, repository: str, workspace: str, replaced:
             paths = [row.path for row in page.items if row.type in types]
             for path, allowed in zip(paths, allowed_paths(call, action, repository, paths), strict=True):
                 if not allowed:
-                    raise refused(action, repository, path)
+                    raise refused(call, action, repository, path)
         has_more = page.has_more
         after = page.items[-1].path if page.items else after

@@ -14,7 +14,7 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import UploadRequest
 
-from lakebed_server.http.authorization import plain_branch
+from lakebed_server.http.authorization import note, plain_branch
 from lakebed_server.http.responses import Reply, empty
 from lakebed_server.s3.operations import directory_marker
 from lakebed_server.s3.operations.reading import refuse_versions
@@ -87,7 +87,9 @@ async def delete_objects(call: S3Call) -> Reply:
         if place.path:
             deletion = Deletion(key, place.path, headers.etag_of(etag) if etag else None)
             by_ref.setdefault(place.ref, []).append(deletion)
+    call.base.accessed.ref = next(iter(by_ref)) if len(by_ref) == 1 else ""
     for ref, rows in by_ref.items():
+        note(call.base, [row.path for row in rows])
         allowed = [row for row in rows if _may_delete(call, ref, row, failed)]
         if allowed:
             failed.update(await _delete(call, ref, allowed))
@@ -102,6 +104,7 @@ def _may_delete(call: S3Call, ref: str, row: Deletion, failed: dict[str, S3Error
             rights.at(plain_branch(ref)).require(Need(Fs.DELETE_OBJECT, arn.object_(call.repo, row.path)))
     except RequestError as error:
         failed[row.key] = S3Error("AccessDenied", error.message)
+        call.base.accessed.refused.add(row.path)
         return False
     return True
 
