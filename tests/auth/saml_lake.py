@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,8 +14,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import lakebed_testing
+import pytest
 from lakebed_testing import LakebedServer
 
+from tests.auth.saml_forgeries import VICTIM
 from tests.auth.saml_provider import SamlProvider, running_saml_provider
 from tests.support.ports import reserved_ports
 
@@ -44,6 +48,27 @@ def running_saml_lake(directory: Path, settings: Mapping[str, object]) -> Iterat
         with lakebed_testing.server({**more, **settings}) as server, ExitStack() as open:
             provider.trust(server.endpoint)
             yield SamlLake(server, provider, open)
+
+
+@contextmanager
+def new_person(lake: SamlLake) -> Iterator[SamlLake]:
+    """The lake with an honest provider, and a person who was not there before. Undoes what a test does to both."""
+    kept = dict(vars(lake.provider))
+    lake.provider.name_id = f"mallory-{secrets.token_hex(4)}"
+    yield lake
+    vars(lake.provider).update(kept)
+
+
+def reason_of_refusal(lake: SamlLake, answered: httpx.Response, log: pytest.LogCaptureFixture) -> str:
+    """Assert that an answer signs nobody in, and makes no user. Returns the reason: from the log and the page."""
+    assert answered.status_code in (400, 401), answered.text
+    assert "http-equiv" not in answered.text
+    assert "set-cookie" not in answered.headers
+    with lake.server.connect() as admin:
+        made = {user.id for user in admin.users.list()}
+    assert not made & {VICTIM, lake.provider.name_id}
+    reasons = [one.getMessage() for one in log.records if one.name == "lakebed.server"]
+    return " ".join((*reasons, re.sub(r"<[^>]*>", " ", answered.text)))
 
 
 class Browser:
@@ -90,6 +115,11 @@ def next_of(answered: httpx.Response) -> str:
     found = re.search(r'content="0;url=([^"]*)"', answered.text)
     assert found is not None, answered.text
     return html.unescape(found[1])
+
+
+def document_of(fields: Mapping[str, str]) -> bytes:
+    """The document in the fields of an answer."""
+    return base64.b64decode(fields["SAMLResponse"])
 
 
 def code_of(answered: httpx.Response) -> str:

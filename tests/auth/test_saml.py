@@ -13,7 +13,7 @@ import httpx
 import lakebed
 import pytest
 
-from tests.auth.saml_lake import Browser, SamlLake, next_of, running_saml_lake
+from tests.auth.saml_lake import Browser, SamlLake, new_person, next_of, running_saml_lake
 
 pytestmark = pytest.mark.slow
 
@@ -31,12 +31,8 @@ def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SamlLake]:
 
 @pytest.fixture
 def lake(shared_lake: SamlLake) -> Iterator[SamlLake]:
-    """The lake, with an honest provider and a new person at the start of each test."""
-    provider = shared_lake.provider
-    kept = dict(vars(provider))
-    provider.name_id = f"ana-{secrets.token_hex(4)}"
-    yield shared_lake
-    vars(provider).update(kept)
+    with new_person(shared_lake) as lake:
+        yield lake
 
 
 @pytest.fixture
