@@ -1,7 +1,7 @@
 """A SAML identity provider in a thread: pysaml2, which signs with the program xmlsec1 of Debian.
 
 It signs in everybody without a question, as the person in `name_id` and `attributes`. `change` can alter a response
-before it is signed, and `sign` can sign it in another way.
+before it is signed, and `sign` can sign it in another way. The library is imported at its first use: it takes long.
 """
 
 from __future__ import annotations
@@ -23,16 +23,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.certificates import Pair, make_pair
 from tests.support.debian import program
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of the library's use of older names
-    from saml2 import BINDING_HTTP_REDIRECT, class_name
-    from saml2.config import IdPConfig
-    from saml2.metadata import create_metadata_string
-    from saml2.saml import NAMEID_FORMAT_PERSISTENT, NameID
-    from saml2.server import Server
-    from saml2.sigver import pre_signature_part, signed_instance_factory
-
 URI_NAMES = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri"
+REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 SHA256 = "http://www.w3.org/2001/04/xmlenc#sha256"
 PASSWORD = {"class_ref": "urn:oasis:names:tc:SAML:2.0:ac:classes:Password", "authn_auth": "https://idp.example"}
@@ -48,7 +41,7 @@ class SamlProvider:
         self.directory = directory
         self.pair = rsa_pair(directory, "provider")
         self.name_id = "ana"
-        self.name_id_format = NAMEID_FORMAT_PERSISTENT
+        self.name_id_format = PERSISTENT
         self.attributes: dict[str, list[str]] = {"displayName": ["Ana"], "mail": ["ana@example.com"]}
         self.change: Callable[[Response], None] = lambda response: None
         self.sign: Callable[[Response], str] = self.sign_assertion
@@ -71,7 +64,7 @@ class SamlProvider:
             "xmlsec_binary": program("xmlsec1", "xmlsec1"),
             "service": {
                 "idp": {
-                    "endpoints": {"single_sign_on_service": [(f"{self.address}/sso?a=1", BINDING_HTTP_REDIRECT)]},
+                    "endpoints": {"single_sign_on_service": [(f"{self.address}/sso?a=1", REDIRECT)]},
                     "policy": {
                         "default": {"lifetime": {"minutes": 5}, "attribute_restrictions": None, "name_form": URI_NAMES}
                     },
@@ -79,13 +72,21 @@ class SamlProvider:
             },
             "metadata": {"inline": [self.service]},
         }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the library's use of older names
+            from saml2.config import IdPConfig
+            from saml2.metadata import create_metadata_string
+            from saml2.server import Server
+
         self._server = Server(config=IdPConfig().load(configuration))
         self.description = create_metadata_string(None, config=self._server.config).decode()
 
     def answer(self, address: str) -> dict[str, str]:
         """The fields of the form that a browser posts to the server after it opened this address. `to`: where."""
+        from saml2.saml import NameID
+
         query = dict(parse_qsl(urlsplit(address).query))
-        request = self._server.parse_authn_request(query["SAMLRequest"], BINDING_HTTP_REDIRECT).message
+        request = self._server.parse_authn_request(query["SAMLRequest"], REDIRECT).message
         wanted = self._server.response_args(request)
         response = self._server.create_authn_response(
             self.attributes,
@@ -113,6 +114,9 @@ class SamlProvider:
         return self._signed(response, [response.assertion, response], RSA_SHA256, SHA256)
 
     def _signed(self, response: Response, parts: list[Any], algorithm: str, digest: str) -> str:
+        from saml2 import class_name
+        from saml2.sigver import pre_signature_part, signed_instance_factory
+
         security = self._server.sec
         for number, part in enumerate(parts):
             part.signature = pre_signature_part(

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from saml2 import ExtensionElement
 
+from tests.auth.saml_forgeries import VICTIM
 from tests.auth.saml_lake import (
     Browser,
     SamlLake,
@@ -76,9 +76,18 @@ def without(name: str, of: Callable[[Any], Any]) -> Change:
     return lambda response: setattr(of(response), name, [])
 
 
+def extension(name: str, namespace: str) -> Any:
+    from saml2 import ExtensionElement
+
+    return ExtensionElement(name, namespace, text=VICTIM)
+
+
 def add_condition(response: Any) -> None:
-    unknown = ExtensionElement("Never", "urn:oasis:names:tc:SAML:2.0:assertion")
-    response.assertion.conditions.extension_elements.append(unknown)
+    response.assertion.conditions.extension_elements.append(extension("Never", "urn:oasis:names:tc:SAML:2.0:assertion"))
+
+
+def add_to_name(response: Any) -> None:
+    response.assertion.subject.name_id.extension_elements.append(extension("x", "urn:x"))
 
 
 ELSEWHERE = "https://evil.example/saml/acs"
@@ -101,6 +110,7 @@ ELSEWHERE = "https://evil.example/saml/acs"
         (at(3, "not_before", lambda r: r.assertion.conditions), "not valid yet"),
         (setting("not_before", "yesterday", lambda r: r.assertion.conditions), "is not a time"),
         (add_condition, "does not know"),
+        (add_to_name, "more than text"),
         (setting("in_response_to", None, confirmation), "no valid confirmation"),
         (setting("in_response_to", "_another", confirmation), "different requests"),
         (setting("in_response_to", None), "different requests"),

@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from lakebed_server.signin.saml import metadata, response
-from lakebed_server.signin.saml.document import SamlError
+from lakebed_server.signin.saml import document, metadata, response
+from lakebed_server.signin.saml.document import SamlError, SignatureError
 from lakebed_server.signin.saml.metadata import ServiceProvider
 from lxml import etree
 from signxml.algorithms import CanonicalizationMethod, SignatureMethod
@@ -69,6 +69,14 @@ def test_a_forged_response_is_refused(
     forged = etree.tostring(forge(etree.fromstring(document_of(browser.form()))))
     assert VICTIM.encode() in forged
     assert "sign-in:" in refused(browser.post({"SAMLResponse": encoded(forged)}))
+
+
+def test_a_signature_of_another_element_is_refused(browser: Browser, lake: SamlLake) -> None:
+    provider = metadata.read(lake.provider.description.encode(), datetime.now(UTC))
+    honest = etree.fromstring(document_of(browser.form()))
+    forged = saml_forgeries.assertion_of(saml_forgeries.xsw6(honest))
+    with pytest.raises(SignatureError, match="another element"):
+        document.verified(forged, provider.certificates)
 
 
 def test_another_key_is_refused(browser: Browser, lake: SamlLake, refused: Callable[[httpx.Response], str]) -> None:
