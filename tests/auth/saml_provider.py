@@ -153,7 +153,8 @@ def running_saml_provider(directory: Path) -> Iterator[SamlProvider]:
             self.wfile.write(body.encode())
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    provider = SamlProvider(f"http://127.0.0.1:{server.server_port}", directory)
+    # another site than 127.0.0.1 to a browser, as real providers are
+    provider = SamlProvider(f"http://localhost:{server.server_port}", directory)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -172,4 +173,5 @@ def form_of(fields: dict[str, str]) -> str:
         if name != "to"
     )
     action = html.escape(fields["to"])
-    return f'<body onload="document.forms[0].submit()"><form method="post" action="{action}">{hidden}</form></body>'
+    form = f'<form method="post" action="{action}">{hidden}</form>'
+    return f'<link rel="icon" href="data:,"><body onload="document.forms[0].submit()">{form}</body>'
