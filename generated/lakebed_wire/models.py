@@ -641,6 +641,35 @@ class ObjectStatsList(Struct, kw_only=True):
     results: list[ObjectStats]
 
 
+class TableColumn(Struct, kw_only=True):
+    """
+    A column of a table.
+    """
+
+    name: str
+    type: str
+    kind: str
+
+
+class HistogramBin(Struct, kw_only=True):
+    """
+    A range of values. Only the last range contains its end.
+    """
+
+    low: Any
+    high: Any
+    count: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+
+
+class FrequentValue(Struct, kw_only=True):
+    """
+    A value and how often it occurs.
+    """
+
+    value: Any
+    count: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+
+
 class ObjectSearch(Struct, kw_only=True):
     """
     One page of a search.
@@ -1501,6 +1530,21 @@ class DiffList(Struct, kw_only=True):
     results: list[Diff]
 
 
+class ColumnStatistics(Struct, kw_only=True):
+    """
+    What is known of the values of a column. Absent fields are unknown.
+    """
+
+    column: str
+    source: str
+    nulls: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    distinct: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    minimum: Any | UnsetType = UNSET
+    maximum: Any | UnsetType = UNSET
+    histogram: list[HistogramBin] | UnsetType = UNSET
+    frequent: list[FrequentValue] | UnsetType = UNSET
+
+
 class ObjectBatch(Struct, kw_only=True):
     """
     Objects to write, paths to delete, and how to commit them.
@@ -1634,3 +1678,24 @@ class Merge(Struct, kw_only=True):
     allow_empty: bool | UnsetType = False
     squash_merge: bool | UnsetType = False
     resolve: Annotated[list[MergeRule], Meta(max_length=100)] | UnsetType = UNSET
+
+
+class TablePage(Struct, kw_only=True):
+    """
+    Rows of a table. A cell is null, true or false, a number, or a text. Whole numbers beyond 2^53, decimals, times and NaN are texts. Binary cells are hexadecimal, and nested cells are the text of JSON. A text that is cut is an object with `cut` (its beginning) and `length` (in characters; of binary, in bytes).
+    """
+
+    path: str
+    format: str
+    files: Annotated[int, Meta(ge=0, le=2147483647)]
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    schema: list[TableColumn]
+    columns: list[str]
+    rows: list[list[Any]]
+    offset: Annotated[int, Meta(ge=0, le=9007199254740991)]
+    has_more: bool
+    complete: bool
+    total_rows: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    encoding: str | UnsetType = UNSET
+    skipped_rows: Annotated[int, Meta(ge=0, le=2147483647)] | UnsetType = UNSET
+    statistics: list[ColumnStatistics] | UnsetType = UNSET

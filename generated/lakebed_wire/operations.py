@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "4ab76aff8920c165ed9bbcad9adbf54674cbb17842cb90d2d5969ceddcdfd96b"
+SPEC_DIGEST: Final = "c2fb71df189ed04567375afb7521cd42e1179cd5f663a5fd45a7fcedadde833c"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -118,7 +118,9 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "last_administrator": 409,
     "object_gone": 410,
     "precondition_failed": 412,
+    "table_too_large": 413,
     "invalid_range": 416,
+    "unreadable_table": 422,
     "too_many_attempts": 429,
     "throttled": 429,
     "login_throttled": 429,
@@ -796,6 +798,21 @@ class ListObjectsParams(Struct, kw_only=True):
     amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
     delimiter: str | UnsetType = UNSET
     prefix: str | UnsetType = UNSET
+
+
+class ReadTableParams(Struct, kw_only=True):
+    """Parameters of readTable."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+    offset: Annotated[int, Meta(ge=0, le=9007199254740991)] | UnsetType = UNSET
+    limit: Annotated[int, Meta(ge=0, le=200)] | UnsetType = UNSET
+    columns: Annotated[list[str], Meta(max_length=200)] = field(default_factory=list)
+    order: str | UnsetType = UNSET
+    descending: bool | UnsetType = UNSET
+    format: Literal["parquet", "csv", "json", "arrow"] | UnsetType = UNSET
+    statistics: bool | UnsetType = UNSET
 
 
 class SearchObjectsParams(Struct, kw_only=True):
@@ -2901,6 +2918,32 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="objects",
         summary="List objects in the order of their paths.",
+    ),
+    Operation(
+        operation_id="readTable",
+        method="GET",
+        path="/repositories/{repository}/refs/{ref}/objects/table",
+        params=ReadTableParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("offset", "query", False, False, False),
+            Parameter("limit", "query", False, False, False),
+            Parameter("columns", "query", True, False, False),
+            Parameter("order", "query", False, False, False),
+            Parameter("descending", "query", False, True, False),
+            Parameter("format", "query", False, False, False),
+            Parameter("statistics", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Read rows of a table.",
     ),
     Operation(
         operation_id="searchObjects",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from lakebed._model.identities import Decision, Group, Policy, RightsChange, User
 from lakebed._model.server_info import ServerInfo, SessionToken
+from lakebed._model.table_pages import ColumnStatistics, CutText, HistogramBin, TableColumn, TablePage
 from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
 from lakebed._render.columns import Columns
 
@@ -435,11 +436,14 @@ class TaskStatus:
 __all__ = [
     "AccessKey",
     "Change",
+    "ColumnStatistics",
     "Commit",
     "CommitAttempt",
     "CommonPrefix",
+    "CutText",
     "Decision",
     "Group",
+    "HistogramBin",
     "IngestReport",
     "MergeResult",
     "ObjectInfo",
@@ -455,6 +459,8 @@ __all__ = [
     "ServerInfo",
     "SessionToken",
     "StagedAddress",
+    "TableColumn",
+    "TablePage",
     "TaskStatus",
     "TemporaryKey",
     "TransferProgress",

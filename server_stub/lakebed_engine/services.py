@@ -184,6 +184,7 @@ class Objects(Service):
     list = bound(read.list_objects)
     search = bound(object_search.search)
     open = bound(read.open_entry)
+    read_part = bound(read.read_part)
     sign_reads = bound(presign.sign_reads)
     addresses = bound(read.addresses)
     storage_class = bound(physical_address.storage_class)

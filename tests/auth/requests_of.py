@@ -149,6 +149,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "statObject": Sample(READ, "path=a"),
     "getUnderlyingProperties": Sample(READ, "path=a"),
     "listObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,)),
+    "readTable": Sample(READ, "path=a"),
     "searchObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,), "q=a"),
     "getArchive": Sample(("fs:ListObjects" + ON_REPOSITORY, "fs:ReadObject@object/*")),
     "uploadObject": Sample(WRITE, "path=a", b"x"),

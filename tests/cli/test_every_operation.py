@@ -211,6 +211,7 @@ REACHED = {
     "getArchive": Reached("Ref.archive", "archive"),
     "statObject": Reached("Ref.stat", "fs stat"),
     "listObjects": Reached("Ref.list", "fs ls"),
+    "readTable": Reached("Ref.table_page", "fs head"),
     "searchObjects": Reached("Ref.find", "fs find"),
     "uploadObject": Reached("Branch.put", "fs upload"),
     "uploadObjects": Reached("Branch.put_many", "fs publish"),

@@ -29,6 +29,7 @@ IMPORTED = (
     "lakebed_api",
     "lakebed_wire",
     "lakebed_auth",
+    "lakebed_tables",
     "lakebed_engine",
     "lakebed_server",
 )

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from lakebed._tables import compare as tables_compare
 from lakebed._tables.compare_results import TableDiff
 from lakebed._tables.location import Place
+from lakebed_tables.row_diff import BUCKET
 
 from tests.sdk.doors import Door
 from tests.sdk.live import KEY, SECRET, serving
@@ -64,7 +65,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(before=VALUES, after=VALUES, size=st.sampled_from([0, 5 * tables_compare.BUCKET]))
+@given(before=VALUES, after=VALUES, size=st.sampled_from([0, 5 * BUCKET]))
 def test_against_a_dictionary(tmp_path: Path, before: dict[Any, Any], after: dict[Any, Any], size: int) -> None:
     local = tmp_path / uuid.uuid4().hex
     local.mkdir()
@@ -123,7 +124,7 @@ def test_a_table_that_is_new_or_gone(tmp_path: Path) -> None:
      [pd.Timestamp(0), pd.Timestamp(1)], pd.Categorical(["a", "b"])],
     ids=["text", "decimal", "bool", "bytes", "time", "category"],
 )  # fmt: skip
-@pytest.mark.parametrize("size", [0, 3 * tables_compare.BUCKET], ids=["memory", "buckets"])
+@pytest.mark.parametrize("size", [0, 3 * BUCKET], ids=["memory", "buckets"])
 def test_keys_of_many_types(tmp_path: Path, values: Any, size: int) -> None:
     before = pa.Table.from_pandas(pd.DataFrame({"id": values, "x": [1, 2]}))
     after = pa.Table.from_pandas(pd.DataFrame({"id": values, "x": [1, 3]}))
@@ -131,7 +132,7 @@ def test_keys_of_many_types(tmp_path: Path, values: Any, size: int) -> None:
     assert (found.added.num_rows, found.removed.num_rows, found.changed.num_rows) == (0, 0, 1)
 
 
-@pytest.mark.parametrize("size", [0, 3 * tables_compare.BUCKET], ids=["memory", "buckets"])
+@pytest.mark.parametrize("size", [0, 3 * BUCKET], ids=["memory", "buckets"])
 @pytest.mark.parametrize(
     ("before", "after", "key", "problem"),
     [

@@ -19,10 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed import errors
 from lakebed._files import RangeRaw
-from lakebed._tables import frames, parquet_encoding, partitions, schemas, writing
+from lakebed._tables import frames, parquet_encoding, writing
 from lakebed._tables.location import Place
 from lakebed._tables.reading import File, Opened, ReadOptions
 from lakebed._tables.writing import Piece, Writer
+from lakebed_tables import partitions
+from lakebed_tables.schemas import plain_type
 
 from tests.support.waiting import PATIENCE
 
@@ -219,8 +221,8 @@ def test_layouts_of_one_type_are_no_difference(tmp_path: Path) -> None:
     ids=str,
 )  # fmt: skip
 def test_plain_types(kind: pa.DataType) -> None:
-    plain = schemas.plain_type(kind)
-    assert plain == schemas.plain_type(plain)
+    plain = plain_type(kind)
+    assert plain == plain_type(plain)
     assert not {"large", "dictionary", "view"} & set(str(plain).replace("_", " ").replace("<", " ").split())
 
 

@@ -31,6 +31,13 @@ from tests.server.directory_errors import OF_DIRECTORY
 from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
 from tests.server.support import DOCUMENTED, KEY_ID, SECRET, Answer, FakeEngine, ask, services
 
+
+class TableTooLargeError(errors.EngineError):
+    """What a process that reads tables answers, as an error of the engine."""
+
+    kind = "table_too_large"
+
+
 Change = Callable[[Request], Request]
 
 CLOSED_NAME = f"main+{CLOSED}"
@@ -60,6 +67,8 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("getCredentials", 404): lambda one: one,
     ("getObject", 410): lambda one: one.path("gone"),
     ("getArchive", 410): lambda one: one.asks("prefix=gone"),
+    ("readTable", 400): lambda one: one.asks("limit=x"),
+    ("readTable", 422): lambda one: one,
     ("getObject", 416): lambda one: one.told(range="bytes=9-"),
     ("getUnderlyingProperties", 410): lambda one: one.path("gone"),
     ("headObject", 416): lambda one: one.told(range="bytes=9-"),
@@ -123,7 +132,7 @@ REASONS = {
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
-        *("searchObjects", "listPullRequests", "getPullRequest"),
+        *("searchObjects", "readTable", "listPullRequests", "getPullRequest"),
         *("getObjects", "getArchive", "getAccessHistory"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),
@@ -142,6 +151,10 @@ REASONS = {
     "the entry is enough: the data are not looked at": _all(
         410, "statObject", "headObject", "copyObject", "getMetadataObject"
     ),
+    "a process reads tables, which unit tests may not start: tests/server/tables": {
+        *_all(410, "readTable"),
+        *_all(413, "readTable"),
+    },
     "a workspace is no branch: its name is 404": _all(
         409,
         *("getBranch", "deleteBranch", "hardResetBranch", "stashBranch", "createBranchProtectionRulePreflight"),
@@ -232,6 +245,7 @@ RAISED: dict[int, errors.EngineError] = {
     409: errors.WorkspaceClosedError("it is closed"),
     410: errors.ObjectGoneError("it is gone"),
     412: errors.PreconditionFailedError("a hook has refused it"),
+    413: TableTooLargeError("it is too large"),
     501: errors.NotSupportedError("the store does not sign"),
 }
 """What an engine fails with in the place of this one."""

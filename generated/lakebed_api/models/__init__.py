@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .branch_protection_rule_deletion import BranchProtectionRuleDeletion
     from .capabilities_config import CapabilitiesConfig
     from .cherry_pick_creation import CherryPickCreation
+    from .column_statistics import ColumnStatistics
     from .comm_prefs_input import CommPrefsInput
     from .commit import Commit
     from .commit_creation import CommitCreation
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from .diff_refs_type import DiffRefsType
     from .error import Error
     from .find_merge_base_result import FindMergeBaseResult
+    from .frequent_value import FrequentValue
     from .grant import Grant
     from .group import Group
     from .group_creation import GroupCreation
     from .group_list import GroupList
+    from .histogram_bin import HistogramBin
     from .import_creation import ImportCreation
     from .import_creation_response import ImportCreationResponse
     from .import_location import ImportLocation
@@ -103,6 +106,7 @@ if TYPE_CHECKING:
     from .pull_request_merge_metadata import PullRequestMergeMetadata
     from .pull_request_status import PullRequestStatus
     from .pull_requests_list import PullRequestsList
+    from .read_table_format import ReadTableFormat
     from .ref import Ref
     from .ref_list import RefList
     from .refs_dump import RefsDump
@@ -139,6 +143,8 @@ if TYPE_CHECKING:
     from .stats_events_list import StatsEventsList
     from .storage_config import StorageConfig
     from .storage_uri import StorageURI
+    from .table_column import TableColumn
+    from .table_page import TablePage
     from .tag_creation import TagCreation
     from .task import Task
     from .task_info import TaskInfo
@@ -185,6 +191,7 @@ _MODULES = {
     "BranchProtectionRuleDeletion": "branch_protection_rule_deletion",
     "CapabilitiesConfig": "capabilities_config",
     "CherryPickCreation": "cherry_pick_creation",
+    "ColumnStatistics": "column_statistics",
     "CommPrefsInput": "comm_prefs_input",
     "Commit": "commit",
     "CommitCreation": "commit_creation",
@@ -214,10 +221,12 @@ _MODULES = {
     "DiffRefsType": "diff_refs_type",
     "Error": "error",
     "FindMergeBaseResult": "find_merge_base_result",
+    "FrequentValue": "frequent_value",
     "Grant": "grant",
     "Group": "group",
     "GroupCreation": "group_creation",
     "GroupList": "group_list",
+    "HistogramBin": "histogram_bin",
     "ImportCreation": "import_creation",
     "ImportCreationResponse": "import_creation_response",
     "ImportLocation": "import_location",
@@ -274,6 +283,7 @@ _MODULES = {
     "PullRequestMergeMetadata": "pull_request_merge_metadata",
     "PullRequestStatus": "pull_request_status",
     "PullRequestsList": "pull_requests_list",
+    "ReadTableFormat": "read_table_format",
     "Ref": "ref",
     "RefList": "ref_list",
     "RefsDump": "refs_dump",
@@ -310,6 +320,8 @@ _MODULES = {
     "StatsEventsList": "stats_events_list",
     "StorageConfig": "storage_config",
     "StorageURI": "storage_uri",
+    "TableColumn": "table_column",
+    "TablePage": "table_page",
     "TagCreation": "tag_creation",
     "Task": "task",
     "TaskInfo": "task_info",
@@ -369,6 +381,7 @@ __all__ = (
     "BranchProtectionRuleDeletion",
     "CapabilitiesConfig",
     "CherryPickCreation",
+    "ColumnStatistics",
     "CommPrefsInput",
     "Commit",
     "CommitCreation",
@@ -398,10 +411,12 @@ __all__ = (
     "DiffRefsType",
     "Error",
     "FindMergeBaseResult",
+    "FrequentValue",
     "Grant",
     "Group",
     "GroupCreation",
     "GroupList",
+    "HistogramBin",
     "ImportCreation",
     "ImportCreationResponse",
     "ImportLocation",
@@ -458,6 +473,7 @@ __all__ = (
     "PullRequestMergeMetadata",
     "PullRequestStatus",
     "PullRequestsList",
+    "ReadTableFormat",
     "Ref",
     "RefList",
     "RefsDump",
@@ -494,6 +510,8 @@ __all__ = (
     "StatsEventsList",
     "StorageConfig",
     "StorageURI",
+    "TableColumn",
+    "TablePage",
     "TagCreation",
     "Task",
     "TaskInfo",

@@ -43,7 +43,9 @@ class Error:
               last_credential, already_exists, last_administrator
             - 410: object_gone
             - 412: precondition_failed
+            - 413: table_too_large
             - 416: invalid_range
+            - 422: unreadable_table
             - 429: too_many_attempts, throttled, login_throttled
             - 500: internal, corrupt_data, outcome_unknown
             - 501: not_implemented

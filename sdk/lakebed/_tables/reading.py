@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
+from lakebed_tables import partitions
 
-from lakebed._tables import frames, partitions, schemas
+from lakebed._tables import frames, schemas
 from lakebed._tables.location import Place
 from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference
 

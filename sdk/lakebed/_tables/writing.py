@@ -17,8 +17,8 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+from lakebed_tables import partitions
 
-from lakebed._tables import partitions
 from lakebed._tables.parquet_encoding import Encoders, Output
 from lakebed.errors import InvalidRequestError
 

@@ -24,6 +24,9 @@ BULK: Final = "bulk"
 COMMIT: Final = "commit"
 """Commits. Commits of one branch wait for each other anyway and are made together, so more may begin."""
 
+TABLES: Final = "tables"
+"""Rows of tables. They wait for the few processes that read tables."""
+
 OPERATIONS: Final[Mapping[str, str]] = {
     "cherryPick": COMPUTE,
     "diffBranch": COMPUTE,
@@ -54,6 +57,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "scanWorkspace": BULK,
     "uploadPartCopy": BULK,
     "s3:CompleteMultipartUpload": BULK,
+    "readTable": TABLES,
     "commit": COMMIT,
     "commitWorkspace": COMMIT,
     "createCommitRecord": COMMIT,
@@ -105,7 +109,8 @@ class Admission:
     def __init__(self, limits: LimitSettings) -> None:
         self._most = limits.requests
         self._count = 0
-        places = {COMPUTE: limits.heavy_requests, BULK: limits.heavy_requests, COMMIT: limits.heavy_requests * _COMMITS}
+        places = dict.fromkeys((COMPUTE, BULK, TABLES), limits.heavy_requests)
+        places[COMMIT] = limits.heavy_requests * _COMMITS
         self._rooms = {name: Room(number, limits.queue, limits.queue_time) for name, number in places.items()}
 
     def enter(self) -> None:

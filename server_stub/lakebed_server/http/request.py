@@ -21,6 +21,8 @@ from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import MACHINE_HEADER, NO_PROXIES, Proxies, client_of, is_loopback, proves_machine
+from lakebed_server.settings.schema import TableSettings
+from lakebed_server.tables.pool import TablePool
 from lakebed_server.vocabulary import SEND_FILE, Receive, Scope, SendFile
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -77,6 +79,7 @@ class Services:
     check_password: PasswordCheck | None = None
     identify_workload: IdentifyWorkload | None = None
     login_path: str = ""
+    tables: TablePool = field(default_factory=lambda: TablePool(TableSettings()))
 
 
 class Accessed:

@@ -37,6 +37,7 @@ from lakebed_server.process import data_directory
 from lakebed_server.settings.schema import PostgresSettings, Settings
 from lakebed_server.signin import opening as signin
 from lakebed_server.signin.opening import Pages
+from lakebed_server.tables.pool import TablePool
 from lakebed_server.vocabulary import SettingError, StartError
 
 
@@ -57,6 +58,7 @@ class Components:
         if self.recorder is not None:
             self.recorder.cancel()
             await self.services.authenticator.uses.write(self.kv)
+        await self.services.tables.close()
         await self.engine.close()
         await self.kv.close()
         self.stores.close()
@@ -105,6 +107,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         identify_workload=sign_ins.identify_workload,
         history=history,
         login_path=sign_ins.login_path,
+        tables=TablePool(settings.tables),
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder)

@@ -363,6 +363,16 @@ class LimitSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TableSettings:
+    """Rows of tables, for the web page and `lakebed fs head`."""
+
+    read: int = _setting(64 << 20, SIZE, "most bytes of files that one request for rows reads")
+    time: float = _setting(2.0, duration(1, 3600), "how long one request for rows may take")
+    memory: int = _setting(2 << 30, SIZE, "most address space of a process that reads tables, at least 1GiB")
+    processes: int = _setting(2, integer(1, 64), "most processes of one server process that read tables")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DiskCacheSettings:
     """The cache on disk, used for cloud stores."""
 
@@ -475,6 +485,7 @@ class Settings:
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
+    tables: TableSettings = field(default_factory=TableSettings)
     cache: CacheSettings = field(default_factory=CacheSettings)
     cleanup: CleanupSettings = field(default_factory=CleanupSettings)
     scrub: ScrubSettings = field(default_factory=ScrubSettings)

@@ -158,7 +158,9 @@ async def _schema_of(
 
 
 def _compare_one(request: WriteRequest, file: ObjectInfo, expected: pa.Schema, found: pa.Schema, where: Place) -> None:
-    from lakebed._tables import partitions, schemas
+    from lakebed_tables import partitions
+
+    from lakebed._tables import schemas
 
     layout = partitions.layout(file.path[len(request.folder) :], expected)
     if layout != request.partition_by:

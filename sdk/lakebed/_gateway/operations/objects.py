@@ -9,12 +9,12 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from lakebed._gateway import calls, convert
+from lakebed._gateway import calls, convert, table_pages
 from lakebed._gateway.calls import call, clean, reads, segment
 from lakebed._values.signed import StoreAddress
 from lakebed._values.wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
-from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page
+from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page, TablePage
 
 T = TypeVar("T")
 
@@ -72,6 +72,14 @@ def search_page(
 
     kwargs = search_objects._get_kwargs(repository, ref, q=text, **clean(prefix=prefix, after=after, amount=amount))
     return call("searchObjects", kwargs, calls.parser(read), Subject(repository, ref))
+
+
+def table_page(repository: str, ref: str, path: str, **asked: object) -> Call[TablePage]:
+    """Rows of a table. `asked`: the other parameters of the operation. The empty ones are left out."""
+    from lakebed_api.api.objects import read_table
+
+    kwargs = read_table._get_kwargs(repository, ref, path=path, **clean(**asked))
+    return call("readTable", kwargs, calls.parser(table_pages.page), Subject(repository, ref, path))
 
 
 def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._bulk.progress import JOBS
-from lakebed._gateway.operations import commits
+from lakebed._gateway.operations import commits, objects
 from lakebed._render import html
 from lakebed._sync import bulk, tables
 from lakebed._sync import commits as flows
 from lakebed._sync.handles.ref_objects import RefObjects
 from lakebed._sync.http.pagination import Listing
-from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
+from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TablePage, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,6 +255,43 @@ class Ref(RefObjects):
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
         """
         return tables.read.read_feather(self, path, columns)
+
+    def table_page(
+        self,
+        path: str,
+        *,
+        offset: int = 0,
+        limit: int = 100,
+        columns: Sequence[str] = (),
+        order: str = "",
+        descending: bool = False,
+        format: Literal["parquet", "csv", "json", "arrow"] | None = None,
+        statistics: bool = False,
+    ) -> TablePage:
+        """Return some rows of a table that the server reads: a file, or all files of a folder, which ends with `/`.
+
+        It needs no large library. `limit` is at most 200. `order` sorts by a column. Without
+        `columns`, the rows have the first 200. `statistics` adds those of these columns.
+
+            print(main.table_page("orders/", limit=5).rows)
+
+        Raises ObjectNotFoundError, TableFormatError for a damaged file, and InvalidRequestError for an unknown column
+        or when the server would have to read too much (`kind` is `table_too_large`).
+        """
+        _checks.check_path(path)
+        asked = objects.table_page(
+            self.repository.id,
+            self.id,
+            path,
+            offset=offset,
+            limit=limit,
+            columns=list(columns),
+            order=order,
+            descending=descending or None,
+            format=format,
+            statistics=statistics or None,
+        )
+        return self._transport.call(asked)
 
     # what the verbs above share
 

@@ -26,6 +26,7 @@ fs = LazyNoun(
         "ls": "objects.files",
         "find": "objects.files",
         "cat": "objects.files",
+        "head": "objects.table_rows",
         "stat": "objects.files",
         "rm": "objects.files",
         "cp": "objects.files",

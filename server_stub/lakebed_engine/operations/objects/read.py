@@ -60,6 +60,11 @@ async def _read(ctx: Context, repo: Repo, entry: Entry, start: int, length: int)
     return data
 
 
+async def read_part(ctx: Context, repo_name: str, entry: Entry, start: int, length: int) -> bytes:
+    """A part of the data of an entry that fits into memory. Raises as `open_entry`, and CorruptDataError."""
+    return await _read(ctx, await open_repo(ctx, repo_name), entry, start, length)
+
+
 async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
     """The entry at a path in a ref. Raises ObjectNotFoundError."""
     return (await _find(ctx, repo_name, ref, path))[1]

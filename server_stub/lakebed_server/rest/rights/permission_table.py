@@ -96,6 +96,14 @@ def _list(p: Any, body: Any) -> Asked:
     return Asked(Need(Fs.LIST_OBJECTS, arn.repository(p.repository)), ref=p.ref)
 
 
+def _table(p: Any, body: Any) -> Asked:
+    """A folder is listed. The handler checks each of its files."""
+    needs = [Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path))]
+    if p.path.endswith("/"):
+        needs.append(Need(Fs.LIST_OBJECTS, arn.repository(p.repository)))
+    return Asked(AllOf(*needs), ref=p.ref)
+
+
 def _create_repository(p: Any, body: Any) -> Asked:
     namespace = Need(Fs.ATTACH_STORAGE_NAMESPACE, arn.namespace(body.storage_namespace))
     return Asked(AllOf(Need(Fs.CREATE_REPOSITORY, arn.repository(body.name)), namespace))
@@ -314,6 +322,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "statObject": _READ,
     "listObjects": _LIST,
     "searchObjects": _LIST,
+    "readTable": Row(_table),
     "uploadObject": _WRITE,
     "uploadObjects": BY_HANDLER,
     "uploadObjectPreflight": _WRITE,

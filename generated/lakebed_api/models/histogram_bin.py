@@ -1,0 +1,79 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="HistogramBin")
+
+
+@_attrs_define
+class HistogramBin:
+    """A range of values. Only the last range contains its end.
+
+    Attributes:
+        low (Any): The beginning, as a cell.
+        high (Any): The end, as a cell.
+        count (int): The number of values.
+    """
+
+    low: Any
+    high: Any
+    count: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        low = self.low
+
+        high = self.high
+
+        count = self.count
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "low": low,
+                "high": high,
+                "count": count,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        low = d.pop("low")
+
+        high = d.pop("high")
+
+        count = d.pop("count")
+
+        histogram_bin = cls(
+            low=low,
+            high=high,
+            count=count,
+        )
+
+        histogram_bin.additional_properties = d
+        return histogram_bin
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,31 @@
+"""Rows of tables. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from lakebed_wire import operations as ops
+from msgspec import UNSET
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply
+from lakebed_server.rest import serializers, table_files
+from lakebed_server.tables.messages import PageRequest
+
+_ROWS = 100
+
+
+async def read_table(call: Call, p: ops.ReadTableParams) -> Reply:
+    """readTable."""
+    found, format = await table_files.find(call, p.repository, p.ref, p.path, p.format or None)
+    request = PageRequest(
+        path=p.path,
+        format=format,
+        files=table_files.described(found, p.path),
+        offset=p.offset or 0,
+        limit=_ROWS if p.limit is UNSET else p.limit,
+        columns=tuple(p.columns),
+        order=serializers.text(p.order),
+        descending=bool(p.descending),
+        statistics=bool(p.statistics),
+        most_bytes=call.services.tables.settings.read,
+    )
+    return await table_files.answered(call, p.repository, request, found)
