@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakebed_engine.maintenance import Maintenance
 from lakebed_engine.operations.context import Context
+from lakebed_engine.operations.events.drain import Flush
 from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.recovery import dump_restore
@@ -54,6 +55,7 @@ class Engine(Services):
         address_key: bytes = b"",
         upload_age: float = UPLOAD_LIFETIME,
         trees: Trees | None = None,
+        flush: Flush | None = None,
     ) -> None:
         """`cache_bytes` limits the memory for decoded ranges. `cleanup_grace` is in seconds.
 
@@ -62,7 +64,7 @@ class Engine(Services):
         objects outside of every namespace may be read: none by default. `address_key` signs physical addresses: all
         servers of a store need the same key. Without a key the engine makes one, and addresses are valid until this
         process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
-        tests: it replaces the engine's own reader and cache of tree files.
+        tests: it replaces the engine's own reader and cache of tree files. `flush` says when events move to files.
         """
         tuning = tuning or Tuning()
         self._own_runtime = AsyncioRuntime() if runtime is None else None
@@ -90,7 +92,7 @@ class Engine(Services):
         changes = RefChanges(Snapshots(ctx, snapshots_kept), snapshot_always=snapshot_always)
         runner = TaskRunner(ctx, _WORKERS, changes.report)
         super().__init__(ctx, runner, changes)
-        self.maintenance = Maintenance(ctx, runner, changes, cleanup_grace)
+        self.maintenance = Maintenance(ctx, runner, changes, cleanup_grace, flush or Flush())
 
     def clear_caches(self) -> None:
         """Forget what was read from the stores. For tests: the next read asks the stores again."""

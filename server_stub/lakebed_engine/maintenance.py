@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from lakebed_engine.operations.context import Context
+from lakebed_engine.operations.events.drain import Drainer, Flush
 from lakebed_engine.operations.fsck import fsck as fsck_check
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
 from lakebed_engine.operations.gc import sweep as gc_sweep
@@ -24,9 +25,12 @@ from lakebed_engine.vocabulary.reports import SnapshotPass
 class Maintenance(Service):
     """Background work on all repositories, checks and repairs."""
 
-    def __init__(self, ctx: Context, runner: TaskRunner, ref_changes: RefChanges, cleanup_grace: float) -> None:
+    def __init__(
+        self, ctx: Context, runner: TaskRunner, ref_changes: RefChanges, cleanup_grace: float, flush: Flush
+    ) -> None:
         super().__init__(ctx, runner, ref_changes)
         self._cleaner = Cleaner(ctx, cleanup_grace)
+        self._drainer = Drainer(ctx, flush)
 
     fsck = bound(fsck_check.fsck)
     scrub = bound(fsck_scrub.scrub)
@@ -56,6 +60,13 @@ class Maintenance(Service):
             with suppress(NotFoundError):  # deleted in between, or bare
                 await log.index(self._ctx, repo)
         return await compaction.maintain(self._ctx)
+
+    async def drain_events(self, *, everything: bool = False) -> int:
+        """Move the events that are due from the KV store to files, or `everything` that this process has recorded.
+
+        Returns how many events it moved.
+        """
+        return await self._drainer.run(everything=everything)
 
     async def snapshot_refs(self) -> SnapshotPass:
         """Write a ref snapshot for each repository whose refs differ from its newest snapshot."""

@@ -21,6 +21,7 @@ from lakebed_engine.operations.context import Context
 from lakebed_engine.operations.direct_writes import bulk_register, dedupe, physical_address, presign
 from lakebed_engine.operations.direct_writes import register as direct_register
 from lakebed_engine.operations.direct_writes import scan as workspace_scan
+from lakebed_engine.operations.events import read as events_read
 from lakebed_engine.operations.export import access_history, hive_symlinks, metadata_files
 from lakebed_engine.operations.history import diff as history_diff
 from lakebed_engine.operations.history import log as history_log
@@ -279,6 +280,15 @@ class AccessHistory(Service):
     read = bound(access_history.read)
 
 
+class Events(Service):
+    """The event log."""
+
+    page = bound(events_read.page)
+    position = bound(events_read.position)
+    is_kept = bound(events_read.is_kept)
+    drain = bound(events_read.drain_now)
+
+
 class Tasks(Service):
     """Commits and merges as tasks, and the tasks of every kind."""
 
@@ -309,3 +319,4 @@ class Services:
         self.dumps = Dumps(*shared)
         self.tasks = Tasks(*shared)
         self.access_history = AccessHistory(*shared)
+        self.events = Events(*shared)

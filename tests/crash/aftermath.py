@@ -12,13 +12,14 @@ from typing import NamedTuple
 import apsw
 import asyncpg
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.events.drain import LEASE
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_engine.vocabulary.requests import LogRequest, MergeRequest
 
 from tests.crash.scenarios import LOOKING, Place, Scenario, commit, opened, stage
-from tests.engine.support import REPO
+from tests.engine.support import REPO, FakeClock
 
 Rows = list[tuple[str, str]]
 Known = frozenset[str]
@@ -37,6 +38,8 @@ class Shown(NamedTuple):
     uncommitted: dict[str, list[tuple[str, str]]]
     tags: dict[str, str]
     layers: dict[str, list[str]]
+    events: dict[str, list[str]]
+    """Types of the events of each branch and the commits that they name, in order."""
 
     @property
     def visible(self) -> Shown:
@@ -84,7 +87,7 @@ async def known_ids(engine: Engine) -> Known:
 
 async def shown(engine: Engine, known: Known) -> Shown:
     """Everything that can be read."""
-    found = Shown({}, {}, {}, {}, {}, {})
+    found = Shown({}, {}, {}, {}, {}, {}, await _events(engine, known))
     for branch in (await engine.branches.list(REPO)).items:
         page = await engine.commits.log(REPO, branch.name, LogRequest(amount=1000, first_parent=True))
         found.history[branch.name] = [_name(one, known) for one in page.items]
@@ -100,6 +103,17 @@ async def shown(engine: Engine, known: Known) -> Shown:
         ]
     for tag in (await engine.tags.list(REPO)).items:
         found.tags[tag.name] = tag.commit_id
+    return found
+
+
+async def _events(engine: Engine, known: Known) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    page = await engine.events.page(REPO, amount=1000)
+    assert not page.has_more
+    assert len({one.id for one in page.items}) == len(page.items)
+    for one in page.items:
+        commit_name = _name(await engine.commits.get(REPO, one.commit_id), known) if one.commit_id else ""
+        found.setdefault(one.branch, []).append(f"{one.type} {commit_name}")
     return found
 
 
@@ -146,12 +160,29 @@ async def survived(place: Place, scenario: Scenario, known: Known, before: Shown
             pass  # what it takes away now, nothing may need
         await _again(engine, scenario, landed)
         last = await shown(engine, known)
-        assert last.visible == after.visible, differences(last.visible, after.visible)
+        if scenario.again or not landed:
+            assert last.events == after.events, differences(last, after)
+        assert last._replace(events={}).visible == after._replace(events={}).visible, differences(last, after)
         await _usable(engine, scenario.branch)
         while await engine.maintenance.clean():
             pass
         await whole(engine)
+        await _drained(engine)
     return landed
+
+
+async def _drained(engine: Engine) -> None:
+    """When the lease of a killed drain has ended, every event is in one file, in the order that readers saw."""
+    before = [one.id for one in (await engine.events.page(REPO, amount=1000)).items]
+    clock = engine.context.clock
+    assert isinstance(clock, FakeClock)
+    clock.forward(LEASE + 1)
+    assert await engine.events.drain(REPO) is not None
+    after = (await engine.events.page(REPO, amount=1000)).items
+    assert [one.id for one in after] == before
+    places = [one.logical_timestamp for one in after]
+    assert all(places)
+    assert places == sorted(set(places))
 
 
 async def _again(engine: Engine, scenario: Scenario, landed: bool) -> None:

@@ -208,6 +208,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "complete-upload": Scenario(_complete_upload),
     "send-part": Scenario(_send_part, quiet=True),
     "abort-upload": Scenario(_abort_upload, quiet=True),
+    "drain-events": Scenario(lambda engine: engine.events.drain(REPO, most=7), quiet=True),
     "clean": Scenario(lambda engine: engine.maintenance.clean(), quiet=True),
     "create-branch": Scenario(
         lambda engine: engine.branches.create(REPO, "new", "work"),

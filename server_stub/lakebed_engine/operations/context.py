@@ -74,6 +74,8 @@ class Context:
     """The commit queue (`commit.queue.Queue`) of each branch with waiting requests, by repository uid and name."""
     repos: ByteCache = field(default_factory=partial(ByteCache, 1_000))
     """Opened repositories, by the version of their record."""
+    journals: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
+    """Decoded files of the event log."""
     marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Staging tokens whose marker row is written."""
 

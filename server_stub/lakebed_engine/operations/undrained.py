@@ -24,6 +24,11 @@ class Undrained:
     monotonic: Callable[[], float]
     repositories: dict[str, Waiting] = field(default_factory=dict)
 
+    def put_back(self, repo_name: str, waiting: Waiting) -> None:
+        """Count events again that no drain has moved. Their age begins now."""
+        more = self.repositories.get(repo_name) or Waiting(0.0)
+        self.repositories[repo_name] = Waiting(self.monotonic(), waiting.rows + more.rows, waiting.bytes + more.bytes)
+
     def note(self, repo_name: str, puts: Sequence[Put]) -> None:
         """Count events that are about to be written. They count also when their batch then fails."""
         waiting = self.repositories.get(repo_name)

@@ -49,7 +49,10 @@ class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """An event, as stored. `time` is in Unix milliseconds."""
+    """An event, as stored. `time` is in Unix milliseconds.
+
+    `logical_timestamp`: its place in the order of all events of the repository. 0 until it is in a file.
+    """
 
     id: str
     type: str
@@ -64,3 +67,12 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     before: str = ""
     after: str = ""
     data: dict[str, Any] = {}
+    logical_timestamp: int = 0
+
+
+class EventPage(NamedTuple):
+    """A page of events. `position`: the logical timestamp after which the next page begins."""
+
+    items: list[Event]
+    position: int
+    has_more: bool

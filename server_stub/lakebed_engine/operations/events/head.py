@@ -6,6 +6,7 @@ import msgspec
 from lakebed_format.journal import journal_number
 from lakebed_format.keys import JOURNAL
 
+from lakebed_engine.operations.context import Context
 from lakebed_engine.stores.objects.base import ObjectStore
 
 
@@ -13,13 +14,20 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     """The stored row.
 
     `number` is of the newest file whose events have no rows any more. `next` is the number of the file that a drain has
-    begun: it may be in the bucket already. 0: none. `holder` has the lease of the drain until `until`, in Unix seconds.
+    begun: it may be in the bucket already. 0: none. That drain has the lease until `until`, in Unix seconds.
     """
 
     number: int = 0
     next: int = 0
-    holder: str = ""
     until: float = 0.0
+
+
+decode_head = msgspec.json.Decoder(Head).decode
+
+
+def next_number(ctx: Context, number: int) -> int:
+    """The number of a file that begins now, after the file of this number."""
+    return max(number + 1, int(ctx.clock.now() * 1000))
 
 
 async def newest_file(store: ObjectStore) -> int:

@@ -1,16 +1,30 @@
-"""Makes the rows of events. A caller puts them into the batch of the change: so neither exists without the other."""
+"""Rows of events. A caller puts them into the batch of the change, so neither exists without the other."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
+
+import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, encode
 from lakebed_engine.operations.keys import event_key
-from lakebed_engine.stores.kv.base import Put
+from lakebed_engine.stores.kv.base import Put, Row
 from lakebed_engine.vocabulary.events import Event, NewEvent
 
 MOST_TOGETHER: Final = 1 << 20
 """The largest number of events of one batch."""
+
+
+DELETED: Final = "repository.deleted"
+"""The type of the last event of a repository. Its data has the `storage_namespace`."""
+
+_decode = msgspec.json.Decoder(Event).decode
+
+
+def in_order(rows: Iterable[Row]) -> list[Event]:
+    """The events of rows, in the order of their batches. Raises `BAD_ROW`."""
+    return [_decode(row.value) for row in sorted(rows, key=lambda row: (row.version, row.key))]
 
 
 def event_rows(ctx: Context, repo: Repo, *events: NewEvent) -> list[Put]:
@@ -22,7 +36,7 @@ def event_rows(ctx: Context, repo: Repo, *events: NewEvent) -> list[Put]:
     if not events:
         return []
     now = int(ctx.clock.now() * 1000)
-    start = f"{now:012x}{ctx.ids.new()[-15:]}"
+    start = f"{now:012x}{ctx.ids.new()}"
     puts = []
     for place, new in enumerate(events):
         event = Event(

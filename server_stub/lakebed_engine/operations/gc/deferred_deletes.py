@@ -11,6 +11,7 @@ import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import Note, everything_of
 from lakebed_engine.operations.context import Context, Repo, active_records, decode_branch, decode_workspace, opened
+from lakebed_engine.operations.events.drain import drain_deleted
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     DROPPED_REPOSITORIES,
@@ -22,6 +23,7 @@ from lakebed_engine.operations.keys import (
     under,
 )
 from lakebed_engine.stores.kv.base import Batch, Delete, scan_pages, scan_rows
+from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Branch
 
 _RECORDS: Sequence[tuple[bytes, Callable[[bytes], Branch]]] = (
@@ -30,6 +32,8 @@ _RECORDS: Sequence[tuple[bytes, Callable[[bytes], Branch]]] = (
 )
 OPERATION_AGE = 3600
 """The shortest time that operation keys are kept, in seconds."""
+EVENTS_AGE = 24 * 3600
+"""Seconds for which the cleaner keeps the events of a deleted repository whose bucket does not take them."""
 PARTIAL_AGE = 24 * 3600
 """Seconds after which the cleaner removes what an interrupted write left."""
 
@@ -63,7 +67,8 @@ class Cleaner:
                 continue
             if row.key.startswith(DROPPED_REPOSITORIES):
                 uid = row.key.removeprefix(DROPPED_REPOSITORIES).decode()
-                await self._drop_repository(repository_partition(uid))
+                if not await self._drop_repository(repository_partition(uid), int(row.value)):
+                    continue
             else:
                 await self._drop_layer(row.key.decode(), msgspec.json.decode(row.value, type=Note))
             await ctx.kv.apply(Batch(deletes=[Delete(DROPS, row.key)]))
@@ -76,13 +81,20 @@ class Cleaner:
         else:
             await self._ctx.kv.drop_partition(staging(layer_id))
 
-    async def _drop_repository(self, partition: str) -> None:
+    async def _drop_repository(self, partition: str, at: int) -> bool:
+        """Drop the rows of a repository that was deleted at a Unix second. False: its last events are still needed."""
+        try:
+            await drain_deleted(self._ctx, partition)
+        except EngineError:
+            if at > self._ctx.expiry_clock.before(self._ctx.clock.now(), EVENTS_AGE):
+                return False
         for prefix, decode in _RECORDS:
             async for row in scan_rows(self._ctx.kv, partition, *under(prefix)):
                 for layer in everything_of(decode(row.value)):
                     if layer.kind == "kv":  # layer files stay, like all files of the bucket
                         await self._ctx.kv.drop_partition(staging(layer.id))
         await self._ctx.kv.drop_partition(partition)
+        return True
 
     async def _operations(self, repo: Repo) -> None:
         limit = self._ctx.expiry_clock.before(self._ctx.clock.now(), OPERATION_AGE)

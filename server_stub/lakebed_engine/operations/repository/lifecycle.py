@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, decode_repository, encode, open_repo
-from lakebed_engine.operations.events.rows import event_rows
+from lakebed_engine.operations.events.drain import drain
+from lakebed_engine.operations.events.rows import DELETED, event_rows
 from lakebed_engine.operations.keys import (
     DROPS,
     METADATA,
@@ -20,6 +22,7 @@ from lakebed_engine.operations.keys import (
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.vocabulary.errors import (
+    EngineError,
     InvalidRequestError,
     PredicateFailed,
     RepositoryNotFoundError,
@@ -54,8 +57,8 @@ async def forget(
     found = await ctx.kv.get(REPOSITORIES, key)
     if found is None or decode_repository(found.value).uid != repo.record.uid:
         raise RepositoryNotFoundError(f"repository {repo.name!r} not found")
-    # the cleaner finds the bucket of the remaining events by it
-    event = NewEvent(type="repository.deleted", data={"storage_namespace": repo.record.storage_namespace})
+    # if the drain below does not come to its end, the cleaner finds the bucket of the remaining events by it
+    event = NewEvent(type=DELETED, data={"storage_namespace": repo.record.storage_namespace})
     try:
         await ctx.kv.apply(
             Batch(
@@ -74,6 +77,8 @@ async def forget(
         )
     except PredicateFailed:
         return False
+    with suppress(EngineError):
+        await drain(ctx, repo)
     return True
 
 
