@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lakebed_engine.maintenance import Maintenance
 from lakebed_engine.operations.context import Context
-from lakebed_engine.operations.events.drain import Flush
 from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.recovery import dump_restore
@@ -20,6 +19,7 @@ from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import tasks
+from lakebed_engine.vocabulary.events import Flush
 from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
 
 _WORKERS = {

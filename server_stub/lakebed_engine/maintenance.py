@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from lakebed_engine.operations.context import Context
-from lakebed_engine.operations.events.drain import Drainer, Flush
+from lakebed_engine.operations.events.drain import Drainer
 from lakebed_engine.operations.fsck import fsck as fsck_check
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
 from lakebed_engine.operations.gc import sweep as gc_sweep
@@ -19,6 +19,7 @@ from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.workspace import expiry
 from lakebed_engine.services import Service, bound
 from lakebed_engine.vocabulary.errors import NotFoundError
+from lakebed_engine.vocabulary.events import Flush
 from lakebed_engine.vocabulary.reports import SnapshotPass
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.events.drain import EVERY_REPOSITORY, LEASE, MOST_ROWS, Flush
+from lakebed_engine.operations.events.drain import EVERY_REPOSITORY, LEASE, MOST_ROWS
 from lakebed_engine.operations.keys import JOURNAL, under
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
-from lakebed_engine.vocabulary.events import Event
+from lakebed_engine.vocabulary.events import Event, Flush
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_format.journal import JOURNAL_SCHEMA, PLACES, decode_journal, journal_number
 from lakebed_format.keys import JOURNAL as FILES

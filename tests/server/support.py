@@ -213,6 +213,9 @@ class FakeMaintenance(Maintenance):
     def __init__(self, fake: FakeEngine) -> None:
         self._fake = fake
 
+    async def drain_events(self, *, everything: bool = False) -> int:
+        return 0
+
     async def compact(self) -> int:
         return 0
 

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from typing import Any
 
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.events.drain import LEASE
 from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, OutcomeUnknownError
 from lakebed_engine.vocabulary.records import Commit, Entry
 from lakebed_engine.vocabulary.requests import (
@@ -264,6 +265,17 @@ async def clean(actor: Actor) -> None:
     await actor.call("clean", actor.engine.maintenance.clean())
     if actor.rng.random() < 0.7:
         await park(actor.world.scheduler.time + actor.rng.choice([0.02, 0.1, GRACE + 0.01, 2 * GRACE]))
+
+
+async def drain(actor: Actor) -> None:
+    """Move events to files. A drain that another one holds up waits, sometimes until it may take over."""
+    op = await actor.call("drain", actor.engine.events.drain(REPO, most=actor.rng.choice([1, 2, 1000])))
+    if op.answer is None and actor.rng.random() < 0.7:
+        await park(actor.world.scheduler.time + actor.rng.choice([0.02, LEASE + 0.01]))
+
+
+async def events(actor: Actor) -> None:
+    await actor.call("events", actor.engine.events.page(REPO, amount=1000))
 
 
 async def chunks(text: str) -> AsyncIterator[bytes]:

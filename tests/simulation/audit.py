@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lakebed_engine.operations.keys import workspace_id
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.records import Branch
 
 from tests.simulation import rules
 from tests.simulation.contents import MARKER, Contents, name_of, value_of
+from tests.simulation.event_log import EventLog
 from tests.simulation.history import History, Op, State, Value, Violation
 from tests.simulation.multiparts import COMPLETE, Uploads
 from tests.simulation.scheduler import Scheduler
@@ -37,6 +39,7 @@ class Audit:
         self._scheduler = scheduler
         self._grace = grace
         self.uploads = Uploads(contents, scheduler)
+        self.events = EventLog(contents)
         self._named: dict[str, str] = {}  # token -> branch
         self._retired: dict[str, float] = {}  # token, layer or file -> when the last record that named it did
         self._leaving: set[str] = set()  # in the batch that is looked at: a stash moves layers between records
@@ -53,8 +56,10 @@ class Audit:
         changed = {name for part, key, value in batch.puts if part == own and (name := name_of(key, value))}
         changed |= {key[7:].decode() for part, key in batch.deletes if part == own and key.startswith(_BRANCH)}
         self._leaving = set()
+        heads = self._heads(changed)
         for name in sorted(changed):  # a branch before its workspaces: it is judged by what they held
             self._record_changed(name, op)
+        self.events.applied(batch, heads, self._heads(changed), self._scheduler.step, op)
         self.uploads.applied(batch, op)
         self._rows_changed(batch, op)
 
@@ -73,6 +78,11 @@ class Audit:
                 raise Violation(f"{op} deletes {key}, which is referenced")
 
     # records
+
+    def _heads(self, names: set[str]) -> dict[str, str]:
+        """The heads of branches. Workspaces are left out: their changes have no events."""
+        states = {name: self.history.now(name) for name in names if workspace_id(name) is None}
+        return {name: "" if state is None else state.record.commit_id for name, state in states.items()}
 
     def _record_changed(self, name: str, op: Op | None) -> None:
         old = self.history.now(name)

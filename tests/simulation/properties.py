@@ -13,6 +13,7 @@ from lakebed_engine.vocabulary import errors
 
 from tests.simulation import outside, tasks
 from tests.simulation.contents import Contents
+from tests.simulation.event_log import EventLog
 from tests.simulation.history import History, Op, State, Violation, identities
 from tests.simulation.joins import JOINS, MERGES, joined, pairs
 from tests.simulation.landing import TASKS
@@ -28,10 +29,11 @@ WRITERS = {"put", "delete", "put_many", "put_if"}
 class Checker:
     """Judges answers."""
 
-    def __init__(self, contents: Contents, history: History, uploads: Uploads) -> None:
+    def __init__(self, contents: Contents, history: History, uploads: Uploads, events: EventLog) -> None:
         self._contents = contents
         self._history = history
         self._uploads = uploads
+        self._events = events
         self._truths = Truths(contents, history)
 
     def judge(self, op: Op) -> None:
@@ -70,7 +72,7 @@ class Checker:
             "mp_part": self._uploads.acknowledged, "mp_copy": self._uploads.acknowledged,
             "mp_complete": self._uploads.acknowledged, "mp_abort": self._uploads.acknowledged,
             "ingest": self._ingested, "ws_drop": self._dropped, "open": self._open,
-            "create_branch": self._existence, "delete_branch": self._existence,
+            "create_branch": self._existence, "delete_branch": self._existence, "events": self._events.check_page,
         }.get(op.kind)  # fmt: skip
         if check is not None:
             check(op)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from lakebed_engine.operations.events.drain import LEASE
 from lakebed_engine.operations.multipart.records import REMEMBERED
 from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.vocabulary.records import Branch, Workspace
@@ -131,6 +132,12 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
         ["mp_join", "put", "delete", "put_if", "commit"],
         ["clean", "mp_whole", "commit", "read", "list", "reset"],
     ),
+    "events": (
+        ["drain"],
+        ["drain", "events", "commit"],
+        ["commit", "hard_reset", "merge", "put"],
+        ["at_once", "publish", "create_branch", "delete_branch"],
+    ),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 
@@ -140,7 +147,10 @@ TWICE = (
 )  # fmt: skip
 """Mixes that are drawn twice as often, or three times: what they are to find takes rare moments."""
 
-TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins", "merge_tasks"}
+ASIDE = {"events": 0.05}
+"""Mixes that replace the drawn one in this share of the schedules. So the other schedules stay as they are."""
+
+TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins", "merge_tasks", "events"}
 """Mixes whose actors work on either branch; those of the others on `main`."""
 
 _COMMITS = {"commit", "task", "merge", "merge_task", "revert", "pick", "ws_commit", "publish"}
@@ -171,7 +181,9 @@ class Outcome(NamedTuple):
 def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
     """Run the schedule of a seed."""
     rng = random.Random(seed)
-    mix = rng.choice([*MIXES, *TWICE])
+    mix = rng.choice([*(mix for mix in MIXES if mix not in ASIDE), *TWICE])
+    for name, share in ASIDE.items():
+        mix = name if random.Random(f"{name} {seed}").random() < share else mix
     policy: Policy = rng.choice(["random", "sticky", "pct"])
     rates = rng.choice(FAULTS)
     bounds = rng.choice(
@@ -231,11 +243,16 @@ def _quiet(world: World, rng: random.Random) -> None:
             await actor.call("list", engine.objects.list(REPO, name), branch=name, prefix="")
         path = rng.choice(PATHS)
         await actor.call("read", engine.objects.stat(REPO, "main", path), path=path)
+        await actor.call("events", engine.events.page(REPO, amount=1000))
+        world.scheduler.time += LEASE + 1
+        await actor.call("drain", engine.events.drain(REPO))
+        await actor.call("events", engine.events.page(REPO, amount=1000))
 
     actor = Actor(world, "last", engine, random.Random(0), "main")
     world.scheduler.spawn("last", Process("last"), last_look(actor))
     world.scheduler.run(MOST_STEPS)
     _no_orphans(world)
+    world.audit.events.check_end()
 
 
 async def forget_uploads(world: World, actor: Actor) -> None:

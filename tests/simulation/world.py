@@ -110,7 +110,7 @@ class World:
         blobs._blobs = dict(prepared.blobs)
         self.contents = Contents(kv, blobs, prepared.partition)
         self.audit = Audit(self.contents, self.history, self.scheduler, GRACE)
-        self.checker = Checker(self.contents, self.history, self.audit.uploads)
+        self.checker = Checker(self.contents, self.history, self.audit.uploads, self.audit.events)
         self.faults = Faults(rng, rates, GRACE)
         network = Network(self.scheduler, self.faults, trace)
         self._kv = SimKV(kv, network, self.audit)

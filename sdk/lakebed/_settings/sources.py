@@ -27,6 +27,7 @@ _SERVER = (
     "AUTH",
     "CACHE",
     "CLEANUP",
+    "EVENTS",
     "GATEWAY",
     "HISTORY",
     "INGEST",

@@ -31,6 +31,17 @@ def current_actor() -> Actor:
     return _actor.get()
 
 
+class Flush(NamedTuple):
+    """When a process moves its events to a file: at an age in seconds, at a number of events, or at a size in bytes.
+
+    `rows` is also the largest number of events of a file.
+    """
+
+    age: float = 5.0
+    rows: int = 10_000
+    bytes: int = 4 << 20
+
+
 class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event before it has an id, a time and a repository.
 

@@ -45,6 +45,8 @@ LAST_WRITES = 10.0
 CLOSING = 1.0
 """Further seconds for the stores to close."""
 COMPACTION_INTERVAL = 0.5
+DRAIN_INTERVAL = 0.5
+"""Seconds between two checks whether events are due for a file."""
 SWEEP_CHECK_INTERVAL = 3600.0
 """Seconds between two checks whether a sweep of a repository is due."""
 HEALTH = "/_health"
@@ -170,6 +172,7 @@ async def _life(
     chores = [
         asyncio.create_task(_repeat(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
         asyncio.create_task(_repeat(engine.maintenance.compact, COMPACTION_INTERVAL, "compaction")),
+        asyncio.create_task(_repeat(functools.partial(_drain, engine), DRAIN_INTERVAL, "the drain of events")),
     ]
     if snapshot_interval is not None:
         snapshots = functools.partial(_write_snapshots, engine)
@@ -192,6 +195,8 @@ async def _life(
         ends = asyncio.get_running_loop().time() + last_writes
         if snapshot_interval is not None:
             await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
+        last_events = functools.partial(engine.maintenance.drain_events, everything=True)
+        await _by(ends, last_events, "the last events stay in the KV store until the next start")
         if history is not None:
             await _by(ends, history.flush, "the last rows of the access history could not be written")
         if on_shutdown is not None:
@@ -212,6 +217,11 @@ async def _repeat(chore: Callable[[], Awaitable[int]], interval: float, name: st
 async def _clean(engine: Engine) -> int:
     await engine.maintenance.keep_time()
     return await engine.maintenance.clean()
+
+
+async def _drain(engine: Engine) -> int:
+    await engine.maintenance.drain_events()
+    return 0  # nothing was removed
 
 
 async def _write_snapshots(engine: Engine) -> int:

@@ -19,6 +19,7 @@ from lakebed_engine.stores.objects.disk_cache import DiskCache
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.events import Flush
 from lakebed_engine.vocabulary.ports import Runtime
 
 from lakebed_server.access import opening
@@ -186,6 +187,7 @@ def _engine(
         runtime=runtime,
         address_key=address_key,
         upload_age=settings.cleanup.upload_age,
+        flush=Flush(settings.events.flush_age, settings.events.flush_rows, settings.events.flush_bytes),
     )
 
 

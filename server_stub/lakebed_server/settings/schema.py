@@ -150,6 +150,15 @@ class HistorySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EventSettings:
+    """When a server moves events from the KV store to a file in the bucket."""
+
+    flush_age: float = _setting(5.0, duration(1, 3600), "age of an event at which it moves to a file, 1s to 1h")
+    flush_rows: int = _setting(10_000, integer(1, 100_000), "events that move sooner; also the most events of one file")
+    flush_bytes: int = _setting(4 << 20, SIZE, "bytes of events that move sooner")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OidcSettings:
     """Sign-in with an OpenID Connect provider."""
 
@@ -482,6 +491,7 @@ class Settings:
     ingest: IngestSettings = field(default_factory=IngestSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
+    events: EventSettings = field(default_factory=EventSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)

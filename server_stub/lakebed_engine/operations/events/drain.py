@@ -42,29 +42,19 @@ from lakebed_engine.vocabulary.errors import (
     NotFoundError,
     PredicateFailed,
 )
+from lakebed_engine.vocabulary.events import Flush
 from lakebed_engine.vocabulary.records import Repository
 
 LEASE: Final = 30.0
 """Seconds after which another process takes over from a drain that does not end."""
 EVERY_REPOSITORY: Final = 60.0
-"""Seconds between two looks at all repositories: they find the rows of processes that ended."""
+"""Seconds between two checks of all repositories, which find the rows of processes that ended."""
 MOST_ROWS: Final = 100_000
 """Rows that a drain reads and sorts at a time."""
 _FEW: Final = 200
 """Events that become a file on the event loop: the way to another thread would take longer."""
 
 log = logging.getLogger("lakebed.engine")
-
-
-class Flush(NamedTuple):
-    """When a process drains what it has recorded: at this age in seconds, or with this many events or bytes of them.
-
-    `rows` is also the largest number of events of a file.
-    """
-
-    age: float = 5.0
-    rows: int = 10_000
-    bytes: int = 4 << 20
 
 
 class _Turn(NamedTuple):

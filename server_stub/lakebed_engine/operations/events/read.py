@@ -12,13 +12,13 @@ from lakebed_format.keys import JOURNAL
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, open_repo
-from lakebed_engine.operations.events.drain import Flush, drain
+from lakebed_engine.operations.events.drain import drain
 from lakebed_engine.operations.events.head import decode_head
 from lakebed_engine.operations.events.rows import in_order
 from lakebed_engine.operations.keys import JOURNAL as JOURNAL_ROWS
 from lakebed_engine.operations.keys import JOURNAL_HEAD, under
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, InvalidRequestError
-from lakebed_engine.vocabulary.events import Event, EventPage
+from lakebed_engine.vocabulary.events import Event, EventPage, Flush
 
 FILES: Final = 64
 """Files that one page reads at most. A page with a filter may therefore be short, or empty, and still have a next."""
