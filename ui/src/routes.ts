@@ -24,6 +24,8 @@ export const tabs = [
 
 export const routes: Route[] = [
   { pattern: '/repositories', load: () => import('./screens/Repositories.svelte'), title: t.repositories.title },
+  { pattern: '/repositories/:repo/objects', load: () => import('./screens/objects/Objects.svelte'), tab: 'objects' },
+  { pattern: '/repositories/:repo/object', load: () => import('./screens/object/Object.svelte'), tab: 'objects' },
 ]
 
 export interface Match {

@@ -52,3 +52,9 @@ export function contentUrl(repo: string, ref: string, path: string): string {
   const query = new URLSearchParams({ path })
   return `${BASE}/repositories/${encodeURIComponent(repo)}/refs/${encodeURIComponent(ref)}/objects?${query}`
 }
+
+/** The address of a folder as a zip file. */
+export function archiveUrl(repo: string, ref: string, prefix: string): string {
+  const query = new URLSearchParams({ prefix, format: 'zip' })
+  return `${BASE}/repositories/${encodeURIComponent(repo)}/refs/${encodeURIComponent(ref)}/archive?${query}`
+}

@@ -1,4 +1,5 @@
 // Numbers and times as people read them.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
@@ -33,6 +34,11 @@ export function time(seconds: number, now = new Date()): string {
 export const utc = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 export const shortId = (id: string) => (/^[0-9a-f]{64}$/.test(id) ? id.slice(0, 12) : id)
+
+/** A name with its control characters written out, so that it cannot look like another one: `⟨202E⟩gnp.exe`. */
+export function shown(text: string): string {
+  return text.replace(CONTROLS, (one) => `⟨${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+}
 
 /** The last part of a path: `a/b/` and `a/b` give `b/` and `b`. */
 export function baseName(path: string): string {

@@ -1,0 +1,29 @@
+// What screens ask about refs.
+import { api, ok, type Schema } from '../api/client'
+
+export type Repository = Schema['Repository']
+
+/** A query: whether a ref is a branch or a workspace, and so can be changed. */
+export function isWritable(repo: string, ref: string) {
+  return {
+    queryKey: ['repo', repo, 'writable', ref],
+    queryFn: async ({ signal }: { signal: AbortSignal }) => {
+      if (/^[^~^@:]+\+[0-9a-f]{32}$/.test(ref)) return true
+      // a listing and not `getBranch`: a 404 is an error in the console of the browser
+      const params = { path: { repository: repo }, query: { prefix: ref, amount: 1, show_hidden: true } }
+      const found = await ok(api.GET('/repositories/{repository}/branches', { params, signal }))
+      return found.results[0]?.id === ref
+    },
+    staleTime: 30_000,
+  }
+}
+
+/** The ways to name an object outside of the page. */
+export function namesOf(repo: string, ref: string, path: string) {
+  return {
+    path,
+    uri: `lakebed://${repo}/${ref}/${path}`,
+    python: `lakebed.connect().repository(${JSON.stringify(repo)}).ref(${JSON.stringify(ref)}).get(${JSON.stringify(path)})`,
+    s3: `s3://${repo}/${ref}/${path}`,
+  }
+}
