@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "c2fb71df189ed04567375afb7521cd42e1179cd5f663a5fd45a7fcedadde833c"
+SPEC_DIGEST: Final = "06e4757b02c245b03ba7c4602f2d3538581811b96bfb1436324518ededd91a20"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

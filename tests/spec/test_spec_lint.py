@@ -222,3 +222,10 @@ def test_a_document_that_is_not_openapi_is_refused(tmp_path: Path, capsys: pytes
     assert spec_lint.main([str(bad)]) == 1
     assert "info" in (said := capsys.readouterr().err)
     assert "is a required property" in said  # the quotes around the name are the validator's
+
+
+def test_continuations_inside_of_braces_are_indented() -> None:
+    wrong = "a:\n  b: {type: string, description: A long\n  text.}\n  c: 1\n"
+    assert spec_lint.misread(wrong) == ["line 3: indent it further than the line with the opening brace"]
+    right = "a:\n  b: {type: string, description: A long\n    text.}\n  '/{c}': {type: string}\n  d: some {braces}\n"
+    assert spec_lint.misread(right) == []

@@ -5,6 +5,7 @@ does not check the generated output, `tools.generate` does.
 """
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,13 +42,32 @@ def invalid(document: spec.Document) -> list[str]:
     return [f"{'.'.join(map(str, error.absolute_path))}: {error.message}" for error in errors]
 
 
+def misread(text: str) -> list[str]:
+    """Lines that strict readers of YAML refuse: inside of braces, a continuation has to be indented further.
+
+    PyYAML accepts them. The reader of `openapi-typescript`, which makes the types of the web page, does not.
+    """
+    found = []
+    start = depth = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        indent = len(line) - len(line.lstrip())
+        if depth > 0 and indent <= start:
+            found.append(f"line {number}: indent it further than the line with the opening brace")
+        plain = re.sub(r"'[^']*'|`[^`]*`", "", line)
+        if depth <= 0:
+            start, depth = indent, 0
+        depth += plain.count("{") - plain.count("}") if depth > 0 or re.search(r"(: |- )\{", plain) else 0
+    return found
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the findings; the exit status."""
     parser = argparse.ArgumentParser(description="Check the wording of an OpenAPI document.")
     parser.add_argument("file", type=Path)
-    document = spec.load(parser.parse_args(arguments).file)
+    file = parser.parse_args(arguments).file
+    document = spec.load(file)
     # Rules follow references, so they are run only on a document in which references lead somewhere.
-    found = invalid(document) or [str(finding) for finding in lint(document)]
+    found = misread(file.read_text()) or invalid(document) or [str(finding) for finding in lint(document)]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0
