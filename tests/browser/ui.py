@@ -1,7 +1,7 @@
 """The web page in a browser: a person who is signed in, and checks that hold on every screen.
 
     with signed_in(chromium, server) as page:
-        page.goto(f"/repositories/{repo.name}/objects")
+        page.goto(f"/repositories/{repo.id}/objects")
         page.get_by_role("button", name="Upload").click()
         check(page, "objects")
 
