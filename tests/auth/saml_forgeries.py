@@ -159,6 +159,20 @@ def without_signature(response: Element) -> Element:
     return evil(response)
 
 
+def encrypted(response: Element) -> Element:
+    """The victim's assertion is in a place for encrypted ones."""
+    made = changed(response)
+    etree.SubElement(made, f"{SAML}EncryptedAssertion").append(assertion_of(made))
+    return made
+
+
+def encrypted_in_addition(response: Element) -> Element:
+    """The signed assertion, and an encrypted one."""
+    made = copy.deepcopy(response)
+    etree.SubElement(made, f"{SAML}EncryptedAssertion").text = VICTIM
+    return made
+
+
 ON_ASSERTION: tuple[Callable[[Element], Element], ...] = (
     xsw3,
     xsw4,
@@ -169,6 +183,8 @@ ON_ASSERTION: tuple[Callable[[Element], Element], ...] = (
     advice,
     changed,
     without_signature,
+    encrypted,
+    encrypted_in_addition,
 )
 """For answers whose assertion is signed."""
 

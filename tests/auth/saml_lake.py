@@ -54,13 +54,14 @@ def running_saml_lake(directory: Path, settings: Mapping[str, object]) -> Iterat
 def new_person(lake: SamlLake) -> Iterator[SamlLake]:
     """The lake with an honest provider, and a person who was not there before. Undoes what a test does to both."""
     kept = dict(vars(lake.provider))
+    lake.provider.attributes = dict(lake.provider.attributes)
     lake.provider.name_id = f"mallory-{secrets.token_hex(4)}"
     yield lake
     vars(lake.provider).update(kept)
 
 
 def reason_of_refusal(lake: SamlLake, answered: httpx.Response, log: pytest.LogCaptureFixture) -> str:
-    """Assert that an answer signs nobody in, and makes no user. Returns the reason: from the log and the page."""
+    """Assert that an answer does not sign in, and makes no user. Returns the reason: from the log and the page."""
     assert answered.status_code in (400, 401), answered.text
     assert "http-equiv" not in answered.text
     assert "set-cookie" not in answered.headers

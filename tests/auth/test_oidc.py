@@ -176,6 +176,11 @@ def test_a_state_of_another_browser_is_refused(browser: httpx.Client, server: Ru
         assert other.get(address).status_code == 401
 
 
+def test_a_state_of_other_letters_is_refused(browser: httpx.Client, provider: Provider) -> None:
+    go_to_provider(browser)
+    assert browser.get("/oidc/callback", params={"state": "é", "code": "x"}).status_code == 401
+
+
 def test_an_answer_cannot_be_replayed(browser: httpx.Client, provider: Provider) -> None:
     address, cookies = go_to_provider(browser), dict(browser.cookies)
     assert browser.get(address).status_code == 200

@@ -204,6 +204,16 @@ def test_an_answer_of_megabytes_is_refused(browser: Browser, lake: SamlLake, ref
     assert "more than 524288 bytes" in refused(browser.post(browser.form()))
 
 
+def test_an_answer_that_takes_long_to_canonicalize_is_refused(browser: Browser, refused: Refused) -> None:
+    names = " ".join(f'xmlns:a{number}="x"' for number in range(10_000))
+    body = document_of(browser.form()).replace(b"<ns1:Subject>", f"<ns1:Subject {names}>".encode())
+    assert len(body) > 100_000
+    assert "32 namespaces" in refused(browser.post({"SAMLResponse": encoded(body)}))
+    body = document_of(browser.form()).replace(b"<ns1:Subject>", b"<ns1:Subject>" + b"<a/>" * 10_000)
+    assert len(body) > 40_000
+    assert "10000 elements" in refused(browser.post({"SAMLResponse": encoded(body)}))
+
+
 def test_a_person_with_a_thousand_groups_signs_in(browser: Browser, lake: SamlLake) -> None:
     lake.provider.attributes |= {"isMemberOf": [f"group-{number:04}" for number in range(1000)]}
     browser.sign_in()

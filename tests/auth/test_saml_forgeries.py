@@ -142,7 +142,7 @@ def test_a_document_type_is_refused(browser: Browser, refused: Refused, forge: C
     assert "document type declaration" in reason or "not UTF-8" in reason
 
 
-def test_random_changes_name_nobody_else(browser: Browser, lake: SamlLake) -> None:
+def test_random_changes_name_no_other_person(browser: Browser, lake: SamlLake) -> None:
     body = document_of(browser.form())
     provider = metadata.read(lake.provider.description.encode(), datetime.now(UTC))
     endpoint = lake.server.endpoint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +20,8 @@ from lakebed_server.vocabulary import SettingError
 from tests.auth.saml_lake import SamlLake, running_saml_lake
 from tests.auth.saml_provider import rsa_pair
 from tests.support.certificates import make_pair
+from tests.support.server import clean_environment
+from tests.support.waiting import PATIENCE
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
@@ -117,6 +121,21 @@ def test_wrong_settings_are_refused() -> None:
     found = metadata.service_of(SamlSettings(root_url="https://lake.example.com/", entity_id='urn:"lake"'))
     assert found.acs_url == "https://lake.example.com/saml/acs"
     assert "entityID='urn:\"lake\"'" in found.describe()
+
+
+@pytest.mark.slow
+def test_signxml_is_an_extra(tmp_path: Path) -> None:
+    without = "import sys; sys.modules['signxml'] = None; from lakebed.cli.main import main; main()"
+    environment = clean_environment(
+        LAKEBED_AUTH_SAML_IDP_METADATA="x", LAKEBED_AUTH_SAML_ROOT_URL="https://lake.example.com", HOME=str(tmp_path)
+    )
+    command = [sys.executable, "-c", without, "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=tmp_path
+    )
+    assert done.returncode != 0
+    assert "auth.saml needs signxml; run: pip install 'lakebed[saml]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture

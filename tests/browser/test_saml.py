@@ -43,7 +43,7 @@ def test_a_person_signs_in_and_out_in_the_browser(chromium: Browser, lake: SamlL
         assert "user" not in json.loads(page.locator("body").inner_text())
 
 
-def test_an_answer_for_another_browser_signs_nobody_in(chromium: Browser, lake: SamlLake) -> None:
+def test_an_answer_for_another_browser_does_not_sign_in(chromium: Browser, lake: SamlLake) -> None:
     """An attacker makes the browser of a victim post the answer of the attacker's own sign-in."""
     attacker = lake.browser()
     address = attacker.begin()

@@ -66,7 +66,7 @@ def _saml(settings: AuthSettings, browser: BrowserSignIn) -> SignIns:
         from lakebed_server.signin.saml import pages
         from lakebed_server.signin.saml.sign_in import SamlSignIn
     except ModuleNotFoundError as error:
-        if error.name not in ("lxml", "signxml"):
+        if (error.name or "").partition(".")[0] not in ("lxml", "signxml"):
             raise
         raise StartError("auth.saml needs signxml; run: pip install 'lakebed[saml]'") from None
     sign_in = SamlSignIn(settings.saml, browser)

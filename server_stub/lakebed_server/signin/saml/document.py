@@ -19,6 +19,10 @@ NAMESPACES: Final = {
     "md": "urn:oasis:names:tc:SAML:2.0:metadata",
     "ds": "http://www.w3.org/2000/09/xmldsig#",
 }
+MOST_ELEMENTS: Final = 10_000
+MOST_NAMESPACES: Final = 32
+"""The most elements of a document, and namespaces that an element knows. Canonical XML takes as long as their product,
+and as the square of the namespaces. An answer with a thousand groups has 2,000 elements and five namespaces."""
 _ACCEPTED: Final = SignatureConfiguration(
     location="./",
     signature_methods=frozenset(
@@ -57,9 +61,13 @@ def parse(raw: bytes) -> Element:
         raise SamlError("the document has a document type declaration, which could define entities")
     parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, no_network=True, huge_tree=False)
     try:
-        return etree.fromstring(text.encode(), parser)
+        root = etree.fromstring(text.encode(), parser)
     except etree.LxmlError as error:
         raise SamlError(f"the document is not XML: {str(error)[:200]}") from None
+    for number, element in enumerate(root.iter(etree.Element)):
+        if number >= MOST_ELEMENTS or len(element.nsmap) > MOST_NAMESPACES:
+            raise SamlError(f"the document has more than {MOST_ELEMENTS} elements or {MOST_NAMESPACES} namespaces")
+    return root
 
 
 def tag(name: str) -> str:
