@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "06e4757b02c245b03ba7c4602f2d3538581811b96bfb1436324518ededd91a20"
+SPEC_DIGEST: Final = "5ef0e9c8be08133ede87b34a00f9bad4994ed11772677dadb6577db715b43fd8"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -475,6 +475,17 @@ class DeleteRepositoryParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     force: bool | UnsetType = UNSET
+
+
+class GetServerAccessHistoryParams(Struct, kw_only=True):
+    """Parameters of getServerAccessHistory."""
+
+    since: datetime | UnsetType = UNSET
+    until: datetime | UnsetType = UNSET
+    user: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    operation: str | UnsetType = UNSET
+    refused: bool | UnsetType = UNSET
 
 
 class GetAccessHistoryParams(Struct, kw_only=True):
@@ -2190,6 +2201,28 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=204,
         tag="repositories",
         summary="Delete a repository.",
+    ),
+    Operation(
+        operation_id="getServerAccessHistory",
+        method="GET",
+        path="/history",
+        params=GetServerAccessHistoryParams,
+        parameters=(
+            Parameter("since", "query", False, False, True),
+            Parameter("until", "query", False, False, True),
+            Parameter("user", "query", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("operation", "query", False, False, False),
+            Parameter("refused", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=True,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Read the access history of the server.",
     ),
     Operation(
         operation_id="getAccessHistory",

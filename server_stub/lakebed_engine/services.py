@@ -275,9 +275,8 @@ class Dumps(Service):
 class AccessHistory(Service):
     """The files of the access history."""
 
-    write = bound(access_history.write)
-    files = bound(access_history.files)
-    read = bound(access_history.read)
+    of_repository = bound(access_history.of_repository)
+    of_server = bound(access_history.of_server)
 
 
 class Events(Service):

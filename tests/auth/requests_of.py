@@ -93,6 +93,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "getRepository": Sample(("fs:ReadRepository" + ON_REPOSITORY,)),
     "deleteRepository": Sample(("fs:DeleteRepository" + ON_REPOSITORY,)),
     "getAccessHistory": Sample(("audit:ReadEvents" + ON_REPOSITORY,)),
+    "getServerAccessHistory": Sample(("audit:ReadEvents@@*",)),
     "getRepositoryMetadata": Sample(("fs:ReadRepository" + ON_REPOSITORY,)),
     "setRepositoryMetadata": Sample(("fs:UpdateRepository" + ON_REPOSITORY,), body={"metadata": {"k": "v"}}),
     "deleteRepositoryMetadata": Sample(("fs:UpdateRepository" + ON_REPOSITORY,), body={"keys": ["k"]}),

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pytest
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_server.access_history import recorder
 from lakebed_server.access_history.recorder import Recorder
+from lakebed_server.auth.records import Credential
 from lakebed_server.process.app import create_app
 
 from tests.auth.people import REPO, People, allow, deny
@@ -21,7 +23,7 @@ from tests.auth.people import REPO, People, allow, deny
 @pytest.fixture
 def people() -> Iterator[People]:
     made = People()
-    services = replace(made.services, history=Recorder(made.engine))
+    services = replace(made.services, history=Recorder(made.engine, "mem://_server"))
     made.app = create_app(services)
     made.services = services
     yield made
@@ -29,11 +31,20 @@ def people() -> Iterator[People]:
 
 
 def rows(people: People, query: str = "", user: str = "admin") -> list[dict[str, Any]]:
-    """The access history without the requests for it."""
-    answer = people(user, "GET", f"{REPO}/history{query}")
+    """The access history of the repository without the requests for it."""
+    return rows_of(people, f"{REPO}/history{query}", user)
+
+
+def server_rows(people: People, query: str = "") -> list[dict[str, Any]]:
+    """The access history of the server without the requests for it."""
+    return rows_of(people, f"/history{query}", "admin")
+
+
+def rows_of(people: People, target: str, user: str) -> list[dict[str, Any]]:
+    answer = people(user, "GET", target)
     assert answer.status == 200, answer.body
-    found = pa.ipc.open_stream(answer.body).read_all().to_pylist()
-    return [row for row in found if row["operation"] != "getAccessHistory"]
+    found = pa.ipc.open_stream(answer.body).read_all().sort_by("time").to_pylist()
+    return [row for row in found if not row["operation"].endswith("AccessHistory")]
 
 
 def test_a_row_says_who_did_what_from_where(people: People) -> None:
@@ -95,6 +106,104 @@ def test_a_commit_has_its_id(people: People) -> None:
     assert row["commit_id"] == made
 
 
+def test_reads_have_the_commit_to_which_their_ref_resolved(people: People) -> None:
+    people.put("a")
+    first = people("admin", "POST", f"{REPO}/branches/main/commits", {"message": "m"}).json["id"]
+    people("admin", "GET", f"{REPO}/refs/main/objects?path=a")
+    people("admin", "GET", f"{REPO}/refs/main/objects/stat?path=a")
+    people.s3("admin", "GET", "/lake/main/a")
+    people.s3("admin", "GET", "/lake?list-type=2&prefix=main%2F")
+    people("admin", "POST", f"{REPO}/refs/main/objects/batch", {"paths": ["a", "missing"]})
+    people.put("b")
+    second = people("admin", "POST", f"{REPO}/branches/main/commits", {"message": "m"}).json["id"]
+    people("admin", "GET", f"{REPO}/refs/main~1/objects?path=a")
+    people("admin", "GET", f"{REPO}/refs/main/objects/ls")
+    people("admin", "GET", f"{REPO}/refs/missing/objects?path=a")
+    found = [(row["operation"], row["ref"], row["commit_id"]) for row in rows(people)]
+    reads = [row for row in found if row[0] not in ("uploadObject", "commit")]
+    assert reads == [
+        ("getObject", "main", first),
+        ("statObject", "main", first),
+        ("GetObject", "main", first),
+        ("ListObjectsV2", "main", first),
+        ("getObjects", "main", first),
+        ("getObjects", "main", first),
+        ("getObject", "main~1", first),
+        ("listObjects", "main", second),
+        ("getObject", "missing", ""),
+    ]
+
+
+def test_requests_about_no_repository_have_rows_of_the_server(people: People) -> None:
+    people.add("ana")
+    people("ana", "GET", "/repositories")
+    people("ana", "GET", "/auth/users")
+    people("admin", "POST", "/auth/users", {"id": "eva"})
+    people("admin", "POST", "/auth/users/eva/credentials")
+    people.s3("ana", "GET", "/")
+    found = [(row["user"], row["operation"], row["path"], row["status"]) for row in server_rows(people)]
+    assert found == [
+        ("ana", "listRepositories", "/repositories", 403),
+        ("ana", "listUsers", "/auth/users", 403),
+        ("admin", "createUser", "/auth/users", 201),
+        ("admin", "createCredentials", "/auth/users/eva/credentials", 201),
+        ("ana", "ListBuckets", "", 200),
+    ]
+    assert rows(people) == []
+
+
+def test_sign_ins_and_wrong_keys_have_rows_of_the_server(people: People) -> None:
+    key = people.keys[people.add("ana")]
+    body = {"access_key_id": key.access_key_id, "secret_access_key": key.secret_access_key}
+    assert people("", "POST", "/auth/login", body, authorization="").status == 200
+    assert people("", "POST", "/auth/login", {**body, "secret_access_key": "wrong"}, authorization="").status == 401
+    assert people("", "GET", REPO, authorization="Basic " + "dG9t" + "OmNhdA==").status == 401
+    people("", "GET", "/healthcheck", authorization="")
+    found = [(row["user"], row["operation"], row["access_key_id"], row["status"]) for row in server_rows(people)]
+    assert found == [
+        ("ana", "login", key.access_key_id, 200),
+        ("", "login", key.access_key_id, 401),
+        ("", "getRepository", "tom", 401),
+    ]
+
+
+def test_a_wrong_signature_has_a_row_of_the_repository(people: People) -> None:
+    people.add("ana")
+    people.keys["ana"] = replace_secret(people.keys["ana"])
+    assert people.s3("ana", "GET", "/lake/main/a").status == 403
+    (row,) = rows(people)
+    assert (row["user"], row["access_key_id"]) == ("", people.keys["ana"].access_key_id)
+    assert (row["operation"], row["path"], row["status"]) == ("GET", "a", 403)
+
+
+def replace_secret(key: Credential) -> Credential:
+    return msgspec.structs.replace(key, secret_access_key="x" * 40)
+
+
+def test_rows_of_a_repository_that_does_not_exist_are_of_the_server(people: People) -> None:
+    people("admin", "GET", "/repositories/nothing")
+    people("admin", "POST", "/repositories", {"name": "new", "storage_namespace": "mem://new"})
+    people("admin", "DELETE", "/repositories/new")
+    found = [(row["repository"], row["operation"], row["status"]) for row in server_rows(people)]
+    assert found == [
+        ("nothing", "getRepository", 404),
+        ("new", "createRepository", 201),
+        ("new", "deleteRepository", 204),
+    ]
+
+
+def test_requests_without_a_user_cannot_push_out_those_of_users(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "MOST_WITHOUT_USER", 2)
+    for _ in range(5):
+        people("", "GET", "/auth/users", authorization="")
+    people("admin", "GET", "/auth/users")
+    assert people.services.history is not None
+    assert people.services.history.dropped == 3
+    assert [row["user"] for row in server_rows(people)] == ["", "", "admin"]
+
+
 def test_filters_of_user_path_and_time(people: People) -> None:
     people.put("x/a")
     people.put("y/a")
@@ -112,26 +221,26 @@ def test_reading_it_needs_its_own_permission(people: People) -> None:
 def test_files_of_other_days_are_not_read(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     people.put("a")
     people.run(people.services.history.flush())  # type: ignore[union-attr]
-    files = people.run(people.engine.access_history.files("lake", "2020-01-01", "2999-01-01"))
-    assert len(files) == 1
-    assert people.run(people.engine.access_history.files("lake", "2020-01-01", "2020-12-31")) == []
+    of_lake = people.run(people.engine.access_history.of_repository("lake"))
+    assert len(people.run(of_lake.files("2020-01-01", "2999-01-01"))) == 1
+    assert people.run(of_lake.files("2020-01-01", "2020-12-31")) == []
 
 
 def test_a_bucket_that_takes_no_rows_does_not_stop_requests(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     history = people.services.history
     assert history is not None
 
-    async def fail(*_: object) -> str:
+    async def fail(*_: object) -> None:
         raise StoreUnavailableError("the bucket does not answer")
 
     monkeypatch.setattr(recorder, "MOST_ROWS", 3)
-    write = people.engine.access_history.write
-    people.engine.access_history.write = fail  # type: ignore[assignment,method-assign]
+    of_repository = people.engine.access_history.of_repository
+    people.engine.access_history.of_repository = fail  # type: ignore[assignment,method-assign]
     for number in range(5):
         assert people.put(f"a{number}").status == 201
     people.run(history.flush())
     assert (history.dropped, history._waiting) == (2, 3)
-    people.engine.access_history.write = write  # type: ignore[method-assign]
+    people.engine.access_history.of_repository = of_repository  # type: ignore[method-assign]
     assert len(rows(people)) >= 3
     assert history._waiting <= 1
 

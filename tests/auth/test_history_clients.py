@@ -55,6 +55,26 @@ def test_the_command_shows_who_did_what(server: RunningServer) -> None:
     assert (row["user"], len(row["commit_id"])) == ("admin", 64)
 
 
+def test_rows_of_the_server_are_read_without_a_repository(server: RunningServer) -> None:
+    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        lake.users.create("ana")
+        (row,) = lake.access_history(operation="createUser").to_pylist()
+        assert (row["user"], row["path"], row["repository"]) == ("admin", "/auth/users", "")
+    shown = run(server, "history", "--operation", "createUser")
+    assert shown.returncode == 0, shown.stderr
+    assert "admin  createUser  /auth/users  127.0.0.1" in shown.stdout
+    assert run(server, "history", "sales", "--rights").returncode == 2
+
+
+def test_the_directory_of_a_repository_is_recorded_when_a_client_gets_it(server: RunningServer) -> None:
+    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        made = lake.repository("shared").create("local://shared")
+        with made.branch("main").workspace("w") as workspace:
+            workspace.put("a", b"1")
+        rows = made.access_history(operation="grant_read").to_pylist()
+        assert {(row["user"], row["path"]) for row in rows} == {("admin", "")}
+
+
 def test_a_wrong_time_is_refused(server: RunningServer) -> None:
     refused = run(server, "history", "sales", "--since", "yesterday")
     assert refused.returncode == 2

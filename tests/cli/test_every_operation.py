@@ -228,6 +228,7 @@ REACHED = {
     "getMetaRange": Reached("Repository.metadata_place", "repo metadata-file"),
     "getRange": Reached("Repository.metadata_place", "repo metadata-file"),
     "getAccessHistory": Reached("Repository.access_history", "history"),
+    "getServerAccessHistory": Reached("Lake.access_history", "history"),
     "getMetadataObject": Reached("Repository.metadata_file", "repo metadata-file"),
     "createSymlinkFile": Reached("Branch.write_symlinks", "fs symlinks"),
     "dumpSubmit": Reached("Repository.start_dump", "repo dump"),

@@ -71,6 +71,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("readTable", 422): lambda one: one,
     ("getObject", 416): lambda one: one.told(range="bytes=9-"),
     ("getUnderlyingProperties", 410): lambda one: one.path("gone"),
+    ("getServerAccessHistory", 400): lambda one: one.asks("since=yesterday"),
     ("headObject", 416): lambda one: one.told(range="bytes=9-"),
     ("importCancel", 409): lambda one: one,
     ("linkPhysicalAddress", 412): lambda one: one,
@@ -133,7 +134,7 @@ REASONS = {
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
         *("searchObjects", "readTable", "listPullRequests", "getPullRequest"),
-        *("getObjects", "getArchive", "getAccessHistory"),
+        *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),
     ),
@@ -215,7 +216,7 @@ def provoke(scene: Scene, name: str, status: int) -> Answer:
         return directory_errors.provoke((status in (400, 401) and wrong(request, status)) or request, status)
     if name == "exchangeSignInCode" and status not in (400, 403):
         return exchanging(request, status)
-    if name == "getAccessHistory" and status not in (400, 401):
+    if name in ("getAccessHistory", "getServerAccessHistory") and status not in (400, 401):
         return reading_history(request, status)
     if (name, status) == ("login", 409):
         return with_password_of_another(request)
@@ -277,7 +278,7 @@ def exchanging(request: Request, status: int) -> Answer:
 def reading_history(request: Request, status: int) -> Answer:
     """The answer of a server whose engine fails with what has this status. For 501 it records no access history."""
     engine = FakeEngine() if status == 501 else FailingEngine(RAISED[status])
-    history = None if status == 501 else Recorder(engine)
+    history = None if status == 501 else Recorder(engine, "mem://_server")
     return sent(create_app(replace(services(engine), history=history)), request)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
+import pyarrow as pa
 import pytest
 
 from tests.server.presigned import open_s3
@@ -33,6 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, bucket: S3Server) -> Iterat
         bucket,
         LAKEBED_OBJECTS_PRESIGN_EXPIRY="2h",
         LAKEBED_LOGGING_LEVEL="DEBUG",
+        LAKEBED_HISTORY_ENABLED="true",
         LAKEBED_INGEST_ALLOW=f"s3://{bucket.bucket}/foreign/",
     )
     with running_server(tmp_path_factory, environment=settings) as running:
@@ -47,6 +50,26 @@ def api(server: RunningServer, bucket: S3Server) -> Iterator[Api]:
 
 def fetched(url: str, **headers: str) -> httpx.Response:
     return httpx.get(url, headers=headers, trust_env=False)
+
+
+def test_the_access_history_has_a_row_for_each_address(api: Api) -> None:
+    for path in ("a", "b"):
+        api.put("main", path, b"x")
+    api.send("GET", f"{READS}?path=a&presign=true")
+    api.send("GET", f"{READS}/stat?path=a&presign=true")
+    api.send("GET", f"{READS}/stat?path=a")
+    api.send("GET", f"{READS}/ls?presign=true")
+    api.send("GET", f"{READS}?path=missing&presign=true")
+    rows = pa.ipc.open_stream(api.send("GET", "/history").content).read_all().to_pylist()
+    found = Counter((row["operation"], row["path"]) for row in rows if row["bytes_in"] == 0)
+    assert found == {
+        ("getObject", "a"): 1,
+        ("statObject", "a"): 2,
+        ("listObjects", ""): 1,
+        ("grant_read", "a"): 3,
+        ("grant_read", "b"): 1,
+        ("getObject", "missing"): 1,
+    }
 
 
 def test_a_read_is_sent_to_the_store(api: Api, bucket: S3Server, server: RunningServer) -> None:

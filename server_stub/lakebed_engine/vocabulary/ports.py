@@ -215,3 +215,19 @@ class AsyncioRuntime:
             task.cancel()
         if isinstance(self._executor, ThreadPoolExecutor):
             self._executor.shutdown(wait=False)
+
+
+class HistoryFiles(Protocol):
+    """The files of the access history in one namespace."""
+
+    async def write(self, day: str, second: str, data: bytes) -> str:
+        """Store one file. `day` is `2026-01-31`, `second` is `235959`. Returns its key."""
+        ...
+
+    async def files(self, first: str, last: str) -> list[str]:
+        """Return the keys of the files from one day to another, both included, in order."""
+        ...
+
+    async def read(self, key: str) -> bytes:
+        """Return the content of a file that `files` returned."""
+        ...

@@ -1,5 +1,7 @@
 """Collects rows of the access history, and writes them to the buckets of their repositories.
 
+Rows about no repository, or about a repository that does not exist (any more), are in a namespace of the server.
+
 A request never waits for it. When a bucket does not take rows, at most `MOST_ROWS` wait in memory, and the recorder
 drops and counts the others. A process that is killed loses the rows that it had not written.
 """
@@ -15,6 +17,7 @@ from typing import Final
 import pyarrow as pa
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
+from lakebed_engine.vocabulary.ports import HistoryFiles
 
 from lakebed_server.access_history.rows import SCHEMA, Row, Wanted, by_day, chosen, days, encode, second
 
@@ -25,15 +28,22 @@ INTERVAL: Final = 60.0
 WRITE_AT: Final = 50_000
 """Rows after which the recorder writes without waiting for the interval."""
 MOST_ROWS: Final = 200_000
+MOST_WITHOUT_USER: Final = 20_000
+"""Rows of requests without a user that wait: clients without a key must not push out the rows of users."""
 
 
 class Recorder:
-    """The access history of this process."""
+    """The access history of this process.
 
-    def __init__(self, engine: Engine) -> None:
+    `server_namespace`: the storage namespace for rows about no repository. If it is empty, the recorder drops them.
+    """
+
+    def __init__(self, engine: Engine, server_namespace: str = "") -> None:
         self._engine = engine
+        self._server_namespace = server_namespace
         self._rows: dict[str, list[Row]] = {}
         self._waiting = 0
+        self._without_user = 0
         self._reported = 0
         self._full = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -42,13 +52,21 @@ class Recorder:
 
     def record(self, row: Row) -> None:
         """Add a row. Never blocks and never raises."""
-        if self._waiting >= MOST_ROWS:
+        if not row.repository and not self._server_namespace:
+            return
+        self._without_user += not row.user
+        if self._waiting >= MOST_ROWS or (not row.user and self._without_user > MOST_WITHOUT_USER):
             self.dropped += 1
             return
         self._rows.setdefault(row.repository, []).append(row)
         self._waiting += 1
         if self._waiting >= WRITE_AT:
             self._full.set()
+
+    @property
+    def has_server_rows(self) -> bool:
+        """Whether rows about no repository are recorded."""
+        return bool(self._server_namespace)
 
     async def run(self) -> None:
         """Write rows at the interval, until it is cancelled."""
@@ -63,7 +81,7 @@ class Recorder:
     async def flush(self) -> None:
         """Write all rows that wait. Rows of a repository that cannot be written wait for the next time."""
         async with self._lock:
-            rows, self._rows, self._waiting = self._rows, {}, 0
+            rows, self._rows, self._waiting, self._without_user = self._rows, {}, 0, 0
             for repository, found in rows.items():
                 await self._write(repository, found)
         if self.dropped > self._reported:
@@ -72,23 +90,40 @@ class Recorder:
 
     async def _write(self, repository: str, rows: list[Row]) -> None:
         try:
+            files = await self._files_or_server(repository)
+            if files is None:
+                return
             for day, some in by_day(rows):
                 data = await asyncio.to_thread(encode, some)
-                await self._engine.access_history.write(repository, day, second(some[0].time / 1e6), data)
-        except NotFoundError:
-            pass  # the repository was deleted, or never existed
+                await files.write(day, second(some[0].time / 1e6), data)
         except EngineError as error:
-            log.warning("access history of %s: %d rows were not written: %s", repository, len(rows), error.message)
+            where = repository or "the server"
+            log.warning("access history of %s: %d rows were not written: %s", where, len(rows), error.message)
             for row in rows:
                 self.record(row)
 
+    async def _files(self, repository: str) -> HistoryFiles:
+        history = self._engine.access_history
+        return await (history.of_repository(repository) if repository else history.of_server(self._server_namespace))
+
+    async def _files_or_server(self, repository: str) -> HistoryFiles | None:
+        """The files of a repository, or those of the server if it was deleted or never existed."""
+        try:
+            return await self._files(repository)
+        except NotFoundError:
+            return await self._files("") if self._server_namespace else None
+
     async def read(self, repository: str, wanted: Wanted) -> AsyncGenerator[pa.Table]:
-        """The wanted rows of a repository, a table for each file, in the order of files."""
+        """The wanted rows of a repository, or of the server if it is empty: a table for each file, in their order."""
         await self.flush()
         first, last = days(wanted.since, min(wanted.until, time.time() + 1))
-        yield SCHEMA.empty_table()
-        for key in await self._engine.access_history.files(repository, first, last):
-            data = await self._engine.access_history.read(repository, key)
-            table = await asyncio.to_thread(chosen, data, wanted)
-            if table.num_rows:
-                yield table
+        files = await self._files(repository)
+        return _tables(files, await files.files(first, last), wanted)
+
+
+async def _tables(files: HistoryFiles, keys: list[str], wanted: Wanted) -> AsyncGenerator[pa.Table]:
+    yield SCHEMA.empty_table()
+    for key in keys:
+        table = await asyncio.to_thread(chosen, await files.read(key), wanted)
+        if table.num_rows:
+            yield table

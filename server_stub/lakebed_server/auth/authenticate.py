@@ -219,8 +219,8 @@ class Authenticator:
         key, _ = await self._store.current()
         return tokens.issue_signed_in(key, session, now, self._login_duration)
 
-    async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> Source:
-        """End the session of a request's token. Returns how its user had signed in.
+    async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> Session:
+        """End the session of a request's token, and return it.
 
         Raises RequestError, also when the request came with an access key.
         """
@@ -233,7 +233,7 @@ class Authenticator:
         session = await self._session(text)
         await self.sessions.end(session.user, session.id, session.ends, now)
         self._open.forget(session.id)
-        return session.source
+        return session
 
     async def end_session(self, user: str, id: str, now: int) -> None:
         """End a session of a user. Raises RequestError (404)."""

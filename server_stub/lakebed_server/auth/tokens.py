@@ -31,12 +31,13 @@ COOKIE = "internal_auth_session"
 
 
 class Token(NamedTuple):
-    """A signed token, its end in Unix seconds, its user, and the id of its session."""
+    """A signed token, its end in Unix seconds, its user, the id of its session, and how the user signed in."""
 
     text: str
     expires: int
     user: str
     session: str
+    source: Source
 
 
 class Session(NamedTuple):
@@ -96,7 +97,7 @@ def _issue(key: bytes, key_id: str, session: Session, now: int, expires: int, mo
         "gen": session.generation,
         **more,
     }
-    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, session.user, session.id)
+    return Token(jwt.encode(claims, key, "HS256", {"kid": key_id}), expires, session.user, session.id, session.source)
 
 
 def key_id_of(text: str) -> str:

@@ -69,6 +69,11 @@ async def _decide(call: Call, known: Known, asked: Asked, repository: str) -> No
 def allowed_paths(call: Call, action: str, repository: str, paths: Sequence[str]) -> list[bool]:
     """For each path, whether the caller may do this to its object."""
     note(call, paths)
+    return may_address(call, action, repository, paths)
+
+
+def may_address(call: Call, action: str, repository: str, paths: Sequence[str]) -> list[bool]:
+    """As `allowed_paths`, for a request that is not about each of these objects, but may give their addresses."""
     if call.rights is None:
         return [True] * len(paths)
     return call.rights.allowed(action, (arn.object_(repository, path) for path in paths))
@@ -87,6 +92,12 @@ def note(call: Call, paths: Sequence[str]) -> None:
     """Note the paths of many objects for the access history, at most as many as that keeps in memory."""
     if call.services.history is not None and len(call.accessed.paths) < MOST_ROWS:
         call.accessed.paths += paths
+
+
+def note_addresses(call: Call, paths: Sequence[str]) -> None:
+    """Note that the client gets addresses of objects, for the access history. The path "" is all of the repository."""
+    if call.services.history is not None:
+        call.accessed.addresses += paths
 
 
 class ObjectRefusedError(EngineError):

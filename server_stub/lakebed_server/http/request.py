@@ -85,17 +85,26 @@ class Services:
 class Accessed:
     """What a request reads or writes, for the access history.
 
-    `paths`: many objects of one request. `refused`: those of them that the caller may not read or write.
+    `commit_id`: the commit of `ref`. `paths`: many objects of one request. `refused`: those of them that the caller may
+    not read or write. `addresses`: objects that the client got an address of, to read them without this server.
     """
 
-    __slots__ = ("path", "paths", "ref", "refused", "repository")
+    __slots__ = ("addresses", "commit_id", "path", "paths", "ref", "refused", "repository")
 
     def __init__(self) -> None:
         self.repository = ""
         self.ref = ""
+        self.commit_id = ""
         self.path = ""
         self.paths: list[str] = []
         self.refused: set[str] = set()
+        self.addresses: list[str] = []
+
+    def resolved(self, ref: str, commit_id: str) -> None:
+        """Note the commit of a ref, if the request is about this ref or names none."""
+        self.ref = self.ref or ref
+        if ref == self.ref:
+            self.commit_id = commit_id
 
 
 class Call:

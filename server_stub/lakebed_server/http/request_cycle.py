@@ -183,10 +183,14 @@ async def _never() -> Message:
 
 
 def record_access(call: Call, status: int, sent: int) -> None:
-    """Add the request to the access history, a row for each object of several."""
+    """Add the request to the access history, a row for each object of several.
+
+    A request that needs no user and is answered without one, such as a health check, has no row.
+    """
     history, accessed = call.services.history, call.accessed
-    if history is None or not accessed.repository or not call.operation:
+    if history is None or not call.operation or not (call.user or status >= 400):
         return
+    prefix, colon, name = call.operation.partition(":")  # `s3:GetObject`, `sts:GetSessionToken`, `getObject`
     row = Row(
         time=int(time.time() * 1e6),
         request_id=call.request_id,
@@ -195,11 +199,11 @@ def record_access(call: Call, status: int, sent: int) -> None:
         access_key_id=call.shown_key_id,
         source_ip=call.client_address,
         client=call.shown_agent,
-        interface="s3" if call.operation.startswith("s3:") else "rest",
-        operation=call.operation.removeprefix("s3:"),
+        interface=prefix if colon else "rest",
+        operation=name or prefix,
         repository=accessed.repository,
         ref=accessed.ref,
-        commit_id=call.commit_id,
+        commit_id=call.commit_id or accessed.commit_id,
         path=accessed.path,
         bytes_in=call.body.received,
         bytes_out=sent,
@@ -209,6 +213,8 @@ def record_access(call: Call, status: int, sent: int) -> None:
     many = len(accessed.paths) > 1 or not accessed.path
     for path in accessed.paths if many and accessed.paths else [accessed.path]:
         history.record(row._replace(path=path, status=403 if path in accessed.refused else status))
+    for path in accessed.addresses if status < 400 else ():
+        history.record(row._replace(operation="grant_read", path=path, bytes_in=0, bytes_out=0))
 
 
 log = logging.getLogger("lakebed.requests")

@@ -35,7 +35,7 @@ from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.process import data_directory
-from lakebed_server.settings.schema import PostgresSettings, Settings
+from lakebed_server.settings.schema import HistorySettings, PostgresSettings, Settings
 from lakebed_server.signin import opening as signin
 from lakebed_server.signin.opening import Pages
 from lakebed_server.tables.pool import TablePool
@@ -94,7 +94,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     proxies = read_proxies(settings.listen.trusted_proxies)
     permissions = Permissions(directory) if settings.auth.mode == "rbac" else None
     sign_ins = signin.build(settings.auth, kv, authenticator, permissions)
-    history = Recorder(engine) if settings.history.enabled else None
+    history = await _recorder(engine, settings.history) if settings.history.enabled else None
     services = Services(
         engine,
         authenticator,
@@ -112,6 +112,15 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder)
+
+
+async def _recorder(engine: Engine, settings: HistorySettings) -> Recorder:
+    try:
+        if settings.server_namespace:
+            await engine.access_history.of_server(settings.server_namespace)
+    except EngineError as error:
+        raise SettingError(f"history.server_namespace: {error.message}") from None
+    return Recorder(engine, settings.server_namespace)
 
 
 def _installation(settings: Settings) -> Installation:

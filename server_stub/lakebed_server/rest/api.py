@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lakebed_engine.vocabulary.events import Actor, act_as
+from lakebed_engine.vocabulary.observed import observe_refs
+from lakebed_wire import models
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
 from lakebed_server.access.asked import Row
@@ -96,6 +98,7 @@ class Api:
             raise unsupported_operations.refusal(call.method, path, error) from None
         operation = route.operation
         call.operation = operation.operation_id
+        call.accessed.path = path
         if call.method not in origins.SAFE:
             origins.refuse_foreign(call.headers)
         if operation.security:
@@ -114,7 +117,8 @@ class Api:
         body = None if operation.body is None else await binder.body(call.body, call.headers)
         values = (params,) if operation.body is None else (params, body)
         if self._services.history is not None:
-            _note_access(call, params)
+            _note_access(call, params, body)
+            observe_refs(call.accessed.resolved)
         if route.permissions is not None:
             await authorize(call, route.permissions, getattr(params, "repository", ""), params, body)
         if route.room is None:
@@ -130,9 +134,13 @@ class Api:
         return Route(operation, binder, handler, room, PERMISSIONS.get(name))
 
 
-def _note_access(call: Call, params: object) -> None:
-    """Note what the parameters say about the data, for the access history."""
+def _note_access(call: Call, params: object, body: object) -> None:
+    """Note what a request says about the data, for the access history. Its path is that of the URL without any."""
     accessed = call.accessed
+    if isinstance(body, models.RepositoryCreation):
+        accessed.repository, accessed.path = body.name, ""
+    elif hasattr(params, "repository"):
+        accessed.path = ""
     for attribute, names in _ACCESSED:
         for name in names:
             value = getattr(params, name, "")

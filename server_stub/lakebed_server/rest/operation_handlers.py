@@ -93,6 +93,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "getRepository": repositories.get_repository,
     "deleteRepository": repositories.delete_repository,
     "getAccessHistory": access_history.get_access_history,
+    "getServerAccessHistory": access_history.get_server_access_history,
     "getRepositoryMetadata": repositories.get_repository_metadata,
     "setRepositoryMetadata": repositories.set_repository_metadata,
     "deleteRepositoryMetadata": repositories.delete_repository_metadata,

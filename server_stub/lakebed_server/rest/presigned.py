@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.direct_writes import SignedRead
@@ -12,7 +12,7 @@ from lakebed_wire import models
 from lakebed_wire import operations as ops
 
 from lakebed_server.http import downloads
-from lakebed_server.http.authorization import allowed_paths
+from lakebed_server.http.authorization import may_address, note_addresses
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply
 from lakebed_server.vocabulary import bad_request
@@ -34,13 +34,13 @@ async def redirect(call: Call, p: ops.GetObjectParams, entry: Entry) -> Reply | 
     found = downloads.unchanged_or_nothing(p.ref, entry, p.range, p.if_none_match, strict=strict)
     if found is not None:
         return found
-    (signed,) = await _signed(call, p.repository, [entry], strict=strict, check=True)
+    (signed,) = await _signed(call, p.repository, {p.path: entry}, strict=strict, check=True)
     return None if signed is None else downloads.elsewhere(entry, signed.url)
 
 
 async def sign_one(call: Call, repository: str, stats: models.ObjectStats, entry: Entry) -> None:
     """Add a presigned URL to the description of an object."""
-    (signed,) = await _signed(call, repository, [entry], strict=True, check=True)
+    (signed,) = await _signed(call, repository, {stats.path: entry}, strict=True, check=True)
     _put(stats, signed)
 
 
@@ -48,15 +48,14 @@ async def sign_rows(
     call: Call, repository: str, results: Sequence[models.ObjectStats], rows: Sequence[Listed], must: object
 ) -> None:
     """Add presigned URLs to the rows of a listing that are objects."""
-    allowed = allowed_paths(call, Fs.READ_OBJECT, repository, [row.path for row in rows])
-    pairs = [
-        (stats, row.entry)
-        for stats, row, may_read in zip(results, rows, allowed, strict=True)
-        if row.entry is not None and may_read
-    ]
-    signed = await _signed(call, repository, [entry for _, entry in pairs], strict=must is True, check=False)
-    for (stats, _), one in zip(pairs, signed, strict=True):
-        _put(stats, one)
+    allowed = may_address(call, Fs.READ_OBJECT, repository, [row.path for row in rows])
+    entries = {
+        row.path: row.entry for row, may_read in zip(rows, allowed, strict=True) if row.entry is not None and may_read
+    }
+    signed = await _signed(call, repository, entries, strict=must is True, check=False)
+    of_path = dict(zip(entries, signed, strict=True))
+    for stats in results:
+        _put(stats, of_path.get(stats.path))
 
 
 def _put(stats: models.ObjectStats, signed: SignedRead | None) -> None:
@@ -65,12 +64,14 @@ def _put(stats: models.ObjectStats, signed: SignedRead | None) -> None:
 
 
 async def _signed(
-    call: Call, repository: str, entries: Sequence[Entry], *, strict: bool, check: bool
+    call: Call, repository: str, entries: Mapping[str, Entry], *, strict: bool, check: bool
 ) -> list[SignedRead | None]:
-    """The available presigned URLs. With `strict` a failure to sign is an error."""
+    """The available presigned URLs of entries by path. With `strict` a failure to sign is an error."""
     seconds = call.services.installation.presign_seconds
     try:
-        return await call.engine.objects.sign_reads(repository, entries, seconds=seconds, check=check)
+        signed = await call.engine.objects.sign_reads(repository, list(entries.values()), seconds=seconds, check=check)
+        note_addresses(call, [path for path, one in zip(entries, signed, strict=True) if one is not None])
+        return signed
     except StoreError:
         if strict:
             raise

@@ -6,6 +6,7 @@ import logging
 import time
 
 from lakebed_engine.vocabulary.events import Actor, act_as
+from lakebed_engine.vocabulary.observed import observe_refs
 
 from lakebed_server.auth.authenticate import Caller
 from lakebed_server.bounds.admission import Admission
@@ -85,10 +86,16 @@ class Gateway:
 
         if sts.is_for(base.method, base.path, base.headers):
             return await sts.answer(call, self._keys, self._clock, admit)
+        base.operation = (
+            f"s3:{base.method}"  # until the operation is known, which a client without a key does not learn
+        )
+        accessed = base.accessed
+        accessed.repository, accessed.ref, accessed.path = call.repo, call.ref, call.path
+        if base.services.history is not None:
+            observe_refs(accessed.resolved)
         admit(await authenticate(call, self._keys, self._clock))
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
-        base.accessed.repository, base.accessed.ref, base.accessed.path = call.repo, call.ref, call.path
         await authorize(base, permission_table.row(route.name, call), call.repo, call)
         call.room = self._admission.room(base.operation)
         if call.room is None or route.outlasts:

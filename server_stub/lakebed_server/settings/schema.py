@@ -147,6 +147,11 @@ class HistorySettings:
     enabled: bool = _setting(
         False, FLAG, "record each read, write, list and refusal as a row in the bucket of the repository"
     )
+    server_namespace: str = _setting(
+        "local://_server",
+        TEXT,
+        "the storage namespace for rows about no repository, such as sign-ins; empty: they are not recorded",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

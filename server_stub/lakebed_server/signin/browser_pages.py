@@ -22,6 +22,7 @@ from lakebed_server.network.clients import client_of
 from lakebed_server.signin import state
 from lakebed_server.signin.browser import BrowserSignIn
 from lakebed_server.signin.outbound import OutboundError
+from lakebed_server.signin.recorded import note_user
 from lakebed_server.signin.state import Program
 from lakebed_server.vocabulary import RequestError
 
@@ -80,6 +81,7 @@ class BrowserPages:
 
     async def finish(self, request: Request, user: User, began: state.State) -> Response:
         """The end of a sign-in: a session in a cookie, or a code for the program that waits."""
+        note_user(request, user.id, self._browser.source)
         answer = await self._finish(request, user, began)
         https = self.https(request)
         answer.delete_cookie(COOKIE, path=self._return_path, httponly=True, samesite="lax", secure=https)
@@ -116,8 +118,10 @@ class BrowserPages:
         headers: Mapping[bytes, bytes] = dict(request.scope["headers"])
         answer: Response = page("You are signed out.", 200)
         with contextlib.suppress(RequestError):  # there is no session, or it has ended
-            source = await self._services.authenticator.log_out(headers, int(time.time()), https=https)
-            if source == self._browser.source and end_at_provider and (address := await end_at_provider()):
+            session = await self._services.authenticator.log_out(headers, int(time.time()), https=https)
+            note_user(request, session.user, session.source)
+            is_own = session.source == self._browser.source
+            if is_own and end_at_provider and (address := await end_at_provider()):
                 answer = RedirectResponse(address, 302, headers=_HEADERS)
         answer.delete_cookie(cookie_name(https=https), httponly=True, samesite="strict", secure=https)
         return answer

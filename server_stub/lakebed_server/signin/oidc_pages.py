@@ -14,6 +14,7 @@ from lakebed_server.signin.browser_pages import COOKIE, FAILED, LOGOUT, BrowserP
 from lakebed_server.signin.oidc import OidcSignIn
 from lakebed_server.signin.outbound import OutboundError
 from lakebed_server.signin.provider import TokenError
+from lakebed_server.signin.recorded import recorded
 from lakebed_server.signin.state import Program
 from lakebed_server.vocabulary import RequestError
 
@@ -27,12 +28,15 @@ class OidcPages:
     """The pages for browsers."""
 
     def __init__(self, services: Services, sign_in: OidcSignIn) -> None:
+        self._services = services
         self._sign_in = sign_in
         self._pages = BrowserPages(services, sign_in.browser, CALLBACK)
 
     def routes(self) -> list[Route]:
         """The routes of the pages."""
-        return [Route(LOGIN, self.login), Route(CALLBACK, self.callback), Route(LOGOUT, self.logout)]
+        callback = recorded(self._services, "signIn", self.callback)
+        logout = recorded(self._services, "signOut", self.logout)
+        return [Route(LOGIN, self.login), Route(CALLBACK, callback), Route(LOGOUT, logout)]
 
     async def login(self, request: Request) -> Response:
         """Send the browser to the provider."""

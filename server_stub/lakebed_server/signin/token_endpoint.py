@@ -13,6 +13,7 @@ from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.http.request import IdentifyWorkload, Services
 from lakebed_server.network.clients import client_of
 from lakebed_server.signin import form
+from lakebed_server.signin.recorded import note_user, recorded
 from lakebed_server.vocabulary import RequestError
 
 PATH: Final = "/auth/token"
@@ -38,7 +39,7 @@ class TokenEndpoint:
 
     def routes(self) -> list[Route]:
         """The route of the endpoint."""
-        return [Route(PATH, self.exchange, methods=["POST"])]
+        return [Route(PATH, recorded(self._services, "exchangeToken", self.exchange), methods=["POST"])]
 
     async def exchange(self, request: Request) -> Response:
         """Answer with a token, or with an error of RFC 6749."""
@@ -59,6 +60,7 @@ class TokenEndpoint:
             return _refused("invalid_request", error.message)
         address, agent = client_of(request.scope, self._services.proxies).address, request.headers.get("user-agent", "")
         client = SignInClient(address, agent[:_LONGEST_AGENT])
+        note_user(request, user.id, "workload")
         now = int(time.time())
         token = await self._services.authenticator.sign_in(user, "workload", now, client, SECONDS)
         answer = {

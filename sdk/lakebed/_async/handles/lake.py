@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +13,7 @@ from lakebed._async.handles.repository import Repository
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import LakeBase
-from lakebed._gateway.operations import identities, keys, repositories, system
+from lakebed._gateway.operations import identities, keys, metadata, repositories, system
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri
@@ -20,6 +21,8 @@ from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, Decision, RepositoryInfo, RightsChange, ServerInfo, SessionToken, User
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakebed._async.access.groups import Groups
     from lakebed._async.access.keys import Keys
     from lakebed._async.access.policies import Policies
@@ -146,6 +149,28 @@ class Lake(LakeBase):
         from lakebed._async.access.policies import Policies
 
         return Policies(self._transport)
+
+    async def access_history(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        user: str = "",
+        path: str = "",
+        operation: str = "",
+        refused: bool = False,
+    ) -> pa.Table:
+        """Return the requests about no repository: sign-ins, users, keys, the list of repositories, and refusals.
+
+        The table, the arguments and the errors are those of `Repository.access_history`. `path` is that of the URL,
+        such as `/auth/users/ana`. The caller needs `audit:ReadEvents` on everything.
+        """
+        import pyarrow as arrow
+
+        wanted = metadata.access_history(
+            None, since=since, until=until, user=user, path=path, operation=operation, refused=refused
+        )
+        return arrow.ipc.open_stream(await self._transport.call(wanted)).read_all().sort_by("time")
 
     def rights_changes(self, limit: int | None = None) -> Listing[RightsChange]:
         """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything."""

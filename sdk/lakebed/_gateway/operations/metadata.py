@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Literal
 
 from lakebed._gateway import convert
 from lakebed._gateway.calls import call, clean, reads, segment
@@ -20,14 +21,33 @@ def file(repository: str, kind: Literal["range", "meta_range"], id: str) -> Call
     return call("getMetadataObject", kwargs, lambda answer: answer.content, Subject(repository))
 
 
-def access_history(repository: str, **filters: Any) -> Call[bytes]:
-    """Read the access history as an Arrow IPC stream. `filters` are the parameters of the query."""
+def access_history(
+    repository: str | None,
+    *,
+    since: datetime | None,
+    until: datetime | None,
+    user: str,
+    path: str,
+    operation: str,
+    refused: bool,
+) -> Call[bytes]:
+    """Read the access history of a repository as an Arrow IPC stream. Without a repository, that of the server."""
+    filters = clean(
+        since=None if since is None else since.astimezone(UTC).isoformat(),
+        until=None if until is None else until.astimezone(UTC).isoformat(),
+        user=user or None,
+        path=path or None,
+        operation=operation or None,
+        refused="true" if refused else None,
+    )
     kwargs = {
         "method": "get",
-        "url": f"/repositories/{segment(repository)}/history",
-        "params": clean(**filters),
+        "url": "/history" if repository is None else f"/repositories/{segment(repository)}/history",
+        "params": filters,
         "headers": {"Accept": "*/*", "Accept-Encoding": "identity"},
     }
+    if repository is None:
+        return call("getServerAccessHistory", kwargs, lambda answer: answer.content, Subject())
     return call("getAccessHistory", kwargs, lambda answer: answer.content, Subject(repository))
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from lakebed import _checks
 from lakebed._compat.sync import LakeBase
-from lakebed._gateway.operations import identities, keys, repositories, system
+from lakebed._gateway.operations import identities, keys, metadata, repositories, system
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._sync.handles.repository import Repository
@@ -22,6 +23,8 @@ from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, Decision, RepositoryInfo, RightsChange, ServerInfo, SessionToken, User
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lakebed._sync.access.groups import Groups
     from lakebed._sync.access.keys import Keys
     from lakebed._sync.access.policies import Policies
@@ -148,6 +151,28 @@ class Lake(LakeBase):
         from lakebed._sync.access.policies import Policies
 
         return Policies(self._transport)
+
+    def access_history(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        user: str = "",
+        path: str = "",
+        operation: str = "",
+        refused: bool = False,
+    ) -> pa.Table:
+        """Return the requests about no repository: sign-ins, users, keys, the list of repositories, and refusals.
+
+        The table, the arguments and the errors are those of `Repository.access_history`. `path` is that of the URL,
+        such as `/auth/users/ana`. The caller needs `audit:ReadEvents` on everything.
+        """
+        import pyarrow as arrow
+
+        wanted = metadata.access_history(
+            None, since=since, until=until, user=user, path=path, operation=operation, refused=refused
+        )
+        return arrow.ipc.open_stream(self._transport.call(wanted)).read_all().sort_by("time")
 
     def rights_changes(self, limit: int | None = None) -> Listing[RightsChange]:
         """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
@@ -67,16 +67,10 @@ class Repository(RepositoryBase):
         """
         import pyarrow as arrow
 
-        filters = {
-            "since": None if since is None else since.astimezone(UTC).isoformat(),
-            "until": None if until is None else until.astimezone(UTC).isoformat(),
-            "user": user or None,
-            "path": path or None,
-            "operation": operation or None,
-            "refused": "true" if refused else None,
-        }
-        data = self._transport.call(metadata.access_history(self.id, **filters))
-        return arrow.ipc.open_stream(data).read_all().sort_by("time")
+        wanted = metadata.access_history(
+            self.id, since=since, until=until, user=user, path=path, operation=operation, refused=refused
+        )
+        return arrow.ipc.open_stream(self._transport.call(wanted)).read_all().sort_by("time")
 
     def workspace(
         self,

@@ -1,4 +1,4 @@
-"""`lakebed history`: the reads, writes and refusals of a repository, with their users."""
+"""`lakebed history`: the reads, writes and refusals of a repository or of the server, with their users."""
 
 from __future__ import annotations
 
@@ -64,17 +64,20 @@ def history(
 ) -> None:
     """Show the reads, writes and refusals of a repository, with their users, oldest first. Needs `audit:ReadEvents`.
 
+    Without REPO, show the requests about no repository: sign-ins, users, groups, policies and keys.
+
     \b
     Example: lakebed history sales --path orders/ --user ana --since 7d
+    Example: lakebed history --refused --since 12h
     Example: lakebed history --rights
     """
-    if rights != (target is None):
-        raise click.UsageError("Name a repository, or give --rights.")
+    if rights and target is not None:
+        raise click.UsageError("--rights is about the server: leave REPO out.")
     with app.lake() as lake:
-        if target is None:
+        if rights:
             output.rows(app, lake.rights_changes(), _change_line)
             return
-        table = lake.repository(target.repository).access_history(
+        table = (lake if target is None else lake.repository(target.repository)).access_history(
             since=since, until=until, user=user, path=path, operation=operation, refused=refused
         )
     if limit is not None:

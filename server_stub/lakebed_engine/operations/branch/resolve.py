@@ -23,6 +23,7 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.keys import COMMIT_ROWS, branch_key, commit_key, commits_from, tag_key, workspace_id
 from lakebed_engine.operations.validation import is_commit_id
 from lakebed_engine.vocabulary.errors import InvalidRefError, RefNotFoundError
+from lakebed_engine.vocabulary.observed import ref_resolved
 from lakebed_engine.vocabulary.records import Commit, Tag
 
 _MODIFIER = re.compile(r"([~^@$])([0-9]*)")
@@ -83,13 +84,14 @@ async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
     if expression.staged is not None:
         if found.branch is None:
             raise InvalidRefError(f"ref {text[:80]!r}: '@' and '$' can only follow a branch")
-        return Resolved(found.commit_id, found.branch, expression.staged)
-    if not expression.steps:
-        return found
-    commit_id = found.commit_id
-    for sign, count in expression.steps:
-        commit_id = await _step(ctx, repo, commit_id, sign, count, text)
-    return Resolved(commit_id)
+        found = Resolved(found.commit_id, found.branch, expression.staged)
+    elif expression.steps:
+        commit_id = found.commit_id
+        for sign, count in expression.steps:
+            commit_id = await _step(ctx, repo, commit_id, sign, count, text)
+        found = Resolved(commit_id)
+    ref_resolved(text, found.commit_id)
+    return found
 
 
 async def resolve_commit(ctx: Context, repo: Repo, text: str) -> Commit:

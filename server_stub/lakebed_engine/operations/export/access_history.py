@@ -1,6 +1,7 @@
-"""Stores the files of the access history in the repository's own namespace, and finds them by day.
+"""Stores the files of the access history, and finds them by day.
 
-The caller makes their content. A file never changes: `_lakebed/history/date=2026-01-31/<time>-<id>.parquet`.
+Those of a repository are in its own namespace, those of the whole server in a namespace that the caller names. The
+caller makes their content. A file never changes: `_lakebed/history/date=2026-01-31/<time>-<id>.parquet`.
 """
 
 from __future__ import annotations
@@ -11,34 +12,46 @@ from typing import Final
 from lakebed_format.keys import HISTORY, history_file
 
 from lakebed_engine.operations.context import Context, open_repo
+from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.ports import HistoryFiles
 
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-async def write(ctx: Context, repo_name: str, day: str, second: str, data: bytes) -> str:
-    """Store one file. `day` is `2026-01-31`, `second` is `235959`. Returns its key. Raises RepositoryNotFoundError."""
-    repo = await open_repo(ctx, repo_name)
-    key = history_file(_checked(day), second, ctx.ids.new())
-    await repo.store.put(key, data, if_absent=True)
-    return key
+class _Files:
+    """The files in one namespace. The methods are those of HistoryFiles."""
+
+    def __init__(self, ctx: Context, store: ObjectStore) -> None:
+        self._ctx = ctx
+        self._store = store
+
+    async def write(self, day: str, second: str, data: bytes) -> str:
+        key = history_file(_checked(day), second, self._ctx.ids.new())
+        await self._store.put(key, data, if_absent=True)
+        return key
+
+    async def files(self, first: str, last: str) -> list[str]:
+        end = f"{HISTORY}date={_checked(last)}/~"
+        found = []
+        async for blob in self._store.list(HISTORY, start_after=f"{HISTORY}date={_checked(first)}/"):
+            if blob.key > end:
+                break
+            found.append(blob.key)
+        return found
+
+    async def read(self, key: str) -> bytes:
+        return await self._store.get(key)
 
 
-async def files(ctx: Context, repo_name: str, first: str, last: str) -> list[str]:
-    """The keys of the files from one day to another, both included, in order. Raises RepositoryNotFoundError."""
-    repo = await open_repo(ctx, repo_name)
-    end = f"{HISTORY}date={_checked(last)}/~"
-    found = []
-    async for blob in repo.store.list(HISTORY, start_after=f"{HISTORY}date={_checked(first)}/"):
-        if blob.key > end:
-            break
-        found.append(blob.key)
-    return found
+async def of_repository(ctx: Context, repo_name: str) -> HistoryFiles:
+    """The files of a repository. Raises RepositoryNotFoundError."""
+    return _Files(ctx, (await open_repo(ctx, repo_name)).store)
 
 
-async def read(ctx: Context, repo_name: str, key: str) -> bytes:
-    """The content of a file that `files` returned."""
-    return await (await open_repo(ctx, repo_name)).store.get(key)
+async def of_server(ctx: Context, namespace: str) -> HistoryFiles:
+    """The files in a storage namespace that belongs to no repository. Raises InvalidNamespaceError."""
+    return _Files(ctx, ctx.stores.open(namespace))
 
 
 def _checked(day: str) -> str:

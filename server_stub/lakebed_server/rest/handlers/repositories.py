@@ -8,7 +8,7 @@ from lakebed_engine.vocabulary.records import Page, Repository
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
-from lakebed_server.http.authorization import shares_directory
+from lakebed_server.http.authorization import note_addresses, shares_directory
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
@@ -95,4 +95,7 @@ async def _directory(call: Call, repository: str) -> str:
     """The directory of a repository's data, if the client may know it."""
     if not shares_directory(call, repository):
         return ""
-    return (await call.engine.repositories.data_place(repository)).directory
+    directory = (await call.engine.repositories.data_place(repository)).directory
+    if directory:
+        note_addresses(call, ("",))
+    return directory

@@ -13,7 +13,7 @@ from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType
 
-from lakebed_server.http.authorization import shares_directory
+from lakebed_server.http.authorization import note_addresses, shares_directory
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
@@ -214,4 +214,6 @@ async def _shown(call: Call, repository: str) -> Callable[[Workspace], models.Wo
     """Returns a function that serializes workspaces of a repository for this client."""
     place, installation = await call.engine.repositories.data_place(repository), call.services.installation
     shared = shares_directory(call, repository)
+    if shared and place.directory:
+        note_addresses(call, ("",))
     return partial(serializers.workspace, place=place, presign=installation.presign, shared=shared)

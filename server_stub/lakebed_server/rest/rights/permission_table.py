@@ -279,6 +279,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "getRepository": _repository(Fs.READ_REPOSITORY),
     "deleteRepository": _repository(Fs.DELETE_REPOSITORY),
     "getAccessHistory": _repository(Audit.READ_EVENTS),
+    "getServerAccessHistory": _anywhere(Audit.READ_EVENTS),
     "getRepositoryMetadata": _repository(Fs.READ_REPOSITORY),
     "setRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
     "deleteRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),

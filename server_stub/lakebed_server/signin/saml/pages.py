@@ -14,6 +14,7 @@ from lakebed_server.http.request import Services
 from lakebed_server.signin import form
 from lakebed_server.signin.browser_pages import COOKIE, FAILED, LOGOUT, BrowserPages, page, refused
 from lakebed_server.signin.outbound import OutboundError
+from lakebed_server.signin.recorded import recorded
 from lakebed_server.signin.saml.document import SamlError
 from lakebed_server.signin.saml.sign_in import SamlSignIn
 from lakebed_server.vocabulary import RequestError
@@ -32,6 +33,7 @@ class SamlPages:
     """The pages for browsers, and the metadata for the provider."""
 
     def __init__(self, services: Services, sign_in: SamlSignIn) -> None:
+        self._services = services
         self._sign_in = sign_in
         self._pages = BrowserPages(services, sign_in.browser, FINISH)
 
@@ -40,9 +42,9 @@ class SamlPages:
         return [
             Route(METADATA, self.metadata),
             Route(LOGIN, self.login),
-            Route(ACS, self.accept, methods=["POST"]),
-            Route(FINISH, self.finish),
-            Route(LOGOUT, self.logout),
+            Route(ACS, recorded(self._services, "acceptSignIn", self.accept), methods=["POST"]),
+            Route(FINISH, recorded(self._services, "signIn", self.finish)),
+            Route(LOGOUT, recorded(self._services, "signOut", self.logout)),
         ]
 
     async def metadata(self, _: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The access history of a repository. One function per operation (`handlers`)."""
+"""The access history of a repository and of the server. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from lakebed_wire import operations as ops
 from msgspec import UNSET
 
+from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.access_history.rows import Wanted
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
@@ -21,10 +22,27 @@ ARROW: Final[Header] = (b"content-type", b"application/octet-stream")
 
 async def get_access_history(call: Call, p: ops.GetAccessHistoryParams) -> Reply:
     """getAccessHistory."""
-    history = call.services.history
-    if history is None:
+    history = _recorder(call)
+    return await _rows(history, p.repository, p)
+
+
+async def get_server_access_history(call: Call, p: ops.GetServerAccessHistoryParams) -> Reply:
+    """getServerAccessHistory."""
+    history = _recorder(call)
+    if not history.has_server_rows:
+        raise not_implemented("this server records no rows about itself: set history.server_namespace")
+    return await _rows(history, "", p)
+
+
+def _recorder(call: Call) -> Recorder:
+    if call.services.history is None:
         raise not_implemented("this server records no access history: set history.enabled")
-    await call.engine.repositories.get(p.repository)
+    return call.services.history
+
+
+async def _rows(
+    history: Recorder, repository: str, p: ops.GetAccessHistoryParams | ops.GetServerAccessHistoryParams
+) -> Reply:
     until = time.time() if p.until is UNSET else p.until.timestamp()
     wanted = Wanted(
         since=until - WEEK if p.since is UNSET else p.since.timestamp(),
@@ -34,4 +52,4 @@ async def get_access_history(call: Call, p: ops.GetAccessHistoryParams) -> Reply
         operation=serializers.text(p.operation),
         refused=p.refused is True,
     )
-    return StreamReply(200, streamed(history.read(p.repository, wanted)), UNKNOWN, (ARROW,))
+    return StreamReply(200, streamed(await history.read(repository, wanted)), UNKNOWN, (ARROW,))

@@ -32,6 +32,7 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
     pair = (body.access_key_id, body.secret_access_key)
     if check_password is not None and await authenticator.find(body.access_key_id) is None:
         token = await check_password(*pair, call.client)
+        call.source = token.source
     else:
         token = await authenticator.log_in(*pair, now, call.client)
     call.user = token.user
@@ -45,7 +46,7 @@ async def exchange_sign_in_code(call: Call, p: ops.ExchangeSignInCodeParams, bod
     if exchange is None:
         raise not_implemented("this server has no sign-in provider (auth.oidc or auth.saml): use an access key")
     token = await exchange(body.code, body.verifier, call.client)
-    call.user = token.user
+    call.user, call.source = token.user, token.source
     return json(200, models.AuthenticationToken(token=token.text, token_expiration=token.expires))
 
 
