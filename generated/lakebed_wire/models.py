@@ -440,12 +440,17 @@ class CherryPickCreation(Struct, kw_only=True):
     force: bool | UnsetType = False
 
 
+RequiredCheck: TypeAlias = Annotated[str, Meta(max_length=100, min_length=1)]
+
+
 class BranchProtectionRule(Struct, kw_only=True):
     """
     A rule that protects branches.
     """
 
     pattern: Annotated[str, Meta(max_length=256, min_length=1)]
+    required_approvals: Annotated[int, Meta(ge=0, le=20)] | UnsetType = UNSET
+    required_checks: Annotated[list[RequiredCheck], Meta(max_length=50)] | UnsetType = UNSET
 
 
 BranchProtectionRuleList: TypeAlias = list[BranchProtectionRule]
@@ -556,6 +561,7 @@ class PullRequestCreation(Struct, kw_only=True):
     source_branch: Annotated[str, Meta(max_length=256)]
     destination_branch: Annotated[str, Meta(max_length=256)]
     description: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    draft: bool | UnsetType = False
 
 
 class PullRequestCreationResponse(Struct, kw_only=True):
@@ -572,42 +578,258 @@ class PullRequestStatus(StrEnum):
     merged = "merged"
 
 
-class PullRequestBasic(Struct, kw_only=True):
+class PullRequestAutoMerge(Struct, kw_only=True):
     """
-    Changes of a pull request.
-    """
-
-    title: Annotated[str, Meta(max_length=512, min_length=1)] | UnsetType = UNSET
-    description: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
-    status: PullRequestStatus | UnsetType = UNSET
-
-
-class PullRequest(Struct, kw_only=True):
-    """
-    A pull request, the wish to merge one branch into another.
+    That the server merges a pull request for the user when nothing blocks it. Lakebed only.
     """
 
-    id: str
-    status: str
-    title: str
-    description: str
+    enabled: bool | UnsetType = True
+    strategy: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    user: str | UnsetType = UNSET
+
+
+PullRequestReviewer: TypeAlias = Annotated[str, Meta(description="A user or group.", max_length=256, min_length=1)]
+
+
+PullRequestReviewers: TypeAlias = Annotated[list[PullRequestReviewer], Meta(max_length=50)]
+
+
+class PullRequestVerdict(StrEnum):
+    approve = "approve"
+    request_changes = "request_changes"
+    comment = "comment"
+
+
+class PullRequestReviewCreation(Struct, kw_only=True):
+    """
+    A review.
+    """
+
+    verdict: PullRequestVerdict
+    body: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    source_commit_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
+
+
+class PullRequestReview(Struct, kw_only=True):
+    """
+    A review. `stale`, it is of an older commit of the source.
+    """
+
+    id: Annotated[int, Meta(ge=1, le=1000000)]
+    verdict: str
+    body: str
     author: str
-    source_branch: str
-    destination_branch: str
-    creation_date: datetime
-    author_id: str | UnsetType = UNSET
-    closed_date: datetime | UnsetType = UNSET
-    merged_commit_id: str | UnsetType = UNSET
-    source_commit_id: str | UnsetType = UNSET
+    created_at: datetime
+    source_commit_id: str
+    stale: bool
+    dismissed_by: str | UnsetType = UNSET
 
 
-class PullRequestsList(Struct, kw_only=True):
+class PullRequestReviewList(Struct, kw_only=True):
     """
-    One page of pull requests.
+    The reviews of a pull request.
+    """
+
+    results: list[PullRequestReview]
+
+
+class PullRequestReviewDismissal(Struct, kw_only=True):
+    """
+    Why a review is dismissed.
+    """
+
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+
+
+class PullRequestApprovalCreation(Struct, kw_only=True):
+    """
+    An approval.
+    """
+
+    source_commit_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
+
+
+class PullRequestApproval(Struct, kw_only=True):
+    """
+    An approval that counts.
+    """
+
+    approver: str
+    created_at: datetime
+    source_commit_id: str
+
+
+class PullRequestApprovalList(Struct, kw_only=True):
+    """
+    The approvals that count.
+    """
+
+    results: list[PullRequestApproval]
+
+
+class PullRequestCommentSide(StrEnum):
+    left = "left"
+    right = "right"
+
+
+class PullRequestCommentCreation(Struct, kw_only=True):
+    """
+    A comment. Without `path`, it is about the whole pull request.
+    """
+
+    body: Annotated[str, Meta(max_length=65536, min_length=1)]
+    path: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+    column: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+    row_key: Annotated[str, Meta(max_length=4096)] | UnsetType = UNSET
+    side: PullRequestCommentSide | UnsetType = UNSET
+    reply_to: Annotated[int, Meta(ge=1, le=1000000)] | UnsetType = UNSET
+    commit_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
+
+
+class PullRequestComment(Struct, kw_only=True):
+    """
+    A comment.
+    """
+
+    id: Annotated[int, Meta(ge=1, le=1000000)]
+    body: str
+    author: str
+    created_at: datetime
+    resolved: bool
+    deleted: bool
+    edited_at: datetime | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    column: str | UnsetType = UNSET
+    row_key: str | UnsetType = UNSET
+    side: str | UnsetType = UNSET
+    reply_to: Annotated[int, Meta(ge=1, le=1000000)] | UnsetType = UNSET
+    commit_id: str | UnsetType = UNSET
+    resolved_by: str | UnsetType = UNSET
+
+
+class PullRequestCommentList(Struct, kw_only=True):
+    """
+    The comments on a pull request.
+    """
+
+    results: list[PullRequestComment]
+
+
+class PullRequestCommentUpdate(Struct, kw_only=True):
+    """
+    Changes of a comment. Absent fields stay.
+    """
+
+    body: Annotated[str, Meta(max_length=65536, min_length=1)] | UnsetType = UNSET
+    resolved: bool | UnsetType = UNSET
+
+
+class PullRequestEvent(Struct, kw_only=True):
+    """
+    An entry of a timeline.
+    """
+
+    id: Annotated[int, Meta(ge=0, le=1000000)]
+    type: str
+    date: datetime
+    actor: str
+    text: str | UnsetType = UNSET
+    commit_id: str | UnsetType = UNSET
+    review: PullRequestReview | UnsetType = UNSET
+    comment: PullRequestComment | UnsetType = UNSET
+
+
+class PullRequestEventList(Struct, kw_only=True):
+    """
+    One page of a timeline.
     """
 
     pagination: Pagination
-    results: list[PullRequest]
+    results: list[PullRequestEvent]
+
+
+class PullRequestApprovalCount(Struct, kw_only=True):
+    """
+    Approvals that count, and how many the rules of the destination require.
+    """
+
+    have: Annotated[int, Meta(ge=0, le=1000000)]
+    need: Annotated[int, Meta(ge=0, le=20)]
+
+
+class PullRequestCheck(Struct, kw_only=True):
+    """
+    A check of the head of the source.
+    """
+
+    name: str
+    required: bool
+    state: str
+    description: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+
+
+class PullRequestState(Struct, kw_only=True):
+    """
+    Whether a pull request can be merged, and what blocks it.
+    """
+
+    mergeable: str
+    approvals: PullRequestApprovalCount
+    changes_requested_by: list[str]
+    checks: list[PullRequestCheck]
+    conflicts_url: str | UnsetType = UNSET
+    source_commit_id: str | UnsetType = UNSET
+    destination_commit_id: str | UnsetType = UNSET
+    base_commit_id: str | UnsetType = UNSET
+
+
+class PullRequestConflicts(Struct, kw_only=True):
+    """
+    One page of conflicting paths.
+    """
+
+    conflicts: list[Conflict]
+    has_more: bool
+
+
+class CommitCheckState(StrEnum):
+    pending = "pending"
+    success = "success"
+    failure = "failure"
+
+
+class CommitCheckCreation(Struct, kw_only=True):
+    """
+    The state of a check.
+    """
+
+    name: Annotated[str, Meta(max_length=100, min_length=1)]
+    state: CommitCheckState
+    description: Annotated[str, Meta(max_length=4096)] | UnsetType = UNSET
+    url: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
+
+
+class CommitCheck(Struct, kw_only=True):
+    """
+    A check of a commit.
+    """
+
+    name: str
+    state: str
+    description: str
+    user: str
+    updated_at: datetime
+    url: str | UnsetType = UNSET
+
+
+class CommitCheckList(Struct, kw_only=True):
+    """
+    The checks of a commit.
+    """
+
+    results: list[CommitCheck]
 
 
 ObjectUserMetadata: TypeAlias = dict[str, str]
@@ -1484,6 +1706,50 @@ class MergeRule(Struct, kw_only=True):
     side: MergeSide
 
 
+class PullRequestBasic(Struct, kw_only=True):
+    """
+    Changes of a pull request.
+    """
+
+    title: Annotated[str, Meta(max_length=512, min_length=1)] | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
+    status: PullRequestStatus | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+    reviewers: PullRequestReviewers | UnsetType = UNSET
+    auto_merge: PullRequestAutoMerge | UnsetType = UNSET
+
+
+class PullRequest(Struct, kw_only=True):
+    """
+    A pull request, the wish to merge one branch into another.
+    """
+
+    id: str
+    status: str
+    title: str
+    description: str
+    author: str
+    source_branch: str
+    destination_branch: str
+    creation_date: datetime
+    author_id: str | UnsetType = UNSET
+    closed_date: datetime | UnsetType = UNSET
+    merged_commit_id: str | UnsetType = UNSET
+    source_commit_id: str | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+    reviewers: list[str] | UnsetType = UNSET
+    auto_merge: PullRequestAutoMerge | UnsetType = UNSET
+
+
+class PullRequestsList(Struct, kw_only=True):
+    """
+    One page of pull requests.
+    """
+
+    pagination: Pagination
+    results: list[PullRequest]
+
+
 class PullRequestMerge(Struct, kw_only=True):
     """
     How to merge a pull request. Lakebed only.
@@ -1496,6 +1762,25 @@ class PullRequestMerge(Struct, kw_only=True):
     squash_merge: bool | UnsetType = False
     force: bool | UnsetType = False
     resolve: Annotated[list[MergeRule], Meta(max_length=100)] | UnsetType = UNSET
+
+
+class OwnPullRequest(Struct, kw_only=True):
+    """
+    An open pull request that concerns the calling user.
+    """
+
+    repository: str
+    pull_request: PullRequest
+    reasons: list[str]
+
+
+class OwnPullRequestList(Struct, kw_only=True):
+    """
+    One page of pull requests.
+    """
+
+    pagination: Pagination
+    results: list[OwnPullRequest]
 
 
 class DiffObjectStat(Struct, kw_only=True):

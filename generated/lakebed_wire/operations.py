@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "5ef0e9c8be08133ede87b34a00f9bad4994ed11772677dadb6577db715b43fd8"
+SPEC_DIGEST: Final = "ab2c933a75acd7480424cdcf535ee88e36d29d884b8bff298a3697774adb1ebd"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -91,6 +91,8 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "rule_not_found": 404,
     "task_not_found": 404,
     "pull_not_found": 404,
+    "review_not_found": 404,
+    "comment_not_found": 404,
     "upload_not_found": 404,
     "credentials_not_found": 404,
     "user_not_found": 404,
@@ -107,6 +109,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "merge_conflict": 409,
     "concurrent_commit": 409,
     "source_moved": 409,
+    "not_mergeable": 409,
     "dirty_overlap": 409,
     "workspace_closed": 409,
     "parent_required": 409,
@@ -704,6 +707,13 @@ class MergeIntoBranchParams(Struct, kw_only=True):
     idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
 
 
+class ListOwnPullRequestsParams(Struct, kw_only=True):
+    """Parameters of listOwnPullRequests."""
+
+    after: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
 class ListPullRequestsParams(Struct, kw_only=True):
     """Parameters of listPullRequests."""
 
@@ -739,6 +749,126 @@ class MergePullRequestParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class GetPullRequestStateParams(Struct, kw_only=True):
+    """Parameters of getPullRequestState."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class ListPullRequestConflictsParams(Struct, kw_only=True):
+    """Parameters of listPullRequestConflicts."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class ListPullRequestEventsParams(Struct, kw_only=True):
+    """Parameters of listPullRequestEvents."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+    after: Annotated[int, Meta(ge=0, le=1000000)] | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class SetPullRequestReviewersParams(Struct, kw_only=True):
+    """Parameters of setPullRequestReviewers."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class ListPullRequestReviewsParams(Struct, kw_only=True):
+    """Parameters of listPullRequestReviews."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class CreatePullRequestReviewParams(Struct, kw_only=True):
+    """Parameters of createPullRequestReview."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class DismissPullRequestReviewParams(Struct, kw_only=True):
+    """Parameters of dismissPullRequestReview."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+    review: Annotated[int, Meta(ge=1, le=1000000)]
+
+
+class ListPullRequestApprovalsParams(Struct, kw_only=True):
+    """Parameters of listPullRequestApprovals."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class ApprovePullRequestParams(Struct, kw_only=True):
+    """Parameters of approvePullRequest."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class WithdrawPullRequestApprovalParams(Struct, kw_only=True):
+    """Parameters of withdrawPullRequestApproval."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class ListPullRequestCommentsParams(Struct, kw_only=True):
+    """Parameters of listPullRequestComments."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+    path: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+
+
+class CreatePullRequestCommentParams(Struct, kw_only=True):
+    """Parameters of createPullRequestComment."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+
+
+class DeletePullRequestCommentParams(Struct, kw_only=True):
+    """Parameters of deletePullRequestComment."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+    comment: Annotated[int, Meta(ge=1, le=1000000)]
+
+
+class UpdatePullRequestCommentParams(Struct, kw_only=True):
+    """Parameters of updatePullRequestComment."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    pull_request: Annotated[str, Meta(pattern="^[0-9a-v]{20}$")]
+    comment: Annotated[int, Meta(ge=1, le=1000000)]
+
+
+class ListCommitChecksParams(Struct, kw_only=True):
+    """Parameters of listCommitChecks."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    commit_id: Annotated[str, Meta(min_length=1)] = field(name="commitId")
+
+
+class ReportCommitCheckParams(Struct, kw_only=True):
+    """Parameters of reportCommitCheck."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    commit_id: Annotated[str, Meta(min_length=1)] = field(name="commitId")
 
 
 class DiffBranchParams(Struct, kw_only=True):
@@ -2727,6 +2857,24 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         summary="Merge a reference into a branch.",
     ),
     Operation(
+        operation_id="listOwnPullRequests",
+        method="GET",
+        path="/pulls",
+        params=ListOwnPullRequestsParams,
+        parameters=(
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List the open pull requests that concern the calling user.",
+    ),
+    Operation(
         operation_id="listPullRequests",
         method="GET",
         path="/repositories/{repository}/pulls",
@@ -2815,6 +2963,302 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="pulls",
         summary="Merge a pull request.",
+    ),
+    Operation(
+        operation_id="getPullRequestState",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}/state",
+        params=GetPullRequestStateParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="Report whether a pull request can be merged.",
+    ),
+    Operation(
+        operation_id="listPullRequestConflicts",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}/conflicts",
+        params=ListPullRequestConflictsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List the paths that source and destination changed differently.",
+    ),
+    Operation(
+        operation_id="listPullRequestEvents",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}/events",
+        params=ListPullRequestEventsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List the timeline of a pull request, oldest first.",
+    ),
+    Operation(
+        operation_id="setPullRequestReviewers",
+        method="PUT",
+        path="/repositories/{repository}/pulls/{pull_request}/reviewers",
+        params=SetPullRequestReviewersParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=models.PullRequestReviewers,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="pulls",
+        summary="Replace the users and groups that should review a pull request.",
+    ),
+    Operation(
+        operation_id="listPullRequestReviews",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}/reviews",
+        params=ListPullRequestReviewsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List the reviews of a pull request, oldest first.",
+    ),
+    Operation(
+        operation_id="createPullRequestReview",
+        method="POST",
+        path="/repositories/{repository}/pulls/{pull_request}/reviews",
+        params=CreatePullRequestReviewParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=models.PullRequestReviewCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="pulls",
+        summary="Review a pull request.",
+    ),
+    Operation(
+        operation_id="dismissPullRequestReview",
+        method="POST",
+        path="/repositories/{repository}/pulls/{pull_request}/reviews/{review}/dismiss",
+        params=DismissPullRequestReviewParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+            Parameter("review", "path", False, False, False),
+        ),
+        body=models.PullRequestReviewDismissal,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="pulls",
+        summary="Let a review not count.",
+    ),
+    Operation(
+        operation_id="listPullRequestApprovals",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}/approvals",
+        params=ListPullRequestApprovalsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List the approvals that count.",
+    ),
+    Operation(
+        operation_id="approvePullRequest",
+        method="POST",
+        path="/repositories/{repository}/pulls/{pull_request}/approvals",
+        params=ApprovePullRequestParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=models.PullRequestApprovalCreation,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="pulls",
+        summary="Approve a pull request.",
+    ),
+    Operation(
+        operation_id="withdrawPullRequestApproval",
+        method="DELETE",
+        path="/repositories/{repository}/pulls/{pull_request}/approvals",
+        params=WithdrawPullRequestApprovalParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="pulls",
+        summary="Withdraw the own approval.",
+    ),
+    Operation(
+        operation_id="listPullRequestComments",
+        method="GET",
+        path="/repositories/{repository}/pulls/{pull_request}/comments",
+        params=ListPullRequestCommentsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="List the comments on a pull request, oldest first.",
+    ),
+    Operation(
+        operation_id="createPullRequestComment",
+        method="POST",
+        path="/repositories/{repository}/pulls/{pull_request}/comments",
+        params=CreatePullRequestCommentParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+        ),
+        body=models.PullRequestCommentCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="pulls",
+        summary="Comment on a pull request, a path, or a column or row of a table.",
+    ),
+    Operation(
+        operation_id="deletePullRequestComment",
+        method="DELETE",
+        path="/repositories/{repository}/pulls/{pull_request}/comments/{comment}",
+        params=DeletePullRequestCommentParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+            Parameter("comment", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="pulls",
+        summary="Delete an own comment.",
+    ),
+    Operation(
+        operation_id="updatePullRequestComment",
+        method="PATCH",
+        path="/repositories/{repository}/pulls/{pull_request}/comments/{comment}",
+        params=UpdatePullRequestCommentParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("pull_request", "path", False, False, False),
+            Parameter("comment", "path", False, False, False),
+        ),
+        body=models.PullRequestCommentUpdate,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="pulls",
+        summary="Change the text of an own comment, or mark a comment as resolved.",
+    ),
+    Operation(
+        operation_id="listCommitChecks",
+        method="GET",
+        path="/repositories/{repository}/commits/{commitId}/checks",
+        params=ListCommitChecksParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("commitId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="commits",
+        summary="List the checks of a commit, in the order of their names.",
+    ),
+    Operation(
+        operation_id="reportCommitCheck",
+        method="POST",
+        path="/repositories/{repository}/commits/{commitId}/checks",
+        params=ReportCommitCheckParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("commitId", "path", False, False, False),
+        ),
+        body=models.CommitCheckCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="commits",
+        summary="Report the state of a check of a commit.",
     ),
     Operation(
         operation_id="diffBranch",

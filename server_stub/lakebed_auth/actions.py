@@ -78,6 +78,7 @@ class Ci:
 
     READ_ACTION: Final = "ci:ReadAction"
     RUN_ACTION: Final = "ci:RunAction"  # Lakebed: start a run by hand
+    WRITE_CHECK: Final = "ci:WriteCheck"  # Lakebed: report the state of a check of a commit
 
 
 class Retention:

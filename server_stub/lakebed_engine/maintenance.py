@@ -13,6 +13,7 @@ from lakebed_engine.operations.gc.deferred_deletes import Cleaner
 from lakebed_engine.operations.history import log
 from lakebed_engine.operations.layers import compaction
 from lakebed_engine.operations.multipart import abort
+from lakebed_engine.operations.pulls import auto_merge
 from lakebed_engine.operations.recovery import rebuild as recovery_rebuild
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.tasks.runner import TaskRunner
@@ -68,6 +69,16 @@ class Maintenance(Service):
         Returns how many events it moved.
         """
         return await self._drainer.run(everything=everything)
+
+    async def merge_ready(self, may: auto_merge.May) -> int:
+        """Merge the pull requests that were waiting for reviews or checks and have them now. Returns how many.
+
+        `may`: whether the user who asked for it may still merge.
+        """
+        merged = await auto_merge.merge_ready(self._ctx, may)
+        for repo in merged:
+            await self._ref_changes.report(repo)
+        return len(merged)
 
     async def snapshot_refs(self) -> SnapshotPass:
         """Write a ref snapshot for each repository whose refs differ from its newest snapshot."""

@@ -37,8 +37,14 @@ from lakebed_engine.operations.multipart import listing, upload
 from lakebed_engine.operations.objects import copy as object_copy
 from lakebed_engine.operations.objects import read, read_many, stage
 from lakebed_engine.operations.objects import search as object_search
+from lakebed_engine.operations.pulls import checks as pull_checks
+from lakebed_engine.operations.pulls import comments as pull_comments
 from lakebed_engine.operations.pulls import lifecycle as pull_lifecycle
 from lakebed_engine.operations.pulls import merge as pull_merge
+from lakebed_engine.operations.pulls import personal as pull_personal
+from lakebed_engine.operations.pulls import reviews as pull_reviews
+from lakebed_engine.operations.pulls import state as pull_state
+from lakebed_engine.operations.pulls import timeline as pull_timeline
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.repository import create as repository_create
@@ -171,6 +177,21 @@ class Pulls(Service):
     list = bound(pull_lifecycle.list_pulls)
     update = changes_refs(bound(pull_lifecycle.update_pull))
     merge = changes_refs(bound(pull_merge.merge_pull))
+    state = bound(pull_state.pull_state)
+    conflicts = bound(pull_state.pull_conflicts)
+    events = bound(pull_timeline.list_events)
+    add_review = changes_refs(bound(pull_reviews.add_review))
+    reviews = bound(pull_reviews.list_reviews)
+    approvals = bound(pull_reviews.list_approvals)
+    dismiss_review = changes_refs(bound(pull_reviews.dismiss_review))
+    withdraw_approval = changes_refs(bound(pull_reviews.withdraw_approval))
+    add_comment = changes_refs(bound(pull_comments.add_comment))
+    comments = bound(pull_comments.list_comments)
+    edit_comment = changes_refs(bound(pull_comments.edit_comment))
+    delete_comment = changes_refs(bound(pull_comments.delete_comment))
+    report_check = bound(pull_checks.report_check)
+    checks = bound(pull_checks.list_checks)
+    own = bound(pull_personal.list_own)
 
 
 class Objects(Service):

@@ -27,6 +27,10 @@ DELETE = ("fs:DeleteObject@object/a",)
 ON_REPOSITORY = "@@repository/lake"
 _COMMIT = ("fs:CreateCommit@branch/main",)
 _REVERT = ("fs:RevertBranch@branch/main",)
+_READ_PULL = ("pr:ReadPullRequest" + ON_REPOSITORY,)
+_WRITE_PULL = ("pr:WritePullRequest" + ON_REPOSITORY,)
+_APPROVE = ("pr:ApprovePullRequest" + ON_REPOSITORY,)
+_COMMENT = ("pr:CommentPullRequest" + ON_REPOSITORY,)
 _RULES = ("branches:SetBranchProtectionRules" + ON_REPOSITORY,)
 _READ_RULES = ("branches:GetBranchProtectionRules" + ON_REPOSITORY,)
 _DUMP = tuple(f"fs:{one}{ON_REPOSITORY}" for one in ("ListTags", "ListBranches", "ListCommits"))
@@ -140,6 +144,22 @@ SAMPLES: Final[dict[str, Sample]] = {
         body={"title": "t", "source_branch": "dev", "destination_branch": "main"},
     ),
     "getPullRequest": Sample(("pr:ReadPullRequest" + ON_REPOSITORY,)),
+    "getPullRequestState": Sample(_READ_PULL),
+    "listPullRequestConflicts": Sample(_READ_PULL),
+    "listPullRequestEvents": Sample(_READ_PULL),
+    "listPullRequestReviews": Sample(_READ_PULL),
+    "listPullRequestApprovals": Sample(_READ_PULL),
+    "listPullRequestComments": Sample(_READ_PULL),
+    "setPullRequestReviewers": Sample(_WRITE_PULL, body=["ana"]),
+    "createPullRequestReview": Sample(_APPROVE, body={"verdict": "approve"}),
+    "dismissPullRequestReview": Sample(_APPROVE, body={}),
+    "approvePullRequest": Sample(_APPROVE, body={}),
+    "withdrawPullRequestApproval": Sample(_APPROVE),
+    "createPullRequestComment": Sample(_COMMENT, body={"body": "c"}),
+    "updatePullRequestComment": Sample(_COMMENT, body={"body": "c"}),
+    "deletePullRequestComment": Sample(_COMMENT),
+    "listCommitChecks": Sample(("fs:ReadCommit" + ON_REPOSITORY,)),
+    "reportCommitCheck": Sample(("ci:WriteCheck" + ON_REPOSITORY,), body={"name": "n", "state": "success"}),
     "updatePullRequest": Sample(("pr:WritePullRequest" + ON_REPOSITORY,), body={"title": "t"}),
     "mergePullRequest": Sample(("pr:WritePullRequest" + ON_REPOSITORY, *_MERGE), body={}),
     "findMergeBase": Sample(("fs:ListCommits" + ON_REPOSITORY,)),
@@ -233,6 +253,7 @@ BY_HANDLER: Final = {
     "listUserSessions",
     "endUserSession",
     "listRepositories",
+    "listOwnPullRequests",
     "getObjects",
     "uploadObjects",
     "deleteObjects",

@@ -37,6 +37,8 @@ NAMES = {
     "partNumber": "1",
     "taskId": "t",
     "workspace": WORKSPACE,
+    "review": "1",
+    "comment": "1",
 }
 SECURED = {operation.operation_id: operation for operation in OPERATIONS if operation.security}
 WITH_NEEDS = sorted(name for name, sample in SAMPLES.items() if sample.needs)

@@ -13,6 +13,7 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.events import Actor, Event, act_as
+from lakebed_engine.vocabulary.records import Rule
 from lakebed_engine.vocabulary.requests import AdvanceRequest, CommitRequest, PickRequest, WorkspaceRequest
 
 from tests.engine.support import REPO, LossyKV, commit, make_engine, merge, put, put_commit
@@ -43,7 +44,7 @@ async def test_every_change_has_its_event() -> None:
     three = await engine.workspaces.commit(REPO, space.uid, AdvanceRequest(committer="ann"))
     await engine.tags.create(REPO, "v1", "dev")
     await engine.tags.delete(REPO, "v1")
-    await engine.protection.add(REPO, "rel/*")
+    await engine.protection.add(REPO, Rule("rel/*"))
     await engine.repositories.set_metadata(REPO, {"owner": "ann"})
     await engine.branches.delete(REPO, "dev")
 

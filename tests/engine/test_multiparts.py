@@ -20,7 +20,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
-from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.records import Entry, Rule
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
 from lakebed_engine.vocabulary.requests import WorkspaceRequest
 from lakebed_format.keys import PARTS
@@ -541,7 +541,7 @@ async def test_no_upload_begins_where_nothing_may_be_written() -> None:
     target, parts = await two(engine)
     await fails(begin(engine, branch="nope"), errors.BranchNotFoundError)
     await fails(begin(engine, path=""), errors.InvalidPathError)
-    await engine.protection.replace(REPO, ["main"])
+    await engine.protection.replace(REPO, [Rule("main")])
     await fails(begin(engine), errors.ProtectedBranchError)
     await fails(send(engine, target, 2, b"x"), errors.ProtectedBranchError)
     await fails(complete(engine, target, parts), errors.ProtectedBranchError)

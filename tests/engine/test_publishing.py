@@ -17,7 +17,7 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, Entry
+from lakebed_engine.vocabulary.records import Commit, Entry, Rule
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_engine.vocabulary.requests import Deletion, LogRequest, Published, PublishRequest, UploadRequest
 
@@ -530,7 +530,7 @@ def test_refused_publish_leaves_no_data(name: str) -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)
         await engine.branches.create(REPO, "released", "main")
-        await engine.protection.replace(REPO, ["rel*"])
+        await engine.protection.replace(REPO, [Rule("rel*")])
         await engine.repositories.create("frozen", "mem://frozen", read_only=True)
         ask, kind = REFUSED[name]
         await fails(ask(engine), kind)

@@ -15,6 +15,7 @@ from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import Rule
 from lakebed_engine.vocabulary.reports import FsckOptions, RebuildReport
 from lakebed_engine.vocabulary.requests import LogRequest
 from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER
@@ -346,7 +347,7 @@ async def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
         lambda: engine.tags.delete(REPO, "t"),
         lambda: engine.branches.delete(REPO, "dev"),
         lambda: engine.repositories.set_metadata(REPO, {"k": "v"}),
-        lambda: engine.protection.replace(REPO, ["release-*", "m?in"]),
+        lambda: engine.protection.replace(REPO, [Rule("release-*"), Rule("m?in")]),
     ):
         await change()
         assert await written() == 1
@@ -366,13 +367,13 @@ async def test_always_means_before_the_answer() -> None:
     await engine.branches.create(REPO, "x", "main")
     await engine.branches.delete(REPO, "x")
     await engine.tags.delete(REPO, "v2.0")
-    await engine.protection.replace(REPO, ["main", "x*"])
-    await engine.protection.add(REPO, "late")
+    await engine.protection.replace(REPO, [Rule("main"), Rule("x*")])
+    await engine.protection.add(REPO, Rule("late"))
     await engine.protection.delete(REPO, "x*")
     again, report = await rebuilt(stores)
     assert report.ok
     assert await picture(again) == await picture(engine)
-    assert await again.protection.rules(REPO) == ("main", "late")
+    assert await again.protection.rules(REPO) == (Rule("main"), Rule("late"))
     await fails(put(again, "a", "1"), errors.ProtectedBranchError)
     assert (await engine.maintenance.snapshot_refs()).written == 0
 

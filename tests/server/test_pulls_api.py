@@ -45,6 +45,8 @@ def test_a_pull_request_from_its_opening_to_its_merge(lake: Lake) -> None:
         "author_id": "admin",
         "source_branch": "dev",
         "destination_branch": "main",
+        "draft": False,
+        "reviewers": [],
     }
     lake("PATCH", f"{PULLS}/{made}", {"title": "Better", "description": ""}, 204)
     found = lake("GET", f"{PULLS}/{made}")

@@ -140,7 +140,8 @@ def test_a_row_says_what_the_document_says() -> None:
     }
     assert {name for name, row in TABLE.items() if row.media_types and not row.body_required} == {
         *("login", "mergeIntoBranch", "uploadObject", "revertWorkspace", "popWorkspace", "stashBranch"),
-        *("createCredentials", "createTemporaryKey", "mergePullRequest"),
+        *("createCredentials", "createTemporaryKey", "mergePullRequest", "approvePullRequest"),
+        "dismissPullRequestReview",
         "mergeIntoBranchAsync",
     }
     assert operations.API_PREFIX == "/api/v1"

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .column_statistics import ColumnStatistics
     from .comm_prefs_input import CommPrefsInput
     from .commit import Commit
+    from .commit_check import CommitCheck
+    from .commit_check_creation import CommitCheckCreation
+    from .commit_check_list import CommitCheckList
+    from .commit_check_state import CommitCheckState
     from .commit_creation import CommitCreation
     from .commit_creation_metadata import CommitCreationMetadata
     from .commit_list import CommitList
@@ -83,6 +87,8 @@ if TYPE_CHECKING:
     from .object_user_metadata import ObjectUserMetadata
     from .objects_end import ObjectsEnd
     from .objects_read import ObjectsRead
+    from .own_pull_request import OwnPullRequest
+    from .own_pull_request_list import OwnPullRequestList
     from .pagination import Pagination
     from .part_upload import PartUpload
     from .part_upload_completion import PartUploadCompletion
@@ -99,12 +105,32 @@ if TYPE_CHECKING:
     from .publish_creation import PublishCreation
     from .publish_creation_metadata import PublishCreationMetadata
     from .pull_request import PullRequest
+    from .pull_request_approval import PullRequestApproval
+    from .pull_request_approval_count import PullRequestApprovalCount
+    from .pull_request_approval_creation import PullRequestApprovalCreation
+    from .pull_request_approval_list import PullRequestApprovalList
+    from .pull_request_auto_merge import PullRequestAutoMerge
     from .pull_request_basic import PullRequestBasic
+    from .pull_request_check import PullRequestCheck
+    from .pull_request_comment import PullRequestComment
+    from .pull_request_comment_creation import PullRequestCommentCreation
+    from .pull_request_comment_list import PullRequestCommentList
+    from .pull_request_comment_side import PullRequestCommentSide
+    from .pull_request_comment_update import PullRequestCommentUpdate
+    from .pull_request_conflicts import PullRequestConflicts
     from .pull_request_creation import PullRequestCreation
     from .pull_request_creation_response import PullRequestCreationResponse
+    from .pull_request_event import PullRequestEvent
+    from .pull_request_event_list import PullRequestEventList
     from .pull_request_merge import PullRequestMerge
     from .pull_request_merge_metadata import PullRequestMergeMetadata
+    from .pull_request_review import PullRequestReview
+    from .pull_request_review_creation import PullRequestReviewCreation
+    from .pull_request_review_dismissal import PullRequestReviewDismissal
+    from .pull_request_review_list import PullRequestReviewList
+    from .pull_request_state import PullRequestState
     from .pull_request_status import PullRequestStatus
+    from .pull_request_verdict import PullRequestVerdict
     from .pull_requests_list import PullRequestsList
     from .read_table_format import ReadTableFormat
     from .ref import Ref
@@ -194,6 +220,10 @@ _MODULES = {
     "ColumnStatistics": "column_statistics",
     "CommPrefsInput": "comm_prefs_input",
     "Commit": "commit",
+    "CommitCheck": "commit_check",
+    "CommitCheckCreation": "commit_check_creation",
+    "CommitCheckList": "commit_check_list",
+    "CommitCheckState": "commit_check_state",
     "CommitCreation": "commit_creation",
     "CommitCreationMetadata": "commit_creation_metadata",
     "CommitList": "commit_list",
@@ -260,6 +290,8 @@ _MODULES = {
     "ObjectUserMetadata": "object_user_metadata",
     "ObjectsEnd": "objects_end",
     "ObjectsRead": "objects_read",
+    "OwnPullRequest": "own_pull_request",
+    "OwnPullRequestList": "own_pull_request_list",
     "Pagination": "pagination",
     "PartUpload": "part_upload",
     "PartUploadCompletion": "part_upload_completion",
@@ -276,12 +308,32 @@ _MODULES = {
     "PublishCreation": "publish_creation",
     "PublishCreationMetadata": "publish_creation_metadata",
     "PullRequest": "pull_request",
+    "PullRequestApproval": "pull_request_approval",
+    "PullRequestApprovalCount": "pull_request_approval_count",
+    "PullRequestApprovalCreation": "pull_request_approval_creation",
+    "PullRequestApprovalList": "pull_request_approval_list",
+    "PullRequestAutoMerge": "pull_request_auto_merge",
     "PullRequestBasic": "pull_request_basic",
+    "PullRequestCheck": "pull_request_check",
+    "PullRequestComment": "pull_request_comment",
+    "PullRequestCommentCreation": "pull_request_comment_creation",
+    "PullRequestCommentList": "pull_request_comment_list",
+    "PullRequestCommentSide": "pull_request_comment_side",
+    "PullRequestCommentUpdate": "pull_request_comment_update",
+    "PullRequestConflicts": "pull_request_conflicts",
     "PullRequestCreation": "pull_request_creation",
     "PullRequestCreationResponse": "pull_request_creation_response",
+    "PullRequestEvent": "pull_request_event",
+    "PullRequestEventList": "pull_request_event_list",
     "PullRequestMerge": "pull_request_merge",
     "PullRequestMergeMetadata": "pull_request_merge_metadata",
+    "PullRequestReview": "pull_request_review",
+    "PullRequestReviewCreation": "pull_request_review_creation",
+    "PullRequestReviewDismissal": "pull_request_review_dismissal",
+    "PullRequestReviewList": "pull_request_review_list",
+    "PullRequestState": "pull_request_state",
     "PullRequestStatus": "pull_request_status",
+    "PullRequestVerdict": "pull_request_verdict",
     "PullRequestsList": "pull_requests_list",
     "ReadTableFormat": "read_table_format",
     "Ref": "ref",
@@ -384,6 +436,10 @@ __all__ = (
     "ColumnStatistics",
     "CommPrefsInput",
     "Commit",
+    "CommitCheck",
+    "CommitCheckCreation",
+    "CommitCheckList",
+    "CommitCheckState",
     "CommitCreation",
     "CommitCreationMetadata",
     "CommitList",
@@ -450,6 +506,8 @@ __all__ = (
     "ObjectUserMetadata",
     "ObjectsEnd",
     "ObjectsRead",
+    "OwnPullRequest",
+    "OwnPullRequestList",
     "Pagination",
     "PartUpload",
     "PartUploadCompletion",
@@ -466,12 +524,32 @@ __all__ = (
     "PublishCreation",
     "PublishCreationMetadata",
     "PullRequest",
+    "PullRequestApproval",
+    "PullRequestApprovalCount",
+    "PullRequestApprovalCreation",
+    "PullRequestApprovalList",
+    "PullRequestAutoMerge",
     "PullRequestBasic",
+    "PullRequestCheck",
+    "PullRequestComment",
+    "PullRequestCommentCreation",
+    "PullRequestCommentList",
+    "PullRequestCommentSide",
+    "PullRequestCommentUpdate",
+    "PullRequestConflicts",
     "PullRequestCreation",
     "PullRequestCreationResponse",
+    "PullRequestEvent",
+    "PullRequestEventList",
     "PullRequestMerge",
     "PullRequestMergeMetadata",
+    "PullRequestReview",
+    "PullRequestReviewCreation",
+    "PullRequestReviewDismissal",
+    "PullRequestReviewList",
+    "PullRequestState",
     "PullRequestStatus",
+    "PullRequestVerdict",
     "PullRequestsList",
     "ReadTableFormat",
     "Ref",

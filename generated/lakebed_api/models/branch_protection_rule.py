@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="BranchProtectionRule")
 
@@ -16,13 +18,25 @@ class BranchProtectionRule:
 
     Attributes:
         pattern (str): The names of the branches: `*` is any text, `?` any character, `[ab]` and `[!ab]` one of a set.
+        required_approvals (int | Unset): How many approvals a pull request into such a branch needs. Nothing but a pull
+            request can then change the branch. 0 when absent. Lakebed only.
+        required_checks (list[str] | Unset): The checks that must have succeeded for the source of a pull request.
+            Nothing but a pull request can then change the branch. Lakebed only.
     """
 
     pattern: str
+    required_approvals: int | Unset = UNSET
+    required_checks: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         pattern = self.pattern
+
+        required_approvals = self.required_approvals
+
+        required_checks: list[str] | Unset = UNSET
+        if not isinstance(self.required_checks, Unset):
+            required_checks = self.required_checks
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -31,6 +45,10 @@ class BranchProtectionRule:
                 "pattern": pattern,
             }
         )
+        if required_approvals is not UNSET:
+            field_dict["required_approvals"] = required_approvals
+        if required_checks is not UNSET:
+            field_dict["required_checks"] = required_checks
 
         return field_dict
 
@@ -39,8 +57,14 @@ class BranchProtectionRule:
         d = dict(src_dict)
         pattern = d.pop("pattern")
 
+        required_approvals = d.pop("required_approvals", UNSET)
+
+        required_checks = cast(list[str], d.pop("required_checks", UNSET))
+
         branch_protection_rule = cls(
             pattern=pattern,
+            required_approvals=required_approvals,
+            required_checks=required_checks,
         )
 
         branch_protection_rule.additional_properties = d

@@ -3,12 +3,16 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.pull_request_auto_merge import PullRequestAutoMerge
+
 
 T = TypeVar("T", bound="PullRequest")
 
@@ -30,6 +34,10 @@ class PullRequest:
         closed_date (datetime.datetime | Unset): When it was closed or merged.
         merged_commit_id (str | Unset): The merge commit.
         source_commit_id (str | Unset): The head of the source when the pull request ended. Lakebed only.
+        draft (bool | Unset): Whether it is not ready to be merged. Lakebed only.
+        reviewers (list[str] | Unset): Users, and `@` with groups, that should review it. Lakebed only.
+        auto_merge (PullRequestAutoMerge | Unset): That the server merges a pull request for the user when nothing
+            blocks it. Lakebed only.
     """
 
     id: str
@@ -44,6 +52,9 @@ class PullRequest:
     closed_date: datetime.datetime | Unset = UNSET
     merged_commit_id: str | Unset = UNSET
     source_commit_id: str | Unset = UNSET
+    draft: bool | Unset = UNSET
+    reviewers: list[str] | Unset = UNSET
+    auto_merge: PullRequestAutoMerge | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,6 +84,16 @@ class PullRequest:
 
         source_commit_id = self.source_commit_id
 
+        draft = self.draft
+
+        reviewers: list[str] | Unset = UNSET
+        if not isinstance(self.reviewers, Unset):
+            reviewers = self.reviewers
+
+        auto_merge: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.auto_merge, Unset):
+            auto_merge = self.auto_merge.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -95,11 +116,19 @@ class PullRequest:
             field_dict["merged_commit_id"] = merged_commit_id
         if source_commit_id is not UNSET:
             field_dict["source_commit_id"] = source_commit_id
+        if draft is not UNSET:
+            field_dict["draft"] = draft
+        if reviewers is not UNSET:
+            field_dict["reviewers"] = reviewers
+        if auto_merge is not UNSET:
+            field_dict["auto_merge"] = auto_merge
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.pull_request_auto_merge import PullRequestAutoMerge
+
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -130,6 +159,17 @@ class PullRequest:
 
         source_commit_id = d.pop("source_commit_id", UNSET)
 
+        draft = d.pop("draft", UNSET)
+
+        reviewers = cast(list[str], d.pop("reviewers", UNSET))
+
+        _auto_merge = d.pop("auto_merge", UNSET)
+        auto_merge: PullRequestAutoMerge | Unset
+        if isinstance(_auto_merge, Unset):
+            auto_merge = UNSET
+        else:
+            auto_merge = PullRequestAutoMerge.from_dict(_auto_merge)
+
         pull_request = cls(
             id=id,
             status=status,
@@ -143,6 +183,9 @@ class PullRequest:
             closed_date=closed_date,
             merged_commit_id=merged_commit_id,
             source_commit_id=source_commit_id,
+            draft=draft,
+            reviewers=reviewers,
+            auto_merge=auto_merge,
         )
 
         pull_request.additional_properties = d

@@ -2,13 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.pull_request_status import PullRequestStatus
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.pull_request_auto_merge import PullRequestAutoMerge
+
 
 T = TypeVar("T", bound="PullRequestBasic")
 
@@ -21,11 +25,18 @@ class PullRequestBasic:
         title (str | Unset): The title.
         description (str | Unset): The text, in CommonMark.
         status (PullRequestStatus | Unset): `open` or `closed`. `merged` is refused.
+        draft (bool | Unset): Whether it is not ready to be merged. Lakebed only.
+        reviewers (list[str] | Unset): Ids of users, and `@` with the id of a group.
+        auto_merge (PullRequestAutoMerge | Unset): That the server merges a pull request for the user when nothing
+            blocks it. Lakebed only.
     """
 
     title: str | Unset = UNSET
     description: str | Unset = UNSET
     status: PullRequestStatus | Unset = UNSET
+    draft: bool | Unset = UNSET
+    reviewers: list[str] | Unset = UNSET
+    auto_merge: PullRequestAutoMerge | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -37,6 +48,16 @@ class PullRequestBasic:
         if not isinstance(self.status, Unset):
             status = self.status.value
 
+        draft = self.draft
+
+        reviewers: list[str] | Unset = UNSET
+        if not isinstance(self.reviewers, Unset):
+            reviewers = self.reviewers
+
+        auto_merge: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.auto_merge, Unset):
+            auto_merge = self.auto_merge.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
@@ -46,11 +67,19 @@ class PullRequestBasic:
             field_dict["description"] = description
         if status is not UNSET:
             field_dict["status"] = status
+        if draft is not UNSET:
+            field_dict["draft"] = draft
+        if reviewers is not UNSET:
+            field_dict["reviewers"] = reviewers
+        if auto_merge is not UNSET:
+            field_dict["auto_merge"] = auto_merge
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.pull_request_auto_merge import PullRequestAutoMerge
+
         d = dict(src_dict)
         title = d.pop("title", UNSET)
 
@@ -63,10 +92,24 @@ class PullRequestBasic:
         else:
             status = PullRequestStatus(_status)
 
+        draft = d.pop("draft", UNSET)
+
+        reviewers = cast(list[str], d.pop("reviewers", UNSET))
+
+        _auto_merge = d.pop("auto_merge", UNSET)
+        auto_merge: PullRequestAutoMerge | Unset
+        if isinstance(_auto_merge, Unset):
+            auto_merge = UNSET
+        else:
+            auto_merge = PullRequestAutoMerge.from_dict(_auto_merge)
+
         pull_request_basic = cls(
             title=title,
             description=description,
             status=status,
+            draft=draft,
+            reviewers=reviewers,
+            auto_merge=auto_merge,
         )
 
         pull_request_basic.additional_properties = d

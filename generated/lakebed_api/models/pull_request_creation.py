@@ -21,12 +21,14 @@ class PullRequestCreation:
         source_branch (str): The branch to merge.
         destination_branch (str): The branch to merge into.
         description (str | Unset): The text, in CommonMark.
+        draft (bool | Unset): That it is not ready to be merged. Lakebed only. Default: False.
     """
 
     title: str
     source_branch: str
     destination_branch: str
     description: str | Unset = UNSET
+    draft: bool | Unset = False
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -37,6 +39,8 @@ class PullRequestCreation:
         destination_branch = self.destination_branch
 
         description = self.description
+
+        draft = self.draft
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -49,6 +53,8 @@ class PullRequestCreation:
         )
         if description is not UNSET:
             field_dict["description"] = description
+        if draft is not UNSET:
+            field_dict["draft"] = draft
 
         return field_dict
 
@@ -63,11 +69,14 @@ class PullRequestCreation:
 
         description = d.pop("description", UNSET)
 
+        draft = d.pop("draft", UNSET)
+
         pull_request_creation = cls(
             title=title,
             source_branch=source_branch,
             destination_branch=destination_branch,
             description=description,
+            draft=draft,
         )
 
         pull_request_creation.additional_properties = d

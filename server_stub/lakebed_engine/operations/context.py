@@ -38,7 +38,14 @@ from lakebed_engine.vocabulary.errors import (
     WorkspaceNotFoundError,
 )
 from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
-from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Workspace
+from lakebed_engine.vocabulary.records import (
+    NO_REQUIREMENTS,
+    Branch,
+    Commit,
+    Repository,
+    Requirements,
+    Workspace,
+)
 
 BAD_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for a damaged row of the KV store or a damaged line of a dump."""
@@ -76,6 +83,8 @@ class Context:
     """Opened repositories, by the version of their record."""
     journals: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
     """Decoded files of the event log."""
+    conflicts: ByteCache = field(default_factory=partial(ByteCache, 10_000))
+    """Whether two commits of a repository can be merged, as `merge.conflicts` found it."""
     marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Staging tokens whose marker row is written."""
 
@@ -184,6 +193,22 @@ def refuse_protected(repo: Repo, branch: str) -> None:
                 f"branch {branch!r} of {repo.name!r} is a protected branch (rule {pattern[:80]!r}): nothing was "
                 "changed; cannot write to a protected branch: commit on another branch and merge it"
             )
+
+
+def requirements_of(repo: Repo, branch: str) -> Requirements:
+    """What a pull request into a branch needs, by all rules that match the branch."""
+    found = [one for pattern, one in repo.record.requirements.items() if fnmatchcase(branch, pattern)]
+    checks = dict.fromkeys(check for one in found for check in one.checks)
+    return Requirements(max((one.approvals for one in found), default=0), tuple(checks))
+
+
+def refuse_unreviewed(repo: Repo, branch: str) -> None:
+    """Raises ProtectedBranchError if only a pull request may change the branch."""
+    if repo.record.requirements and requirements_of(repo, branch) != NO_REQUIREMENTS:
+        raise ProtectedBranchError(
+            f"branch {branch!r} of {repo.name!r} is protected, and its rule requires approvals or checks: nothing was "
+            "changed; open a pull request into it"
+        )
 
 
 def _no_repository(name: str) -> RepositoryNotFoundError:

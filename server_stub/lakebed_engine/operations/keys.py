@@ -4,6 +4,7 @@
     namespaces                <URI>                              uid of the repository that owns a namespace
     drops                     <token or layer>, repo:<uid>       what deferred deletes remove
     sweeps                    tokens                             lease of the sweep of staging tokens
+    auto-merges               <uid>/<id>                         pull requests that the server merges when it can
     scrub                     lease, place, result/<uid>         the scrub
     ageing                    time                               the clock by which things expire
     stage/<token>             <path>, and one empty key          staged rows
@@ -18,6 +19,7 @@
       task/<id>, running/<id>, task-key/<SHA-256>                tasks
       pull/<id, digits inverted>, pull-event/<id>/<number>,
       pull-open/<branch>/<id>                                    pull requests; the open ones of a branch
+      check/<commit>/<name>                                      states that outside jobs report for commits
       sweep                                                      lease of the sweep
       journal/<event id>, journal-head                           events that are in no file yet, and the last file
 
@@ -34,6 +36,7 @@ NAMESPACES: Final = "namespaces"
 DROPS: Final = "drops"
 SWEEPS: Final = "sweeps"
 SCRUB: Final = "scrub"
+AUTO_MERGES: Final = "auto-merges"
 EXPIRY_CLOCK: Final = "ageing"
 STAGING_PARTITIONS: Final = "stage/"
 REPOSITORY_PARTITIONS: Final = "repo/"
@@ -61,6 +64,7 @@ TASK_KEYS: Final = b"task-key/"
 PULLS: Final = b"pull/"
 PULL_EVENTS: Final = b"pull-event/"
 OPEN_PULLS: Final = b"pull-open/"
+CHECKS: Final = b"check/"
 SWEEP_LEASE: Final = b"sweep"
 JOURNAL: Final = b"journal/"
 """Events that are in no file of the bucket yet. The ids begin with the time, so the oldest row is first."""
@@ -70,7 +74,7 @@ JOURNAL_HEAD: Final = b"journal-head"
 REPOSITORY_KEYS: Final = (
     BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
     WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS,
-    PULLS, PULL_EVENTS, OPEN_PULLS, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
+    PULLS, PULL_EVENTS, OPEN_PULLS, CHECKS, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
 )  # fmt: skip
 """Every prefix and every single key of a repository's partition."""
 
@@ -285,3 +289,23 @@ def open_pulls(branch: str) -> bytes:
 def open_pull_key(branch: str, pull_id: str) -> bytes:
     """The mark that an open pull request is from or to a branch."""
     return open_pulls(branch) + pull_id.encode()
+
+
+def open_pull_id(key: bytes) -> str:
+    """The id in a key that `open_pull_key` made."""
+    return key.rpartition(b"/")[2].decode()
+
+
+def checks_of(commit_id: str) -> bytes:
+    """The prefix of the checks of a commit."""
+    return CHECKS + f"{commit_id}/".encode()
+
+
+def check_key(commit_id: str, name: str) -> bytes:
+    """The newest state of a check of a commit."""
+    return checks_of(commit_id) + text_key(name)
+
+
+def auto_merge_key(repo_uid: str, pull_id: str) -> bytes:
+    """In `AUTO_MERGES`: a pull request that the server merges when it can."""
+    return f"{repo_uid}/{pull_id}".encode()

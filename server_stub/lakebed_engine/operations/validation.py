@@ -20,6 +20,8 @@ _NAMESPACE = re.compile(r"(s3|gs|az|https?|mem|local|transient)://.*", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PULL = re.compile(r"[0-9a-v]{20}", re.ASCII)
 MAX_NAME = 256
+MAX_CHECK_NAME = 100
+"""Bytes of the name of a check of a commit."""
 MAX_PATH_BYTES = 1024
 MAX_PAGE = 1000
 MAX_TEXT_BYTES = 64 << 10

@@ -225,6 +225,30 @@ class PullClosedError(EngineError):
     kind = "pull_closed"
 
 
+class CommentNotFoundError(NotFoundError):
+    """The pull request has no comment of this number."""
+
+    kind = "comment_not_found"
+
+
+class ReviewNotFoundError(NotFoundError):
+    """The pull request has no review of this number."""
+
+    kind = "review_not_found"
+
+
+class OwnPullError(EngineError):
+    """Authors do not review their own pull requests, and users change only their own comments. Nothing was changed."""
+
+    kind = "permission_denied"
+
+
+class NotMergeableError(EngineError):
+    """The pull request is a draft, or lacks approvals or checks. Nothing was changed."""
+
+    kind = "not_mergeable"
+
+
 class SourceMovedError(EngineError):
     """The source branch is at another commit than the request names. Nothing was changed."""
 

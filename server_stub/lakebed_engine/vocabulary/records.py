@@ -56,10 +56,28 @@ class Listed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     entry: Entry | None
 
 
+class Requirements(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a pull request into a protected branch needs. `checks` are names of checks that must have succeeded."""
+
+    approvals: int = 0
+    checks: tuple[str, ...] = ()
+
+
+NO_REQUIREMENTS = Requirements()
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A protection rule: a pattern of branches, and what pull requests into them need."""
+
+    pattern: str
+    requirements: Requirements = NO_REQUIREMENTS
+
+
 class Repository(msgspec.Struct, frozen=True, kw_only=True):
     """A repository as stored and as returned. `uid` differs from that of a later repository of the same name.
 
-    `protection`: patterns of the branches that take no direct changes.
+    `protection`: patterns of the branches that take no direct changes. `requirements`: those of the patterns that have
+    some. Servers before them read the patterns alone.
     """
 
     uid: str
@@ -70,6 +88,12 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = False
     state: Literal["creating", "active", "deleting"] = "active"
     protection: tuple[str, ...] = ()
+    requirements: dict[str, Requirements] = {}
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The protection rules, in the order in which they were set."""
+        return tuple(Rule(one, self.requirements.get(one, NO_REQUIREMENTS)) for one in self.protection)
 
 
 class LayerPart(msgspec.Struct, frozen=True, array_like=True):
@@ -202,6 +226,7 @@ class MergeBase(msgspec.Struct, frozen=True):
     base_id: str
 
 
-def etag_of_rules(rules: Sequence[str]) -> str:
+def etag_of_rules(rules: Sequence[Rule]) -> str:
     """The entity tag of a set of protection rules: hex SHA-256, and empty for none, as existing clients expect."""
-    return hashlib.sha256(msgspec.json.encode(list(rules))).hexdigest() if rules else ""
+    plain = [one.pattern if one.requirements == NO_REQUIREMENTS else one for one in rules]
+    return hashlib.sha256(msgspec.json.encode(plain)).hexdigest() if rules else ""

@@ -38,6 +38,8 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "logCommits": COMPUTE,
     "mergeIntoBranch": COMPUTE,
     "mergePullRequest": COMPUTE,
+    "getPullRequestState": COMPUTE,
+    "listPullRequestConflicts": COMPUTE,
     "popWorkspace": COMPUTE,
     "searchObjects": COMPUTE,
     "revertBranch": COMPUTE,

@@ -30,6 +30,7 @@ from lakebed_server.http.web_page import WebPage
 from lakebed_server.network.clients import client_of
 from lakebed_server.rest.api import Api
 from lakebed_server.rest.operation_handlers import Handler
+from lakebed_server.rest.rights.waiting_merges import may_merge
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.gateway import Gateway
 from lakebed_server.settings.schema import LimitSettings
@@ -47,6 +48,8 @@ CLOSING = 1.0
 COMPACTION_INTERVAL = 0.5
 DRAIN_INTERVAL = 0.5
 """Seconds between two checks whether events are due for a file."""
+MERGE_INTERVAL = 2.0
+"""Seconds between two searches for pull requests that wait to be merged."""
 SWEEP_CHECK_INTERVAL = 3600.0
 """Seconds between two checks whether a sweep of a repository is due."""
 HEALTH = "/_health"
@@ -173,6 +176,7 @@ async def _life(
         asyncio.create_task(_repeat(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
         asyncio.create_task(_repeat(engine.maintenance.compact, COMPACTION_INTERVAL, "compaction")),
         asyncio.create_task(_repeat(functools.partial(_drain, engine), DRAIN_INTERVAL, "the drain of events")),
+        asyncio.create_task(_repeat(functools.partial(_merge_ready, services), MERGE_INTERVAL, "auto-merge")),
     ]
     if snapshot_interval is not None:
         snapshots = functools.partial(_write_snapshots, engine)
@@ -221,6 +225,11 @@ async def _clean(engine: Engine) -> int:
 
 async def _drain(engine: Engine) -> int:
     await engine.maintenance.drain_events()
+    return 0  # nothing was removed
+
+
+async def _merge_ready(services: Services) -> int:
+    await services.engine.maintenance.merge_ready(functools.partial(may_merge, services.permissions))
     return 0  # nothing was removed
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from lakebed_engine.vocabulary.records import Rule
 from lakebed_engine.vocabulary.requests import CommitRequest, UploadRequest, WorkspaceRequest
 from lakebed_server.s3.operations.reading import SMALL
 
@@ -416,7 +417,7 @@ def test_buckets_that_are_bound_to_a_ref(bucket: Bucket) -> None:
 
 
 def test_protected_and_read_only(bucket: Bucket) -> None:
-    bucket.run(bucket.engine.protection.replace("lake", ["main"]))
+    bucket.run(bucket.engine.protection.replace("lake", [Rule("main")]))
     for answer in (bucket("PUT", X, b"1"), bucket("DELETE", X), bucket("PUT", X, x_amz_copy_source="/lake/main/y")):
         assert answer.status in (403, 404)
     assert code(bucket("PUT", X, b"1")) == "AccessDenied"

@@ -126,8 +126,8 @@ def sync_detailed(
     """Merge a pull request.
 
      Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, and when the source is at another commit than
-    `source_commit_id` says.
+    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
+    is at another commit than `source_commit_id` says.
 
     Args:
         repository (str):
@@ -165,8 +165,8 @@ def sync(
     """Merge a pull request.
 
      Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, and when the source is at another commit than
-    `source_commit_id` says.
+    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
+    is at another commit than `source_commit_id` says.
 
     Args:
         repository (str):
@@ -199,8 +199,8 @@ async def asyncio_detailed(
     """Merge a pull request.
 
      Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, and when the source is at another commit than
-    `source_commit_id` says.
+    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
+    is at another commit than `source_commit_id` says.
 
     Args:
         repository (str):
@@ -236,8 +236,8 @@ async def asyncio(
     """Merge a pull request.
 
      Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, and when the source is at another commit than
-    `source_commit_id` says.
+    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
+    is at another commit than `source_commit_id` says.
 
     Args:
         repository (str):

@@ -1,4 +1,4 @@
-"""Protection rules: patterns of branches that take no direct changes (`facts/rest_api.md` 3.4).
+"""Protection rules: patterns of branches that take no direct changes, and what pull requests into them need.
 
 The rules are in the repository's record, which every operation reads anyway. So a rule applies immediately and costs
 no further read. `context.open_repo` refuses the forbidden changes.
@@ -14,7 +14,7 @@ from lakebed_engine.operations.context import Context, decode_repository, encode
 from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.keys import REPOSITORIES, text_key
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.operations.validation import check_text
+from lakebed_engine.operations.validation import MAX_CHECK_NAME, check_bounded, check_text
 from lakebed_engine.stores.kv.base import Batch, Check, Put
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
@@ -25,26 +25,28 @@ from lakebed_engine.vocabulary.errors import (
     RuleNotFoundError,
 )
 from lakebed_engine.vocabulary.events import NewEvent
-from lakebed_engine.vocabulary.records import etag_of_rules
+from lakebed_engine.vocabulary.records import NO_REQUIREMENTS, Repository, Rule, etag_of_rules
 
 MOST_RULES = 1000
 MAX_PATTERN = 256
+MAX_APPROVALS = 20
+MOST_REQUIRED_CHECKS = 50
 
-Rules = tuple[str, ...]
+Rules = tuple[Rule, ...]
 
 
 async def get_rules(ctx: Context, repo_name: str) -> Rules:
-    """The patterns, in the order in which they were set."""
-    return (await open_repo(ctx, repo_name)).record.protection
+    """The rules, in the order in which they were set."""
+    return (await open_repo(ctx, repo_name)).record.rules
 
 
-async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], *, if_match: str | None = None) -> None:
+async def set_rules(ctx: Context, repo_name: str, rules: Sequence[Rule], *, if_match: str | None = None) -> None:
     """Replace all rules. `if_match`: only if the current rules have this entity tag, `""` for no rules.
 
     Raises PreconditionFailedError.
     """
-    _check(patterns)
-    new = tuple(dict.fromkeys(patterns))
+    _check(rules)
+    new = tuple({rule.pattern: rule for rule in rules}.values())
 
     def change(now: Rules) -> Rules:
         if if_match is not None and etag_of_rules(now) != if_match:
@@ -56,12 +58,12 @@ async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], *, if
     await _change(ctx, repo_name, change)
 
 
-async def add_rule(ctx: Context, repo_name: str, pattern: str) -> None:
-    """Add one pattern. Does nothing when it exists already."""
-    _check([pattern])
+async def add_rule(ctx: Context, repo_name: str, rule: Rule) -> None:
+    """Add one rule, or replace the rule with the same pattern."""
+    _check([rule])
 
     def change(now: Rules) -> Rules:
-        new = now if pattern in now else (*now, pattern)
+        new = tuple({**{one.pattern: one for one in now}, rule.pattern: rule}.values())
         _check(new)
         return new
 
@@ -69,20 +71,20 @@ async def add_rule(ctx: Context, repo_name: str, pattern: str) -> None:
 
 
 async def delete_rule(ctx: Context, repo_name: str, pattern: str) -> None:
-    """Remove one pattern. Raises RuleNotFoundError."""
+    """Remove the rule with a pattern. Raises RuleNotFoundError."""
 
     def change(now: Rules) -> Rules:
-        if pattern not in now:
+        if all(one.pattern != pattern for one in now):
             raise RuleNotFoundError(f"protection rule {pattern[:80]!r} not found in repository {repo_name!r}")
-        return tuple(one for one in now if one != pattern)
+        return tuple(one for one in now if one.pattern != pattern)
 
     await _change(ctx, repo_name, change)
 
 
-def _check(patterns: Sequence[str]) -> None:
-    if len(patterns) > MOST_RULES:
-        raise InvalidRequestError(f"protection rules: {len(patterns)}, at most {MOST_RULES}")
-    for pattern in patterns:
+def _check(rules: Sequence[Rule]) -> None:
+    if len(rules) > MOST_RULES:
+        raise InvalidRequestError(f"protection rules: {len(rules)}, at most {MOST_RULES}")
+    for pattern, requirements in ((rule.pattern, rule.requirements) for rule in rules):
         check_text("protection rule", pattern)
         if not 1 <= len(pattern) <= MAX_PATTERN:
             raise InvalidRequestError(f"protection rule {pattern[:40]!r}: must have 1 to {MAX_PATTERN} characters")
@@ -92,6 +94,19 @@ def _check(patterns: Sequence[str]) -> None:
             raise InvalidRequestError(
                 f"protection rule {pattern[:80]!r}: {strange!r} has no meaning; use *, ?, [abc] and [!abc]"
             )
+        if not 0 <= requirements.approvals <= MAX_APPROVALS:
+            raise InvalidRequestError(f"required approvals: {requirements.approvals}, must be 0 to {MAX_APPROVALS}")
+        if len(requirements.checks) > MOST_REQUIRED_CHECKS:
+            raise InvalidRequestError(f"required checks: at most {MOST_REQUIRED_CHECKS}")
+        for check in requirements.checks:
+            check_bounded("required check", check, MAX_CHECK_NAME, least=1)
+
+
+def _shown(record: Repository) -> list[object]:
+    """The rules, for an event: patterns, and rules with requirements as objects."""
+    return [
+        rule.pattern if rule.requirements == NO_REQUIREMENTS else msgspec.to_builtins(rule) for rule in record.rules
+    ]
 
 
 async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]) -> None:
@@ -110,15 +125,18 @@ async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]
                 f"repository {repo_name!r} not found: it was deleted during the request"
             )
         record = decode_repository(found.value)
-        if lost is not None and record.protection == wanted:
+        if lost is not None and record.rules == wanted:
             return True
         if lost is not None:  # the lost batch may be applied later, or was applied and changed since: unknown
             raise lost
-        wanted = change(record.protection)
-        if wanted == record.protection:
+        wanted = change(record.rules)
+        if wanted == record.rules:
             return True
-        new = encode(msgspec.structs.replace(record, protection=wanted))
-        event = NewEvent(type="protection.changed", data={"before": record.protection, "after": wanted})
+        patterns = tuple(rule.pattern for rule in wanted)
+        requirements = {rule.pattern: rule.requirements for rule in wanted if rule.requirements != NO_REQUIREMENTS}
+        changed = msgspec.structs.replace(record, protection=patterns, requirements=requirements)
+        new = encode(changed)
+        event = NewEvent(type="protection.changed", data={"before": _shown(record), "after": _shown(changed)})
         try:
             await ctx.kv.apply(
                 Batch(

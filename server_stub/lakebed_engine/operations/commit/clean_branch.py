@@ -12,7 +12,7 @@ from lakebed_engine.operations.branch.view import View, read_once
 from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import Cause, CommitGuard, Waiter
-from lakebed_engine.operations.context import Context, Repo, Seen, read_branch
+from lakebed_engine.operations.context import Context, Repo, Seen, read_branch, refuse_unreviewed
 from lakebed_engine.operations.objects.read import uncommitted
 from lakebed_engine.vocabulary.errors import DirtyBranchError, PredicateFailed
 from lakebed_engine.vocabulary.records import Branch, Commit, Layer
@@ -22,12 +22,24 @@ Build = Callable[[Commit], Awaitable[NewCommit | Commit]]
 
 
 async def move_clean_branch(
-    ctx: Context, repo: Repo, branch: str, build: Build, cause: Cause, guard: CommitGuard | None = None
+    ctx: Context,
+    repo: Repo,
+    branch: str,
+    build: Build,
+    cause: Cause,
+    guard: CommitGuard | None = None,
+    *,
+    reviewed: bool = False,
 ) -> tuple[Commit, Branch]:
     """Move a branch to what `build` makes of its head. Returns the new head and the branch record.
 
-    Raises DirtyBranchError, BranchNotFoundError, TooManyAttemptsError, and what `build` and the guard raise.
+    `reviewed`: for a pull request that has all that the rules of the branch require.
+
+    Raises DirtyBranchError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError, and what `build` and the
+    guard raise.
     """
+    if not reviewed:
+        refuse_unreviewed(repo, branch)
     waiter = Waiter(ctx.runtime.signal(), guard=guard, cause=cause)
     commit = CleanCommit(ctx, repo, branch, [waiter], build)
     await commit.run()

@@ -23,12 +23,19 @@ STRATEGY_KEY = ".lakefs.merge.strategy"
 
 
 async def merge(
-    ctx: Context, repo_name: str, source: str, destination: str, request: MergeRequest, guard: CommitGuard | None = None
+    ctx: Context,
+    repo_name: str,
+    source: str,
+    destination: str,
+    request: MergeRequest,
+    guard: CommitGuard | None = None,
+    *,
+    reviewed: bool = False,
 ) -> Commit:
-    """Merge a ref into a branch, always as a merge commit.
+    """Merge a ref into a branch, always as a merge commit. `reviewed` as in `move_clean_branch`.
 
-    Raises MergeConflictError with the paths, DirtyBranchError, NoChangesError, NoMergeBaseError, and what the guard
-    raises.
+    Raises MergeConflictError with the paths, DirtyBranchError, NoChangesError, NoMergeBaseError, ProtectedBranchError,
+    and what the guard raises.
     """
     resolution = Resolution(request.strategy, request.resolve)
     check_commit_texts(request.message, request.metadata, request.committer)
@@ -51,7 +58,7 @@ async def merge(
         return NewCommit(folded.tree, changed_paths, request.committer, message, metadata, parents=parents)
 
     cause = Cause("branch.merged", {"source": source, "source_commit_id": theirs.id})
-    return (await move_clean_branch(ctx, repo, destination, build, cause, guard))[0]
+    return (await move_clean_branch(ctx, repo, destination, build, cause, guard, reviewed=reviewed))[0]
 
 
 async def sides_of(ctx: Context, repo: Repo, base: Commit, theirs: Commit, ours: Commit) -> Sides:

@@ -8,33 +8,37 @@ from typing import NamedTuple
 import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import everything_of, swap
-from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch
-from lakebed_engine.operations.keys import PULLS, end_of, open_pulls, pull_key, under
+from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch, refuse_unreviewed
+from lakebed_engine.operations.keys import PULLS, end_of, open_pull_id, open_pulls, pull_key, under
 from lakebed_engine.operations.pulls.records import (
+    MAX_TEXT,
+    PullChange,
     SeenPull,
     change_pull,
     decode_pull,
     event_of,
     new_pull_id,
     read_pull,
+    require_open,
     rows_of,
+    source_head,
+    with_mentions,
     write,
 )
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.operations.validation import check_amount, check_bounded, check_branch
+from lakebed_engine.operations.validation import MAX_NAME, check_amount, check_bounded, check_branch
 from lakebed_engine.stores.kv.base import Check, Delete, Put
 from lakebed_engine.vocabulary.errors import (
-    BranchNotFoundError,
     DefaultBranchError,
     InvalidRequestError,
     PullClosedError,
 )
 from lakebed_engine.vocabulary.events import NewEvent, current_actor
-from lakebed_engine.vocabulary.pulls import Pull, PullCreation, PullEdit, PullEvent
+from lakebed_engine.vocabulary.pulls import Pull, PullCreation, PullEdit
 from lakebed_engine.vocabulary.records import Page
 
 MAX_TITLE = 512
-MAX_TEXT = 64 << 10
+MOST_REVIEWERS = 50
 MOST_OPEN = 1000
 """Open pull requests from or to one branch. One batch closes all of them when the branch is deleted."""
 
@@ -50,13 +54,15 @@ async def create_pull(ctx: Context, repo_name: str, request: PullCreation) -> Pu
     new = Pull(
         id=new_pull_id(ctx), revision="", title=request.title, description=request.description, author=request.author,
         author_id=request.author_id, source_branch=request.source_branch,
-        destination_branch=request.destination_branch, creation_date=ctx.now(),
+        destination_branch=request.destination_branch, creation_date=ctx.now(), draft=request.draft,
     )  # fmt: skip
+    new = with_mentions(new, request.description)
 
     async def attempt() -> Pull | None:
         source, checks = await _branches(ctx, repo, new)
-        opened = event_of(ctx, new, "opened", request.author_id, commit_id=source.record.commit_id)
-        rows = rows_of(ctx, repo, None, new, [opened])
+        head = source.record.commit_id
+        opened = event_of(ctx, new, "opened", request.author_id, commit_id=head)
+        rows = rows_of(ctx, repo, None, msgspec.structs.replace(new, head_commit_id=head), [opened])
         return rows.pull if await write(ctx, repo, checks, rows.puts) else None
 
     return await retry_on_conflict(f"the branches of a pull request in {repo_name!r}", attempt)
@@ -92,46 +98,62 @@ async def list_pulls(
 
 
 async def update_pull(ctx: Context, repo_name: str, pull_id: str, request: PullEdit) -> Pull:
-    """Change texts, close or reopen. Raises PullNotFoundError, PullClosedError, BranchNotFoundError."""
+    """Change a pull request, close or reopen it. Raises PullNotFoundError, PullClosedError, BranchNotFoundError."""
     _check_texts(request.title, request.description)
+    _check_reviewers(request.reviewers or ())
     if request.status == "merged":
         raise InvalidRequestError("status: only a merge makes a pull request merged")
     repo = await open_repo(ctx, repo_name, write=True)
 
-    async def make(old: Pull) -> tuple[Pull, Sequence[PullEvent], Sequence[Check]] | None:
-        texts = {"title": request.title, "description": request.description}
-        changed = {name: text for name, text in texts.items() if text is not None and text != getattr(old, name)}
-        new, events, checks = msgspec.structs.replace(old, **changed), list[PullEvent](), list[Check]()
+    async def make(old: Pull) -> PullChange | None:
+        edited, changed = _edited(old, request)
+        change = PullChange(edited)
         if changed:
-            events.append(event_of(ctx, new, "edited", request.actor, text=", ".join(changed)))
-            new = msgspec.structs.replace(new, events=events[-1].id)
+            event = event_of(ctx, edited, "edited", request.actor, text=", ".join(changed))
+            change = PullChange(msgspec.structs.replace(edited, events=event.id), [event])
         if request.status not in (None, old.status):
-            new, event, checks = await _with_status(ctx, repo, new, request)
-            events.append(event)
-        return (new, events, checks) if events else None
+            new, events, checks = await _with_status(ctx, repo, change.pull, request)
+            change = PullChange(new, [*change.events, *events], checks)
+        return change if change.events else None
 
     return await change_pull(ctx, repo, pull_id, make)
 
 
-async def _with_status(ctx: Context, repo: Repo, pull: Pull, request: PullEdit) -> tuple[Pull, PullEvent, list[Check]]:
+def _edited(old: Pull, request: PullEdit) -> tuple[Pull, list[str]]:
+    """The pull request with other fields, and the names of the changed ones."""
+    asked = {
+        "title": request.title,
+        "description": request.description,
+        "draft": request.draft,
+        "reviewers": None if request.reviewers is None else tuple(dict.fromkeys(request.reviewers)),
+    }
+    changes: dict[str, object] = {name: value for name, value in asked.items() if value is not None}
+    if request.auto_merge is not None:
+        changes["auto_merge"] = request.auto_merge or None
+    changed = [name for name, value in changes.items() if value != getattr(old, name)]
+    if changed and ("draft" in changed or "auto_merge" in changed):
+        require_open(old)
+    return with_mentions(msgspec.structs.replace(old, **changes), request.description or ""), changed
+
+
+async def _with_status(ctx: Context, repo: Repo, pull: Pull, request: PullEdit) -> PullChange:
     if pull.status == "merged":
         raise PullClosedError(f"pull request {pull.id} is merged: it cannot be closed or opened again")
     if request.status == "open":
         source, checks = await _branches(ctx, repo, pull)
-        event = event_of(ctx, pull, "reopened", request.actor, commit_id=source.record.commit_id)
-        return msgspec.structs.replace(pull, status="open", closed_date=0, source_commit_id=""), event, checks
-    new, event = await closed(ctx, repo, pull, request.actor)
-    return new, event, []
+        head = source.record.commit_id
+        event = event_of(ctx, pull, "reopened", request.actor, commit_id=head)
+        new = msgspec.structs.replace(pull, status="open", closed_date=0, source_commit_id="", head_commit_id=head)
+        return PullChange(new, [event], checks)
+    return await closed(ctx, repo, pull, request.actor)
 
 
-async def closed(ctx: Context, repo: Repo, pull: Pull, actor: str) -> tuple[Pull, PullEvent]:
-    """The closed pull request, and the event."""
-    try:
-        head = (await read_branch(ctx, repo, pull.source_branch)).record.commit_id
-    except BranchNotFoundError:
-        head = ""
+async def closed(ctx: Context, repo: Repo, pull: Pull, actor: str) -> PullChange:
+    """The change that closes a pull request."""
+    head = await source_head(ctx, repo, pull)
     event = event_of(ctx, pull, "closed", actor, commit_id=head)
-    return msgspec.structs.replace(pull, status="closed", closed_date=ctx.now(), source_commit_id=head), event
+    new = msgspec.structs.replace(pull, status="closed", closed_date=ctx.now(), source_commit_id=head)
+    return PullChange(new, [event])
 
 
 async def _branches(ctx: Context, repo: Repo, pull: Pull) -> tuple[Seen, list[Check]]:
@@ -150,9 +172,10 @@ async def _branches(ctx: Context, repo: Repo, pull: Pull) -> tuple[Seen, list[Ch
 async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
     """Delete a branch and what is staged on it, and close its pull requests in the same batch.
 
-    Raises BranchNotFoundError, DefaultBranchError.
+    Raises BranchNotFoundError, DefaultBranchError, ProtectedBranchError for a branch that requires reviews.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
+    refuse_unreviewed(repo, name)
 
     async def attempt() -> bool | None:
         seen = await read_branch(ctx, repo, name)
@@ -188,8 +211,8 @@ async def _ends(ctx: Context, repo: Repo, branch: str) -> _Ends:
     """The ends of the open pull requests of a branch."""
     ends = _Ends([], [], [])
     for seen in await pulls_of_branch(ctx, repo, branch):
-        new, event = await closed(ctx, repo, seen.pull, current_actor().user)
-        rows = rows_of(ctx, repo, seen.pull, new, [event])
+        change = await closed(ctx, repo, seen.pull, current_actor().user)
+        rows = rows_of(ctx, repo, seen.pull, change.pull, change.events)
         ends.checks.append(seen.check(repo))
         ends.puts.extend(rows.puts)
         ends.deletes.extend(rows.deletes)
@@ -198,9 +221,8 @@ async def _ends(ctx: Context, repo: Repo, branch: str) -> _Ends:
 
 async def pulls_of_branch(ctx: Context, repo: Repo, branch: str) -> list[SeenPull]:
     """The open pull requests from or to a branch."""
-    prefix = open_pulls(branch)
-    marks = await ctx.kv.scan(repo.partition, *under(prefix), MOST_OPEN)
-    ids = [mark.key.removeprefix(prefix).decode() for mark in marks]
+    marks = await ctx.kv.scan(repo.partition, *under(open_pulls(branch)), MOST_OPEN)
+    ids = [open_pull_id(mark.key) for mark in marks]
     found = await ctx.kv.get_many(repo.partition, [pull_key(one) for one in ids])
     seen = [SeenPull(decode_pull(row.value), row.version) for row in found if row is not None]
     return [one for one in seen if one.pull.status == "open"]
@@ -211,3 +233,10 @@ def _check_texts(title: str | None, description: str | None) -> None:
         check_bounded("title", title, MAX_TITLE, least=1)
     if description is not None:
         check_bounded("description", description, MAX_TEXT)
+
+
+def _check_reviewers(reviewers: Sequence[str]) -> None:
+    if len(reviewers) > MOST_REVIEWERS:
+        raise InvalidRequestError(f"reviewers: {len(reviewers)}, at most {MOST_REVIEWERS}")
+    for reviewer in reviewers:
+        check_bounded("reviewer", reviewer, MAX_NAME, least=1)

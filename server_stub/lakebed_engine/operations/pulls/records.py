@@ -7,6 +7,7 @@ record covers the whole pull request: a merge checks it in the batch that moves 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,18 +15,40 @@ from typing import NamedTuple
 import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import apply
-from lakebed_engine.operations.context import Context, Repo, encode
+from lakebed_engine.operations.context import Context, Repo, encode, load_commit, read_branch
 from lakebed_engine.operations.events.rows import event_rows
-from lakebed_engine.operations.keys import OPERATIONS, open_pull_key, pull_event_key, pull_events, pull_key, under
+from lakebed_engine.operations.keys import (
+    AUTO_MERGES,
+    OPERATIONS,
+    auto_merge_key,
+    open_pull_key,
+    pull_event_key,
+    pull_events,
+    pull_key,
+    under,
+)
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_pull_id
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, scan_rows
-from lakebed_engine.vocabulary.errors import InvalidRequestError, PullNotFoundError
+from lakebed_engine.vocabulary.errors import (
+    BranchNotFoundError,
+    InvalidRequestError,
+    PullClosedError,
+    PullNotFoundError,
+    SourceMovedError,
+)
 from lakebed_engine.vocabulary.events import NewEvent, current_actor
 from lakebed_engine.vocabulary.pulls import EventType, Pull, PullEvent
 
 MOST_EVENTS = 10_000
 """Events of a pull request after which it can only be closed or merged."""
+
+MAX_TEXT = 64 << 10
+"""Bytes of a description, of a review, and of a comment."""
+
+MOST_MENTIONS = 100
+
+_MENTION = re.compile(r"(?<![\w@/.])@(\w[\w.@+-]{0,254})")
 
 _pull = msgspec.json.Decoder(Pull)
 _event = msgspec.json.Decoder(PullEvent)
@@ -91,13 +114,47 @@ def event_of(
     )  # fmt: skip
 
 
+def with_mentions(pull: Pull, text: str) -> Pull:
+    """The pull request with the names behind an `@` in a text."""
+    found = [name.rstrip(".@+-") for name in _MENTION.findall(text)]
+    mentions = tuple(dict.fromkeys((*pull.mentions, *found)))[:MOST_MENTIONS]
+    return msgspec.structs.replace(pull, mentions=mentions)
+
+
+async def source_head(ctx: Context, repo: Repo, pull: Pull) -> str:
+    """The head of the source. Empty if there is no such branch."""
+    try:
+        return (await read_branch(ctx, repo, pull.source_branch)).record.commit_id
+    except BranchNotFoundError:
+        return ""
+
+
+def require_open(pull: Pull) -> None:
+    """Raises PullClosedError."""
+    if pull.status != "open":
+        how = f"merged as commit {pull.merged_commit_id}" if pull.status == "merged" else "closed"
+        raise PullClosedError(f"pull request {pull.id} is {how}: nothing was changed")
+
+
+def require_source(pull: Pull, expected: str) -> None:
+    """Raises SourceMovedError if a request expects another head of the source than there is."""
+    if expected not in ("", pull.head_commit_id):
+        raise SourceMovedError(
+            f"branch {pull.source_branch!r} is at commit {pull.head_commit_id or '(deleted)'}, not at "
+            f"{expected[:80]!r}: nothing was changed; read the new commits, then try again"
+        )
+
+
 def rows_of(ctx: Context, repo: Repo, old: Pull | None, new: Pull, events: Sequence[PullEvent] = ()) -> PullRows:
     """The rows of a change from `old`, or of a new pull request. `events` are new events or replace old ones."""
     last = max((one.id for one in events), default=0)
     new = msgspec.structs.replace(new, revision=ctx.ids.new(), events=max(new.events, last))
+    new = new if new.status == "open" else msgspec.structs.replace(new, auto_merge=None)
     puts = [Put(repo.partition, pull_key(new.id), encode(new))]
     puts += [Put(repo.partition, pull_event_key(new.id, one.id), encode(one)) for one in events]
     puts += event_rows(ctx, repo, *(_new_event(new, one) for one in events if old is None or one.id > old.events))
+    if new.auto_merge is not None:
+        puts.append(Put(AUTO_MERGES, auto_merge_key(repo.record.uid, new.id), repo.name.encode()))
     if new.status == "open":
         return PullRows(new, [*puts, *(Put(repo.partition, mark, b"") for mark in _marks(new))], [])
     return PullRows(new, puts, unmark(repo, new) if old is not None and old.status == "open" else [])
@@ -105,7 +162,8 @@ def rows_of(ctx: Context, repo: Repo, old: Pull | None, new: Pull, events: Seque
 
 def unmark(repo: Repo, pull: Pull) -> list[Delete]:
     """The deletes of the marks of an open pull request."""
-    return [Delete(repo.partition, mark) for mark in _marks(pull)]
+    marks = [Delete(repo.partition, mark) for mark in _marks(pull)]
+    return [*marks, Delete(AUTO_MERGES, auto_merge_key(repo.record.uid, pull.id))]
 
 
 def _marks(pull: Pull) -> list[bytes]:
@@ -124,8 +182,16 @@ def _new_event(pull: Pull, event: PullEvent) -> NewEvent:
     )
 
 
-Make = Callable[[Pull], Awaitable[tuple[Pull, Sequence[PullEvent], Sequence[Check]] | None]]
-"""Given a pull request: the new record, its new or changed events, and further checks. None changes nothing."""
+class PullChange(NamedTuple):
+    """A changed pull request, its new or changed events, and further checks of the batch."""
+
+    pull: Pull
+    events: Sequence[PullEvent] = ()
+    checks: Sequence[Check] = ()
+
+
+Make = Callable[[Pull], Awaitable[PullChange | None]]
+"""Given a pull request, its change. None changes nothing."""
 
 
 async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make) -> Pull:
@@ -133,19 +199,29 @@ async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make) -> Pul
 
     async def attempt() -> Pull | None:
         seen = await read_pull(ctx, repo, pull_id)
-        made = await make(seen.pull)
-        if made is None:
+        now, pushed = await with_head(ctx, repo, seen.pull)
+        change = await make(now)
+        if change is None:
             return seen.pull
-        new, events, checks = made
-        if seen.pull.events >= MOST_EVENTS and new.status == "open":
+        if seen.pull.events >= MOST_EVENTS and change.pull.status == seen.pull.status:
             raise InvalidRequestError(
                 f"pull request {pull_id} has {MOST_EVENTS:,} events, the most that one may have: close it, open another"
             )
-        rows = rows_of(ctx, repo, seen.pull, new, events)
-        applied = await write(ctx, repo, [seen.check(repo), *checks], rows.puts, rows.deletes)
+        rows = rows_of(ctx, repo, seen.pull, change.pull, [*pushed, *change.events])
+        applied = await write(ctx, repo, [seen.check(repo), *change.checks], rows.puts, rows.deletes)
         return rows.pull if applied else None
 
     return await retry_on_conflict(f"pull request {pull_id} of {repo.name!r}", attempt)
+
+
+async def with_head(ctx: Context, repo: Repo, pull: Pull) -> tuple[Pull, list[PullEvent]]:
+    """An open pull request at the present head of its source, and the event of the push if the head has moved."""
+    head = await source_head(ctx, repo, pull) if pull.status == "open" else ""
+    if head in ("", pull.head_commit_id):
+        return pull, []
+    commit = await load_commit(ctx, repo, head)
+    pushed = msgspec.structs.replace(event_of(ctx, pull, "pushed", "", commit_id=head), date=commit.creation_date)
+    return msgspec.structs.replace(pull, head_commit_id=head, events=pushed.id), [pushed]
 
 
 async def write(

@@ -8,6 +8,7 @@ from lakebed_engine.operations.branch import protection
 from lakebed_engine.operations.commit import commit
 from lakebed_engine.operations.context import Context
 from lakebed_engine.operations.objects import stage
+from lakebed_engine.vocabulary.records import Rule
 from lakebed_engine.vocabulary.requests import CommitRequest, UploadRequest
 
 _ORDERS = "id,day,product,quantity\n" + "".join(
@@ -28,7 +29,7 @@ async def fill(ctx: Context, repo: str, branch: str, committer: str) -> None:
         request = UploadRequest(path=path, content_type=_TYPES[path[path.rindex(".") :]], force=True)
         await stage.upload(ctx, repo, branch, request, _once(text.encode()))
     await commit.commit(ctx, repo, branch, CommitRequest(message="Add sample data", committer=committer, force=True))
-    await protection.add_rule(ctx, repo, branch)
+    await protection.add_rule(ctx, repo, Rule(branch))
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

@@ -28,6 +28,7 @@ from lakebed_engine.operations.context import (
     open_repo,
     read_branch,
     refuse_protected,
+    refuse_unreviewed,
 )
 from lakebed_engine.operations.history.changed_paths import collect_paths
 from lakebed_engine.operations.keys import PENDING_MARKERS, pending_marker_key
@@ -104,6 +105,7 @@ async def advance(
     record = record_of(await find(ctx, repo, found_id))
     if direct:
         refuse_protected(repo, record.branch)
+    refuse_unreviewed(repo, record.branch)
     await find_sealed(ctx, repo, found_id)  # here, so that others need not wait for it
     cause = Cause("branch.committed" if direct else "branch.imported", {"workspace": record.uid})
     waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard, cause=cause)

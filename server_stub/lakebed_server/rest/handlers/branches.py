@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.records import etag_of_rules
+from collections.abc import Sequence
+
+from lakebed_engine.vocabulary.records import Requirements, Rule, etag_of_rules
 from lakebed_engine.vocabulary.requests import PickRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -112,7 +114,7 @@ async def set_branch_protection_rules(
     # not from the parameters: there an empty header counts as missing, here it means that there are no rules
     sent = call.headers.get(b"if-match")
     wanted = None if sent is None else sent.decode("latin-1").strip().strip('"')
-    await call.engine.protection.replace(p.repository, [rule.pattern for rule in body], if_match=wanted)
+    await call.engine.protection.replace(p.repository, [_rule(one) for one in body], if_match=wanted)
     return empty()
 
 
@@ -133,7 +135,7 @@ async def internal_create_branch_protection_rule(
     call: Call, p: ops.InternalCreateBranchProtectionRuleParams, body: models.BranchProtectionRule
 ) -> Reply:
     """internalCreateBranchProtectionRule."""
-    await call.engine.protection.add(p.repository, body.pattern)
+    await call.engine.protection.add(p.repository, _rule(body))
     return empty()
 
 
@@ -145,5 +147,18 @@ async def internal_delete_branch_protection_rule(
     return empty()
 
 
-def _rules(patterns: tuple[str, ...]) -> list[models.BranchProtectionRule]:
-    return [models.BranchProtectionRule(pattern=pattern) for pattern in patterns]
+def _rule(sent: models.BranchProtectionRule) -> Rule:
+    return Rule(
+        sent.pattern, Requirements(sent.required_approvals or 0, tuple(dict.fromkeys(sent.required_checks or ())))
+    )
+
+
+def _rules(rules: Sequence[Rule]) -> list[models.BranchProtectionRule]:
+    return [
+        models.BranchProtectionRule(
+            pattern=rule.pattern,
+            required_approvals=rule.requirements.approvals or UNSET,
+            required_checks=list(rule.requirements.checks) or UNSET,
+        )
+        for rule in rules
+    ]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from lakebed_auth import AllOf, Need, arn
-from lakebed_auth.actions import Audit, Auth, Branches, Fs, Pr
+from lakebed_auth import AllOf, AnyOf, Need, arn
+from lakebed_auth.actions import Audit, Auth, Branches, Ci, Fs, Pr
 from lakebed_wire.operations import Operation
 
 from lakebed_server.access.asked import NOTHING, Asked, EachPath, Everything, Row, Source
@@ -125,6 +125,24 @@ def _merge(p: Any, body: Any) -> Asked:
     target = Need(Fs.CREATE_COMMIT, arn.branch(p.repository, p.destination_branch))
     needs = AllOf(target, Need(Fs.READ_COMMIT, arn.repository(p.repository)))
     return Asked(needs, branch=p.destination_branch, ref=p.source_ref)
+
+
+def _review(p: Any, body: Any) -> Asked:
+    """A verdict or a comment."""
+    action = Pr.COMMENT if body.verdict.value == "comment" else Pr.APPROVE
+    return Asked(Need(action, arn.repository(p.repository)))
+
+
+def _dismiss(p: Any, body: Any) -> Asked:
+    """The handler lets users without the second permission dismiss only their own reviews."""
+    repository = arn.repository(p.repository)
+    return Asked(AnyOf(Need(Pr.APPROVE, repository), Need(Branches.SET_PROTECTION_RULES, repository)))
+
+
+def _resolve(p: Any, body: Any) -> Asked:
+    """The handler lets users without the second permission change only their own comments."""
+    repository = arn.repository(p.repository)
+    return Asked(AnyOf(Need(Pr.COMMENT, repository), Need(Pr.WRITE, repository)))
 
 
 def _copy(p: Any, body: Any) -> Asked:
@@ -311,7 +329,24 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "findMergeBase": _repository(Fs.LIST_COMMITS),
     "listPullRequests": _repository(Pr.LIST),
     "createPullRequest": _repository(Pr.WRITE),
+    "listOwnPullRequests": Row(_by_handler),
     "getPullRequest": _repository(Pr.READ),
+    "getPullRequestState": _repository(Pr.READ),
+    "listPullRequestConflicts": _repository(Pr.READ),
+    "listPullRequestEvents": _repository(Pr.READ),
+    "setPullRequestReviewers": _repository(Pr.WRITE),
+    "listPullRequestReviews": _repository(Pr.READ),
+    "createPullRequestReview": Row(_review),
+    "dismissPullRequestReview": Row(_dismiss),
+    "listPullRequestApprovals": _repository(Pr.READ),
+    "approvePullRequest": _repository(Pr.APPROVE),
+    "withdrawPullRequestApproval": _repository(Pr.APPROVE),
+    "listPullRequestComments": _repository(Pr.READ),
+    "createPullRequestComment": _repository(Pr.COMMENT),
+    "updatePullRequestComment": Row(_resolve),
+    "deletePullRequestComment": _repository(Pr.COMMENT),
+    "listCommitChecks": _repository(Fs.READ_COMMIT),
+    "reportCommitCheck": _repository(Ci.WRITE_CHECK),
     "updatePullRequest": _repository(Pr.WRITE),
     "mergePullRequest": Row(_repository(Pr.WRITE, Fs.READ_COMMIT).asked, (Pr.WRITE, Fs.READ_COMMIT, Fs.CREATE_COMMIT)),
     "diffBranch": _repository(Fs.LIST_OBJECTS),

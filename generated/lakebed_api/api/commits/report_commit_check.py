@@ -1,0 +1,247 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ... import errors
+from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.commit_check import CommitCheck
+    from ...models.commit_check_creation import CommitCheckCreation
+    from ...models.error import Error
+
+
+def _get_kwargs(
+    repository: str,
+    commit_id: str,
+    *,
+    body: CommitCheckCreation,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/commits/{commit_id}/checks".format(
+            repository=quote(str(repository), safe=""),
+            commit_id=quote(str(commit_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> CommitCheck | Error | None:
+    from ...models.commit_check import CommitCheck
+    from ...models.error import Error
+
+    if response.status_code == 201:
+        response_201 = CommitCheck.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[CommitCheck | Error]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    commit_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCheckCreation,
+) -> Response[CommitCheck | Error]:
+    """Report the state of a check of a commit.
+
+     Replaces the state of the check with the same name. A rule of a branch can require checks. Needs
+    `ci:WriteCheck`. Lakebed only.
+
+    Args:
+        repository (str):
+        commit_id (str):
+        body (CommitCheckCreation): The state of a check.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[CommitCheck | Error]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        commit_id=commit_id,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    commit_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCheckCreation,
+) -> CommitCheck | Error | None:
+    """Report the state of a check of a commit.
+
+     Replaces the state of the check with the same name. A rule of a branch can require checks. Needs
+    `ci:WriteCheck`. Lakebed only.
+
+    Args:
+        repository (str):
+        commit_id (str):
+        body (CommitCheckCreation): The state of a check.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        CommitCheck | Error
+    """
+
+    return sync_detailed(
+        repository=repository,
+        commit_id=commit_id,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    commit_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCheckCreation,
+) -> Response[CommitCheck | Error]:
+    """Report the state of a check of a commit.
+
+     Replaces the state of the check with the same name. A rule of a branch can require checks. Needs
+    `ci:WriteCheck`. Lakebed only.
+
+    Args:
+        repository (str):
+        commit_id (str):
+        body (CommitCheckCreation): The state of a check.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[CommitCheck | Error]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        commit_id=commit_id,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    commit_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCheckCreation,
+) -> CommitCheck | Error | None:
+    """Report the state of a check of a commit.
+
+     Replaces the state of the check with the same name. A rule of a branch can require checks. Needs
+    `ci:WriteCheck`. Lakebed only.
+
+    Args:
+        repository (str):
+        commit_id (str):
+        body (CommitCheckCreation): The state of a check.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        CommitCheck | Error
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            commit_id=commit_id,
+            client=client,
+            body=body,
+        )
+    ).parsed

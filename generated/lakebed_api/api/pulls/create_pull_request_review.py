@@ -1,0 +1,264 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ... import errors
+from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.pull_request_review import PullRequestReview
+    from ...models.pull_request_review_creation import PullRequestReviewCreation
+
+
+def _get_kwargs(
+    repository: str,
+    pull_request: str,
+    *,
+    body: PullRequestReviewCreation,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/pulls/{pull_request}/reviews".format(
+            repository=quote(str(repository), safe=""),
+            pull_request=quote(str(pull_request), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | PullRequestReview | None:
+    from ...models.error import Error
+    from ...models.pull_request_review import PullRequestReview
+
+    if response.status_code == 201:
+        response_201 = PullRequestReview.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | PullRequestReview]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    pull_request: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestReviewCreation,
+) -> Response[Error | PullRequestReview]:
+    """Review a pull request.
+
+     An approval counts until the source gets another commit. A request for changes blocks the merge
+    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
+    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
+    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        body (PullRequestReviewCreation): A review.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | PullRequestReview]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        pull_request=pull_request,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    pull_request: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestReviewCreation,
+) -> Error | PullRequestReview | None:
+    """Review a pull request.
+
+     An approval counts until the source gets another commit. A request for changes blocks the merge
+    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
+    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
+    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        body (PullRequestReviewCreation): A review.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | PullRequestReview
+    """
+
+    return sync_detailed(
+        repository=repository,
+        pull_request=pull_request,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    pull_request: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestReviewCreation,
+) -> Response[Error | PullRequestReview]:
+    """Review a pull request.
+
+     An approval counts until the source gets another commit. A request for changes blocks the merge
+    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
+    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
+    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        body (PullRequestReviewCreation): A review.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | PullRequestReview]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        pull_request=pull_request,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    pull_request: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestReviewCreation,
+) -> Error | PullRequestReview | None:
+    """Review a pull request.
+
+     An approval counts until the source gets another commit. A request for changes blocks the merge
+    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
+    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
+    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        body (PullRequestReviewCreation): A review.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | PullRequestReview
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            pull_request=pull_request,
+            client=client,
+            body=body,
+        )
+    ).parsed

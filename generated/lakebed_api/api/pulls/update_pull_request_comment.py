@@ -1,0 +1,261 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ... import errors
+from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.pull_request_comment import PullRequestComment
+    from ...models.pull_request_comment_update import PullRequestCommentUpdate
+
+
+def _get_kwargs(
+    repository: str,
+    pull_request: str,
+    comment: int,
+    *,
+    body: PullRequestCommentUpdate,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/repositories/{repository}/pulls/{pull_request}/comments/{comment}".format(
+            repository=quote(str(repository), safe=""),
+            pull_request=quote(str(pull_request), safe=""),
+            comment=quote(str(comment), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | PullRequestComment | None:
+    from ...models.error import Error
+    from ...models.pull_request_comment import PullRequestComment
+
+    if response.status_code == 200:
+        response_200 = PullRequestComment.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | PullRequestComment]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    pull_request: str,
+    comment: int,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestCommentUpdate,
+) -> Response[Error | PullRequestComment]:
+    """Change the text of an own comment, or mark a comment as resolved.
+
+     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        comment (int):
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | PullRequestComment]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        pull_request=pull_request,
+        comment=comment,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    pull_request: str,
+    comment: int,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestCommentUpdate,
+) -> Error | PullRequestComment | None:
+    """Change the text of an own comment, or mark a comment as resolved.
+
+     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        comment (int):
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | PullRequestComment
+    """
+
+    return sync_detailed(
+        repository=repository,
+        pull_request=pull_request,
+        comment=comment,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    pull_request: str,
+    comment: int,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestCommentUpdate,
+) -> Response[Error | PullRequestComment]:
+    """Change the text of an own comment, or mark a comment as resolved.
+
+     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        comment (int):
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | PullRequestComment]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        pull_request=pull_request,
+        comment=comment,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    pull_request: str,
+    comment: int,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PullRequestCommentUpdate,
+) -> Error | PullRequestComment | None:
+    """Change the text of an own comment, or mark a comment as resolved.
+
+     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+
+    Args:
+        repository (str):
+        pull_request (str):
+        comment (int):
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | PullRequestComment
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            pull_request=pull_request,
+            comment=comment,
+            client=client,
+            body=body,
+        )
+    ).parsed

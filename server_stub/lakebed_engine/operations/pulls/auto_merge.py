@@ -1,0 +1,74 @@
+"""Merges the pull requests that wait for their reviews and checks (`auto_merge`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from lakebed_engine.operations.context import Context, open_repo
+from lakebed_engine.operations.keys import AUTO_MERGES
+from lakebed_engine.operations.pulls.merge import merge_pull
+from lakebed_engine.operations.pulls.records import read_pull
+from lakebed_engine.operations.pulls.state import pull_state
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Row, scan_rows
+from lakebed_engine.vocabulary.errors import EngineError, NotFoundError, PredicateFailed, StoreError
+from lakebed_engine.vocabulary.events import Actor, act_as
+from lakebed_engine.vocabulary.pulls import Pull, PullMerge
+
+log = logging.getLogger("lakebed.engine")
+
+May = Callable[[str, Pull], Awaitable[bool]]
+"""Whether the user of `auto_merge` may still merge this pull request of a repository."""
+
+
+async def merge_ready(ctx: Context, may: May) -> list[str]:
+    """Merge each waiting pull request that nothing blocks. Returns the names of the changed repositories.
+
+    A failure of one does not stop the others. A store that fails does: raises StoreError.
+    """
+    merged = []
+    async for row in scan_rows(ctx.kv, AUTO_MERGES):
+        try:
+            if await _try(ctx, row, may):
+                merged.append(row.value.decode())
+        except StoreError:
+            raise
+        except EngineError as error:
+            log.info("auto-merge of %s in %s: %s", row.key.decode(), row.value.decode(), error.message)
+    return merged
+
+
+async def _try(ctx: Context, row: Row, may: May) -> bool:
+    repo_name, (uid, _, pull_id) = row.value.decode(), row.key.decode().partition("/")
+    try:
+        repo = await open_repo(ctx, repo_name)
+        pull = (await read_pull(ctx, repo, pull_id)).pull if repo.record.uid == uid else None
+    except NotFoundError:  # the repository was deleted
+        pull = None
+    if pull is None or pull.auto_merge is None:
+        await _forget(ctx, row)
+        return False
+    wanted = pull.auto_merge
+    state = await pull_state(ctx, repo_name, pull_id)
+    if state.mergeable != "clean" and not (state.mergeable == "conflicts" and wanted.strategy):
+        return False
+    if not await may(repo_name, pull):
+        return False
+    act_as(Actor(user=wanted.user))
+    request = PullMerge(
+        actor=wanted.user,
+        committer=wanted.committer,
+        source_commit_id=state.source_commit_id,
+        strategy=wanted.strategy,
+        message=wanted.message,
+    )
+    await merge_pull(ctx, repo_name, pull_id, request)
+    return True
+
+
+async def _forget(ctx: Context, row: Row) -> None:
+    """Remove a row whose pull request is not there, or waits for nothing."""
+    try:
+        await ctx.kv.apply(Batch([Check(AUTO_MERGES, row.key, row.version)], deletes=[Delete(AUTO_MERGES, row.key)]))
+    except PredicateFailed:
+        pass  # it was set again

@@ -1,0 +1,1 @@
+"""Pull requests, their reviews and comments, and the checks of commits."""
