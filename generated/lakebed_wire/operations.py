@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ab2c933a75acd7480424cdcf535ee88e36d29d884b8bff298a3697774adb1ebd"
+SPEC_DIGEST: Final = "11d5b598ccadd22dab1330de18bf280e5891e5bd489450031ae85aedfc4a4df3"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

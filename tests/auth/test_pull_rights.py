@@ -11,7 +11,7 @@ from lakebed_server.rest.rights.waiting_merges import may_merge
 
 from tests.auth.people import REPO, People, allow
 
-LAKE = ("arn:lakefs:fs:::repository/lake", "arn:lakefs:fs:::repository/lake/*")
+LAKE = ["arn:lakefs:fs:::repository/lake", "arn:lakefs:fs:::repository/lake/*"]
 PULLS = REPO + "/pulls"
 RULES = REPO + "/settings/branch_protection"
 

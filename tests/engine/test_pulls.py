@@ -40,7 +40,7 @@ def test_bad_requests_open_nothing() -> None:
         await fails(open_pull(engine, "d/v", "main"), errors.InvalidNameError)
         await fails(open_pull(engine, title=""), errors.InvalidRequestError)
         await fails(open_pull(engine, title="x" * (lifecycle.MAX_TITLE + 1)), errors.InvalidRequestError)
-        await fails(open_pull(engine, description="é" * lifecycle.MAX_TEXT), errors.InvalidRequestError)
+        await fails(open_pull(engine, description="é" * records.MAX_TEXT), errors.InvalidRequestError)
         await fails(open_pull(engine, title="\ud800"), errors.InvalidRequestError)
         assert await rows(engine, b"pull") == []
 
