@@ -9,6 +9,7 @@ every deletion that goes by a listing asks `is_made` or `workspace_of` first.
     _lakebed/ranges/<64 hex>.parquet                    ranges and patches
     _lakebed/layers/<32 hex>-<number>.parquet
     _lakebed/refs/<time>-<64 hex>.json                  ref snapshots (`lakebed_format.refs`)
+    _lakebed/pulls/<20 of 0-9a-v>-<32 hex>.json         pull requests (`lakebed_format.pulls`)
     _lakebed/dumps/<64 hex>.jsonl                       and draft-<32 hex>, an unfinished dump
     _lakebed/uploads/<32 hex>/<number>-<32 hex>         parts of uploads, where the store has none of its own
     _lakebed/history/date=<YYYY-MM-DD>/<HHMMSS>-<32 hex>.parquet
@@ -38,6 +39,7 @@ METARANGES: Final = "_lakebed/metaranges/"
 RANGES: Final = "_lakebed/ranges/"
 LAYERS: Final = "_lakebed/layers/"
 REFS: Final = "_lakebed/refs/"
+PULLS: Final = "_lakebed/pulls/"
 DUMPS: Final = "_lakebed/dumps/"
 DRAFTS: Final = "_lakebed/dumps/draft-"
 PARTS: Final = "_lakebed/uploads/"
@@ -52,6 +54,7 @@ FILE_BYTES: Final = {
     REPOSITORY_MARKER: 64 << 10,
     COMMITS: 64 << 20,  # a message and metadata as large as any request ever had, with six bytes for each
     REFS: 256 << 20,  # about a million branches and tags
+    PULLS: 1 << 30,  # 2,500 events of 64 KiB, with six bytes for each
     METARANGES: 256 << 20,  # about two million ranges
     RANGES: 64 << 20,  # a writer closes a range at 8 MiB, or behind the row of at most 10 MiB that passes them
     LAYERS: 256 << 20,  # a part ends with the batch of 5,000 rows that passes 8 MiB
@@ -71,6 +74,7 @@ _MADE: Final = re.compile(
     r"|history/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9]{6}-[0-9a-f]{32}\.parquet"
     r"|journal/date=[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9]{16}\.parquet"
     r"|refs/[0-9]{8}T[0-9]{9}Z-[0-9a-f]{64}\.json"
+    r"|pulls/[0-9a-v]{20}-[0-9a-f]{32}\.json"
     r"|dumps/(?:[0-9a-f]{64}\.jsonl|draft-[0-9a-f]{32})"
     r"|uploads/[0-9a-f]{32}/[0-9]{5}-[0-9a-f]{32})"
     r"|data/[0-9]{10}/[0-9a-f]{32}(?:,[0-9a-f]{9,12}\.[0-9a-f]{64})?",
@@ -115,6 +119,11 @@ def range_file(range_id: str) -> str:
 def layer_file(part_id: str) -> str:
     """The key of a part of a layer."""
     return f"{LAYERS}{part_id}.parquet"
+
+
+def pull_file(pull_id: str, revision: str) -> str:
+    """The key of a pull request at one revision."""
+    return f"{PULLS}{pull_id}-{revision}.json"
 
 
 def history_file(day: str, second: str, id: str) -> str:

@@ -26,7 +26,7 @@ from lakebed_format.decoding import (
     text,
     texts,
 )
-from lakebed_format.keys import FILE_BYTES, REFS, REPOSITORY_MARKER, SNAPSHOT_FILE
+from lakebed_format.keys import FILE_BYTES, REFS, REPOSITORY_MARKER, SNAPSHOT_FILE, is_made, pull_file
 
 
 class BranchRef(NamedTuple):
@@ -44,11 +44,26 @@ class TagRef(NamedTuple):
     commit_id: str
 
 
+class PullRef(NamedTuple):
+    """The revision of a pull request. Both are parts of the key of its file."""
+
+    id: str
+    revision: str
+
+
+class RuleNeeds(NamedTuple):
+    """What pull requests need into the branches of a protection rule."""
+
+    pattern: str
+    approvals: int
+    checks: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class RefsRecord:
     """The content of a snapshot. `creation_date` in Unix seconds. `metadata` is the metadata of the repository.
 
-    `protection`: patterns of the branches that accept no direct changes.
+    `protection`: patterns of the branches that accept no direct changes. `requirements`: of the rules that have some.
     """
 
     uid: str
@@ -61,6 +76,8 @@ class RefsRecord:
     branches: tuple[BranchRef, ...] = ()
     tags: tuple[TagRef, ...] = ()
     protection: tuple[str, ...] = ()
+    requirements: tuple[RuleNeeds, ...] = ()
+    pulls: tuple[PullRef, ...] = ()
 
 
 def refs_id(record: RefsRecord) -> str:
@@ -120,6 +137,8 @@ def _body(record: RefsRecord) -> dict[str, Any]:
         "branches": [one._asdict() for one in record.branches],
         "tags": [one._asdict() for one in record.tags],
         **({"protection": list(record.protection)} if record.protection else {}),
+        **({"requirements": [one._asdict() for one in record.requirements]} if record.requirements else {}),
+        **({"pulls": [one._asdict() for one in record.pulls]} if record.pulls else {}),
     }
 
 
@@ -136,7 +155,21 @@ def _record(body: Mapping[str, Any]) -> RefsRecord:
         branches=tuple(map(_branch, items(body, "branches"))),
         tags=tuple(map(_tag, items(body, "tags"))),
         protection=tuple(as_text(one, "protection") for one in items({"protection": [], **body}, "protection")),
+        requirements=tuple(map(_needs, items({"requirements": [], **body}, "requirements"))),
+        pulls=tuple(map(_pull, items({"pulls": [], **body}, "pulls"))),
     )
+
+
+def _needs(one: Mapping[str, Any]) -> RuleNeeds:
+    checks = tuple(as_text(check, "checks") for check in items(one, "checks"))
+    return RuleNeeds(text(one, "pattern"), integer(one, "approvals"), checks)
+
+
+def _pull(one: Mapping[str, Any]) -> PullRef:
+    ref = PullRef(text(one, "id"), text(one, "revision"))
+    if not is_made(pull_file(*ref)):
+        raise FormatError(f"its pull request {ref.id[:40]!r} has a malformed id or revision")
+    return ref
 
 
 def _branch(one: Mapping[str, Any]) -> BranchRef:

@@ -129,6 +129,7 @@ class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
     problem_count: int
     heads: Sequence[LooseCommit] = ()
     head_count: int = 0
+    pulls: int = 0
 
     @property
     def ok(self) -> bool:

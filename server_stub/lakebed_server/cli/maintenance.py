@@ -288,6 +288,7 @@ def _rebuild_text(report: RebuildReport) -> str:
         _many(report.commits, "commit"),
         _many(report.branches, "branch", "branches"),
         _many(report.tags, "tag"),
+        *([_many(report.pulls, "pull request")] if report.pulls else []),
     ]
     lines = [f"Repository {report.repository} {verb} from {report.namespace}: {', '.join(parts)}."]
     if report.snapshot:

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import msgspec
 from lakebed_format import CommitRecord, decode_commit
 from lakebed_format.decoding import FormatError
-from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER
-from lakebed_format.refs import RefsRecord, decode_marker, decode_refs, parse_key
+from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER, pull_file
+from lakebed_format.pulls import decode_pull
+from lakebed_format.refs import PullRef, RefsRecord, decode_marker, decode_refs, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.resolve import decode_tag
@@ -29,6 +30,7 @@ from lakebed_engine.operations.multipart.records import decode_ended, decode_upl
 from lakebed_engine.stores.kv.base import Row, scan_pages
 from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.pulls import Pull, PullEvent
 from lakebed_engine.vocabulary.records import Branch, Commit
 
 PAGE = 500
@@ -229,7 +231,11 @@ def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
 
 
 async def check_snapshots(job: Job) -> None:
-    """Check that ref snapshots match their names. Only a rebuild needs them."""
+    """Check that ref snapshots match their names, and the files of pull requests that they name.
+
+    Only a rebuild needs them. It needs the newest snapshot, so files that only older ones name may be missing.
+    """
+    newest: RefsRecord | None = None
     async for blob in job.repo.store.list(REFS):
         if parse_key(blob.key) is None:
             continue  # the check of files reports it
@@ -237,7 +243,30 @@ async def check_snapshots(job: Job) -> None:
             data = await job.read(blob.key)
             if data is None:
                 continue  # pruned since the listing
-            snapshot_in(data, blob.key)
+            newest = snapshot_in(data, blob.key)[1]
+            for one in newest.pulls:
+                job.scratch.add_file(pull_file(*one))
         except FormatError as error:
             job.problem(Bad("corrupt", "ref snapshot", blob.key, str(error)), ())
         job.count("ref snapshots")
+    for one in newest.pulls if newest else ():
+        await read_pull_file(job, one)
+
+
+async def read_pull_file(job: Job, ref: PullRef) -> tuple[Pull, list[PullEvent]] | None:
+    """A pull request and its events. Reports a finding and returns None when the file is missing or damaged."""
+    name = pull_file(*ref)
+    try:
+        data = await job.read(name)
+        if data is None:
+            job.problem(Bad("missing", "pull request", name, "not in the bucket"), ())
+            return None
+        body, events = decode_pull(data)
+        found = msgspec.convert(body, Pull), msgspec.convert(events, list[PullEvent])
+        if (found[0].id, found[0].revision) != ref:
+            raise FormatError("holds another pull request or revision than its name says")
+    except (FormatError, msgspec.ValidationError) as error:
+        job.problem(Bad("corrupt", "pull request", name, str(error)), ())
+        return None
+    job.count("pull requests")
+    return found

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 import pyarrow.compute as pc
 from lakebed_format.decoding import FormatError
-from lakebed_format.keys import REFS, REPOSITORY_MARKER, commit_file, metarange_file
+from lakebed_format.keys import REFS, REPOSITORY_MARKER, commit_file, metarange_file, pull_file
 from lakebed_format.reading import decode_layer
 from lakebed_format.refs import decode_marker, decode_refs, parse_key
 
@@ -108,6 +108,7 @@ async def _read_snapshots(repo: Repo, scratch: ScratchDb) -> None:
             raise refuse(repo, f"{blob.key} cannot be read ({error})") from error
         named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
         scratch.want(named, f"ref snapshot {blob.key}")
+        scratch.name(pull_file(*one) for one in record.pulls)
 
 
 async def _read_uploads(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:

@@ -27,6 +27,7 @@ from lakebed_format.keys import (
     LAYERS,
     METARANGES,
     PARTS,
+    PULLS,
     RANGES,
     SWEEP_CLOCK,
     WORKSPACES,
@@ -51,6 +52,7 @@ _FOLDERS = (
     LAYERS,
     PARTS,
     DRAFTS,
+    PULLS,
 )
 """The folders to sweep, in this order: a file is deleted before the files that it names, so a rebuild can read it."""
 

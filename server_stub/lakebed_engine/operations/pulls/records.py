@@ -40,7 +40,7 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.events import NewEvent, current_actor
 from lakebed_engine.vocabulary.pulls import EventType, Pull, PullEvent
 
-MOST_EVENTS = 10_000
+MOST_EVENTS = 2_500
 """Events of a pull request after which it can only be closed or merged."""
 
 MAX_TEXT = 64 << 10
@@ -153,11 +153,26 @@ def rows_of(ctx: Context, repo: Repo, old: Pull | None, new: Pull, events: Seque
     puts = [Put(repo.partition, pull_key(new.id), encode(new))]
     puts += [Put(repo.partition, pull_event_key(new.id, one.id), encode(one)) for one in events]
     puts += event_rows(ctx, repo, *(_new_event(new, one) for one in events if old is None or one.id > old.events))
-    if new.auto_merge is not None:
-        puts.append(Put(AUTO_MERGES, auto_merge_key(repo.record.uid, new.id), repo.name.encode()))
     if new.status == "open":
-        return PullRows(new, [*puts, *(Put(repo.partition, mark, b"") for mark in _marks(new))], [])
+        return PullRows(new, [*puts, *_open_rows(repo, new)], [])
     return PullRows(new, puts, unmark(repo, new) if old is not None and old.status == "open" else [])
+
+
+def restored_rows(repo: Repo, pull: Pull, events: Sequence[PullEvent]) -> list[Put]:
+    """All rows of a pull request, as they were."""
+    puts = [Put(repo.partition, pull_key(pull.id), encode(pull))]
+    puts += [Put(repo.partition, pull_event_key(pull.id, one.id), encode(one)) for one in events]
+    if pull.status == "open":
+        puts += _open_rows(repo, pull)
+    return puts
+
+
+def _open_rows(repo: Repo, pull: Pull) -> list[Put]:
+    """The rows by which an open pull request is found."""
+    puts = [Put(repo.partition, mark, b"") for mark in _marks(pull)]
+    if pull.auto_merge is not None:
+        puts.append(Put(AUTO_MERGES, auto_merge_key(repo.record.uid, pull.id), repo.name.encode()))
+    return puts
 
 
 def unmark(repo: Repo, pull: Pull) -> list[Delete]:

@@ -18,7 +18,7 @@ from lakebed_engine.operations.context import Context, Repo, absent, decode_repo
 from lakebed_engine.operations.events.head import Head, newest_file
 from lakebed_engine.operations.events.rows import event_rows
 from lakebed_engine.operations.fsck.pace import Pace
-from lakebed_engine.operations.fsck.refs_and_commits import read_commit, snapshot_in
+from lakebed_engine.operations.fsck.refs_and_commits import read_commit, read_pull_file, snapshot_in
 from lakebed_engine.operations.fsck.scratch_db import Bad, ScratchDb
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.keys import (
@@ -34,6 +34,7 @@ from lakebed_engine.operations.keys import (
     tag_key,
 )
 from lakebed_engine.operations.namespaces import namespaces_above, refuse_overlap
+from lakebed_engine.operations.pulls.records import restored_rows
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, scan_rows
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
@@ -45,7 +46,7 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.events import NewEvent
-from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
+from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Requirements, Tag
 from lakebed_engine.vocabulary.reports import (
     FsckOptions,
     LooseCommit,
@@ -93,6 +94,7 @@ async def rebuild(
         await _refuse_existing(ctx, record)
         await _commits(job, snapshot, dry_run)
         branches, tags = _refs(job, snapshot)
+        pulls = await _pulls(job, snapshot, dry_run)
         heads, head_count = await _heads(job)
         if not dry_run:
             await _write_marker(job, marker)
@@ -104,6 +106,7 @@ async def rebuild(
             commits=job.counts["commits"],
             branches=len(branches),
             tags=len(tags),
+            pulls=pulls,
             snapshot=snapshot.key if snapshot else "",
             snapshot_time=snapshot.time if snapshot else 0.0,
             problems=job.problems,
@@ -172,6 +175,9 @@ def _record(
         creation_date=record.creation_date if record else ctx.now(),
         read_only=record.read_only if record else False,
         protection=record.protection if record else (),
+        requirements={one.pattern: Requirements(one.approvals, one.checks) for one in record.requirements}
+        if record
+        else {},
     )
 
 
@@ -254,6 +260,18 @@ def _refs(job: Job, snapshot: _Snapshot | None) -> tuple[list[Branch], list[Tag]
         else:
             job.problem(Bad("missing", "tag record", tag.name, _left_out("tag", tag.commit_id)), [tag.name])
     return branches, tags
+
+
+async def _pulls(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> int:
+    """Write the rows of the pull requests of the snapshot. Returns how many there are."""
+    count = 0
+    for ref in snapshot.record.pulls if snapshot else ():
+        found = await read_pull_file(job, ref)
+        if found is not None:
+            count += 1
+            if not dry_run:
+                await job.ctx.kv.apply(Batch(puts=restored_rows(job.repo, *found)))
+    return count
 
 
 def _left_out(what: str, commit_id: str) -> str:
