@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -122,6 +123,16 @@ def test_the_metadata_describe_the_server(browser: Browser) -> None:
     answer = browser.client.get("/saml/metadata")
     assert answer.headers["content-type"].startswith("application/samlmetadata+xml")
     assert f'Location="{browser.lake.server.endpoint}/saml/acs"' in answer.text
+
+
+def test_a_format_of_the_name_is_asked_for(tmp_path: Path) -> None:
+    wanted = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+    with running_saml_lake(tmp_path, {"auth.saml.name_id_format": wanted}) as lake:
+        browser = lake.browser()
+        assert f"<md:NameIDFormat>{wanted}</md:NameIDFormat>" in browser.client.get("/saml/metadata").text
+        sent = parse_qs(urlsplit(browser.begin()).query)["SAMLRequest"][0]
+        request = zlib.decompress(base64.b64decode(sent), -zlib.MAX_WBITS).decode()
+        assert f'<samlp:NameIDPolicy Format="{wanted}" AllowCreate="true"/>' in request
 
 
 def test_attributes_identify_the_person(tmp_path: Path) -> None:

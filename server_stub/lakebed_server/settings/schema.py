@@ -206,9 +206,7 @@ class SamlSettings:
         "", TEXT, "the id of this server at the provider; empty: `/saml/metadata` below auth.saml.root_url"
     )
     name_id_format: str = _setting(
-        "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
-        TEXT,
-        "the format of the name identifier to ask for; unspecified: what the provider has set for this server",
+        "", TEXT, "the format of the name identifier to ask for; empty: what the provider has set for this server"
     )
     subject_attribute: str = _setting(
         "", TEXT, "the attribute that identifies a person and never changes; empty: the name identifier"

@@ -45,12 +45,12 @@ class ServiceProvider(NamedTuple):
 
     def describe(self) -> str:
         """The metadata of this server."""
+        wanted = f"<md:NameIDFormat>{escape(self.name_id_format)}</md:NameIDFormat>" if self.name_id_format else ""
         return (
             f'<md:EntityDescriptor xmlns:md="{NAMESPACES["md"]}" entityID={quoteattr(self.entity_id)}>'
             f'<md:SPSSODescriptor protocolSupportEnumeration="{PROTOCOL}" AuthnRequestsSigned="false" '
             'WantAssertionsSigned="true">'
-            f"<md:NameIDFormat>{escape(self.name_id_format)}</md:NameIDFormat>"
-            f'<md:AssertionConsumerService Binding="{POST}" Location={quoteattr(self.acs_url)} index="0" '
+            f'{wanted}<md:AssertionConsumerService Binding="{POST}" Location={quoteattr(self.acs_url)} index="0" '
             'isDefault="true"/></md:SPSSODescriptor></md:EntityDescriptor>'
         )
 

@@ -14,12 +14,13 @@ from lakebed_server.signin.saml.metadata import POST, IdentityProvider, ServiceP
 
 def url(provider: IdentityProvider, service: ServiceProvider, id: str, now: datetime) -> str:
     """The address of the provider for a sign-in. `id` comes back in the answer."""
+    wanted = f"Format={quoteattr(service.name_id_format)} " if service.name_id_format else ""
     request = (
         f'<samlp:AuthnRequest xmlns:samlp="{NAMESPACES["samlp"]}" ID={quoteattr(id)} Version="2.0" '
         f'IssueInstant="{now:%Y-%m-%dT%H:%M:%SZ}" Destination={quoteattr(provider.sso_url)} '
         f'ProtocolBinding="{POST}" AssertionConsumerServiceURL={quoteattr(service.acs_url)}>'
         f'<saml:Issuer xmlns:saml="{NAMESPACES["saml"]}">{escape(service.entity_id)}</saml:Issuer>'
-        f'<samlp:NameIDPolicy Format={quoteattr(service.name_id_format)} AllowCreate="true"/></samlp:AuthnRequest>'
+        f'<samlp:NameIDPolicy {wanted}AllowCreate="true"/></samlp:AuthnRequest>'
     )
     deflater = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     body = deflater.compress(request.encode()) + deflater.flush()
