@@ -873,6 +873,27 @@ class TableColumn(Struct, kw_only=True):
     kind: str
 
 
+class TableDiffRow(Struct, kw_only=True):
+    """
+    A row that was added, removed or changed.
+    """
+
+    change: str
+    columns: list[str] | UnsetType = UNSET
+    before: list[Any] | UnsetType = UNSET
+    after: list[Any] | UnsetType = UNSET
+
+
+class ColumnChange(Struct, kw_only=True):
+    """
+    A column that was added, removed, or has another type.
+    """
+
+    column: str
+    before: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+
+
 class HistogramBin(Struct, kw_only=True):
     """
     A range of values. Only the last range contains its end.
@@ -1813,6 +1834,25 @@ class DiffList(Struct, kw_only=True):
 
     pagination: Pagination
     results: list[Diff]
+
+
+class TableDiffPage(Struct, kw_only=True):
+    """
+    Rows of a table that differ. Cells are as in `TablePage`.
+    """
+
+    path: str
+    format: str
+    key: list[str]
+    schema: list[TableColumn]
+    schema_changes: list[ColumnChange]
+    columns: list[str]
+    added: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    removed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    changed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    rows: list[TableDiffRow]
+    offset: Annotated[int, Meta(ge=0, le=9007199254740991)]
+    has_more: bool
 
 
 class ColumnStatistics(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "11d5b598ccadd22dab1330de18bf280e5891e5bd489450031ae85aedfc4a4df3"
+SPEC_DIGEST: Final = "a2f376f6b55c58bbdbcc66486b736145107ed7b35c31d2736753aeb7b8e9a2de"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -894,6 +894,22 @@ class DiffRefsParams(Struct, kw_only=True):
     delimiter: str | UnsetType = UNSET
     type: Literal["two_dot", "three_dot"] | UnsetType = UNSET
     include_right_stats: bool | UnsetType = UNSET
+
+
+class DiffTableParams(Struct, kw_only=True):
+    """Parameters of diffTable."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    left_ref: Annotated[str, Meta(min_length=1)] = field(name="leftRef")
+    right_ref: Annotated[str, Meta(min_length=1)] = field(name="rightRef")
+    path: Annotated[str, Meta(min_length=1)]
+    key: Annotated[list[str], Meta(min_length=1, max_length=20)] = field(default_factory=list)
+    change: Literal["added", "removed", "changed"] | UnsetType = UNSET
+    type: Literal["two_dot", "three_dot"] | UnsetType = UNSET
+    offset: Annotated[int, Meta(ge=0, le=9007199254740991)] | UnsetType = UNSET
+    limit: Annotated[int, Meta(ge=0, le=200)] | UnsetType = UNSET
+    columns: Annotated[list[str], Meta(max_length=200)] = field(default_factory=list)
+    format: Literal["parquet", "csv", "json", "arrow"] | UnsetType = UNSET
 
 
 class GetObjectParams(Struct, kw_only=True):
@@ -3306,6 +3322,33 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="diffs",
         summary="List the differences between two references.",
+    ),
+    Operation(
+        operation_id="diffTable",
+        method="GET",
+        path="/repositories/{repository}/refs/{leftRef}/diff/{rightRef}/table",
+        params=DiffTableParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("leftRef", "path", False, False, False),
+            Parameter("rightRef", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("key", "query", True, False, False),
+            Parameter("change", "query", False, False, False),
+            Parameter("type", "query", False, False, False),
+            Parameter("offset", "query", False, False, False),
+            Parameter("limit", "query", False, False, False),
+            Parameter("columns", "query", True, False, False),
+            Parameter("format", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="diffs",
+        summary="List the rows of a table that differ between two references.",
     ),
     Operation(
         operation_id="getObject",

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from lakebed._model.identities import Decision, Group, Policy, RightsChange, User
 from lakebed._model.server_info import ServerInfo, SessionToken
-from lakebed._model.table_pages import ColumnStatistics, CutText, HistogramBin, TableColumn, TablePage
+from lakebed._model.table_pages import (
+    ColumnStatistics,
+    CutText,
+    HistogramBin,
+    TableColumn,
+    TableDiffPage,
+    TableDiffRow,
+    TablePage,
+)
 from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
 from lakebed._render.columns import Columns
 
@@ -460,6 +468,8 @@ __all__ = [
     "SessionToken",
     "StagedAddress",
     "TableColumn",
+    "TableDiffPage",
+    "TableDiffRow",
     "TablePage",
     "TaskStatus",
     "TemporaryKey",

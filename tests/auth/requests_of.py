@@ -171,6 +171,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "getUnderlyingProperties": Sample(READ, "path=a"),
     "listObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,)),
     "readTable": Sample(READ, "path=a"),
+    "diffTable": Sample(("fs:ListObjects" + ON_REPOSITORY, *READ), "path=a&key=id"),
     "searchObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,), "q=a"),
     "getArchive": Sample(("fs:ListObjects" + ON_REPOSITORY, "fs:ReadObject@object/*")),
     "uploadObject": Sample(WRITE, "path=a", b"x"),

@@ -212,6 +212,7 @@ REACHED = {
     "statObject": Reached("Ref.stat", "fs stat"),
     "listObjects": Reached("Ref.list", "fs ls"),
     "readTable": Reached("Ref.table_page", "fs head"),
+    "diffTable": Reached("Diff.table_page", why="diff --key compares tables of any size, in the SDK"),
     "searchObjects": Reached("Ref.find", "fs find"),
     "uploadObject": Reached("Branch.put", "fs upload"),
     "uploadObjects": Reached("Branch.put_many", "fs publish"),

@@ -69,6 +69,8 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("getArchive", 410): lambda one: one.asks("prefix=gone"),
     ("readTable", 400): lambda one: one.asks("limit=x"),
     ("readTable", 422): lambda one: one,
+    ("diffTable", 400): lambda one: one.asks("limit=x"),
+    ("diffTable", 422): lambda one: one.at(rightRef="main"),
     ("getObject", 416): lambda one: one.told(range="bytes=9-"),
     ("getUnderlyingProperties", 410): lambda one: one.path("gone"),
     ("getServerAccessHistory", 400): lambda one: one.asks("since=yesterday"),
@@ -135,7 +137,7 @@ REASONS = {
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
-        *("searchObjects", "readTable", "listPullRequests", "getPullRequest"),
+        *("searchObjects", "readTable", "diffTable", "listPullRequests", "getPullRequest"),
         *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory"),
         *("getPullRequestState", "listPullRequestConflicts", "listCommitChecks", "listOwnPullRequests"),
         *("listPullRequestEvents", "listPullRequestReviews", "listPullRequestApprovals", "listPullRequestComments"),
@@ -157,8 +159,8 @@ REASONS = {
         410, "statObject", "headObject", "copyObject", "getMetadataObject"
     ),
     "a process reads tables, which unit tests may not start: tests/server/tables": {
-        *_all(410, "readTable"),
-        *_all(413, "readTable"),
+        *_all(410, "readTable", "diffTable"),
+        *_all(413, "readTable", "diffTable"),
     },
     "a workspace is no branch: its name is 404": _all(
         409,

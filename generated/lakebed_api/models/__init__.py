@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .branch_protection_rule_deletion import BranchProtectionRuleDeletion
     from .capabilities_config import CapabilitiesConfig
     from .cherry_pick_creation import CherryPickCreation
+    from .column_change import ColumnChange
     from .column_statistics import ColumnStatistics
     from .comm_prefs_input import CommPrefsInput
     from .commit import Commit
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from .diff_list import DiffList
     from .diff_object_stat import DiffObjectStat
     from .diff_refs_type import DiffRefsType
+    from .diff_table_change import DiffTableChange
+    from .diff_table_format import DiffTableFormat
+    from .diff_table_type import DiffTableType
     from .error import Error
     from .find_merge_base_result import FindMergeBaseResult
     from .frequent_value import FrequentValue
@@ -170,6 +174,8 @@ if TYPE_CHECKING:
     from .storage_config import StorageConfig
     from .storage_uri import StorageURI
     from .table_column import TableColumn
+    from .table_diff_page import TableDiffPage
+    from .table_diff_row import TableDiffRow
     from .table_page import TablePage
     from .tag_creation import TagCreation
     from .task import Task
@@ -217,6 +223,7 @@ _MODULES = {
     "BranchProtectionRuleDeletion": "branch_protection_rule_deletion",
     "CapabilitiesConfig": "capabilities_config",
     "CherryPickCreation": "cherry_pick_creation",
+    "ColumnChange": "column_change",
     "ColumnStatistics": "column_statistics",
     "CommPrefsInput": "comm_prefs_input",
     "Commit": "commit",
@@ -249,6 +256,9 @@ _MODULES = {
     "DiffList": "diff_list",
     "DiffObjectStat": "diff_object_stat",
     "DiffRefsType": "diff_refs_type",
+    "DiffTableChange": "diff_table_change",
+    "DiffTableFormat": "diff_table_format",
+    "DiffTableType": "diff_table_type",
     "Error": "error",
     "FindMergeBaseResult": "find_merge_base_result",
     "FrequentValue": "frequent_value",
@@ -373,6 +383,8 @@ _MODULES = {
     "StorageConfig": "storage_config",
     "StorageURI": "storage_uri",
     "TableColumn": "table_column",
+    "TableDiffPage": "table_diff_page",
+    "TableDiffRow": "table_diff_row",
     "TablePage": "table_page",
     "TagCreation": "tag_creation",
     "Task": "task",
@@ -433,6 +445,7 @@ __all__ = (
     "BranchProtectionRuleDeletion",
     "CapabilitiesConfig",
     "CherryPickCreation",
+    "ColumnChange",
     "ColumnStatistics",
     "CommPrefsInput",
     "Commit",
@@ -465,6 +478,9 @@ __all__ = (
     "DiffList",
     "DiffObjectStat",
     "DiffRefsType",
+    "DiffTableChange",
+    "DiffTableFormat",
+    "DiffTableType",
     "Error",
     "FindMergeBaseResult",
     "FrequentValue",
@@ -589,6 +605,8 @@ __all__ = (
     "StorageConfig",
     "StorageURI",
     "TableColumn",
+    "TableDiffPage",
+    "TableDiffRow",
     "TablePage",
     "TagCreation",
     "Task",

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakebed._gateway.convert import number, text
-from lakebed._model.table_pages import ColumnStatistics, CutText, HistogramBin, TableColumn, TablePage
+from lakebed._model.table_pages import (
+    ColumnStatistics,
+    CutText,
+    HistogramBin,
+    TableColumn,
+    TableDiffPage,
+    TableDiffRow,
+    TablePage,
+)
 
 Body = Mapping[str, Any]
 
@@ -29,6 +37,31 @@ def page(body: Body) -> TablePage:
         skipped_rows=number(body.get("skipped_rows"), 0),
         statistics=tuple(_statistics(one) for one in body.get("statistics") or ()),
     )
+
+
+def diff_page(body: Body) -> TableDiffPage:
+    """A page of rows that differ."""
+    return TableDiffPage(
+        path=text(body["path"]),
+        format=text(body["format"]),
+        key=tuple(map(text, body["key"])),
+        schema=columns(body["schema"]),
+        schema_changes=tuple(
+            (text(one["column"]), one.get("before"), one.get("after")) for one in body["schema_changes"]
+        ),
+        columns=tuple(map(text, body["columns"])),
+        added=number(body["added"]),
+        removed=number(body["removed"]),
+        changed=number(body["changed"]),
+        rows=tuple(_diff_row(one) for one in body["rows"]),
+        offset=number(body["offset"]),
+        has_more=bool(body["has_more"]),
+    )
+
+
+def _diff_row(body: Body) -> TableDiffRow:
+    before, after = (None if body.get(side) is None else cells(body[side]) for side in ("before", "after"))
+    return TableDiffRow(text(body["change"]), before, after, tuple(body.get("columns") or ()))
 
 
 def columns(rows: list[Body]) -> tuple[TableColumn, ...]:

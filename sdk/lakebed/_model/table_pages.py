@@ -56,6 +56,42 @@ class ColumnStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class TableDiffRow:
+    """A row that was added (`before` is None), removed (`after` is None) or changed, with the columns that differ."""
+
+    change: str
+    before: tuple[Any, ...] | None
+    after: tuple[Any, ...] | None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableDiffPage:
+    """Some of the rows of a table that differ between two states. The cells are as in a TablePage.
+
+    `added`, `removed` and `changed` are the numbers of rows. `columns` are those of `before` and `after` in each row.
+    `schema_changes`: the columns that differ, each with its old and its new type.
+    """
+
+    path: str
+    format: str
+    key: tuple[str, ...]
+    schema: tuple[TableColumn, ...]
+    schema_changes: tuple[tuple[str, str | None, str | None], ...]
+    columns: tuple[str, ...]
+    added: int
+    removed: int
+    changed: int
+    rows: tuple[TableDiffRow, ...]
+    offset: int
+    has_more: bool
+
+    def __repr__(self) -> str:
+        counts = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
+        return f"<TableDiffPage {self.path}: {counts}>"
+
+
+@dataclass(frozen=True, slots=True)
 class TablePage:
     """Some rows of a table, as cells that are fit to be shown. `read_table` returns the values themselves.
 

@@ -60,6 +60,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "uploadPartCopy": BULK,
     "s3:CompleteMultipartUpload": BULK,
     "readTable": TABLES,
+    "diffTable": TABLES,
     "commit": COMMIT,
     "commitWorkspace": COMMIT,
     "createCommitRecord": COMMIT,

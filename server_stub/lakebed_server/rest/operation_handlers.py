@@ -152,6 +152,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "statObject": objects.stat_object,
     "listObjects": objects.list_objects,
     "readTable": tables.read_table,
+    "diffTable": tables.diff_table,
     "searchObjects": objects.search_objects,
     "uploadObject": objects.upload_object,
     "uploadObjects": objects.upload_objects,

@@ -14,7 +14,7 @@ from lakebed_engine.vocabulary.requests import ReadableEntry
 from lakebed_server.http.authorization import require_paths
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import JSON, Reply
-from lakebed_server.tables.messages import TOO_LARGE, File, Format, Request, TableError
+from lakebed_server.tables.messages import TOO_LARGE, File, Format, Request, State, TableError
 from lakebed_server.vocabulary import RequestError
 
 ENDINGS: Final[dict[Format, tuple[str, ...]]] = {
@@ -48,6 +48,47 @@ async def find(call: Call, repository: str, ref: str, path: str, format: Format 
         raise RequestError("unreadable_table", f"no file of the format {chosen} is below {path!r}")
     require_paths(call, Fs.READ_OBJECT, repository, [one for one, _ in found])
     return found, chosen
+
+
+async def find_changed(
+    call: Call, repository: str, left: str, right: str, path: str, format: Format | None
+) -> tuple[Found, State, State, Format]:
+    """The files of a table that differ, and which of them each state has. Raises as `find`."""
+    sides = [await _find_or_none(call, repository, ref, path, format) for ref in (left, right)]
+    known = [side for side in sides if side is not None]
+    if not known:
+        raise ObjectNotFoundError(f"no table at {path!r}, neither in {left!r} nor in {right!r} of {repository!r}")
+    chosen = known[-1][1]
+    found: list[tuple[str, Entry]] = []
+    states = []
+    marks = [{(one, entry.identity) for one, entry in side[0]} if side else set() for side in sides]
+    for side, others in zip(sides, reversed(marks), strict=True):
+        files = [] if side is None else [one for one in side[0] if (one[0], one[1].identity) not in others]
+        sample = None if side is None or files else side[0][:1]
+        numbers = tuple(range(len(found), len(found) + len(files)))
+        found += files
+        states.append(State(numbers, None if sample is None else len(found)))
+        found += sample or []
+    return found, states[0], states[1], chosen
+
+
+async def compared_refs(call: Call, repository: str, left: str, right: str, *, two_dot: bool) -> tuple[str, str]:
+    """The states to compare, as diffRefs does: commits, or what is uncommitted on `<branch>$`."""
+    if not two_dot:
+        base = await call.engine.commits.merge_base(repository, right, left)
+        return base.base_id, base.source_id
+    get = call.engine.commits.get
+    commits = [ref if ref.endswith("$") else (await get(repository, ref)).id for ref in (left, right)]
+    return commits[0], commits[1]
+
+
+async def _find_or_none(
+    call: Call, repository: str, ref: str, path: str, format: Format | None
+) -> tuple[Found, Format] | None:
+    try:
+        return await find(call, repository, ref, path, format)
+    except ObjectNotFoundError:
+        return None
 
 
 def refuse_delta(path: str, paths: Iterable[str]) -> None:

@@ -30,6 +30,14 @@ class Source:
             raise TableTooLarge(TOO_LARGE)
         return self._fetch(ranges)
 
+    def subset(self, numbers: Sequence[int]) -> Source:
+        """Some of the files, numbered from 0. What is read of them counts here."""
+
+        def fetch(ranges: Sequence[tuple[int, int, int]]) -> list[bytes]:
+            return self.read([(numbers[number], start, length) for number, start, length in ranges])
+
+        return Source([self.files[number] for number in numbers], self.most_bytes, fetch)
+
     def opened(self, number: int, known: Sequence[tuple[int, bytes]] = ()) -> RemoteFile:
         """One file, to read and seek in. `known`: parts of it that are in memory, with their start."""
         return RemoteFile(self, number, known)

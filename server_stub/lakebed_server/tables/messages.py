@@ -41,7 +41,34 @@ class PageRequest(msgspec.Struct, frozen=True, tag="page", kw_only=True):
     most_bytes: int
 
 
-Request = PageRequest
+class State(msgspec.Struct, frozen=True):
+    """One state of a table, as numbers of the files of the request.
+
+    `files`: the ones that the other state does not have. `sample`: without any, a file that has the schema. Without
+    both, there is no table.
+    """
+
+    files: tuple[int, ...]
+    sample: int | None = None
+
+
+class DiffRequest(msgspec.Struct, frozen=True, tag="diff", kw_only=True):
+    """Rows of a table that differ. `columns` is empty for all. `change`: empty, or the one kind of rows to return."""
+
+    path: str
+    format: Format
+    files: tuple[File, ...]
+    before: State
+    after: State
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+    change: str
+    offset: int
+    limit: int
+    most_bytes: int
+
+
+Request = PageRequest | DiffRequest
 
 
 class Ranges(msgspec.Struct, frozen=True, tag="ranges"):

@@ -166,7 +166,7 @@ class TablePool:
                     process.kill()
         if isinstance(made, messages.Done):
             return made.body
-        raise _error_of(made)
+        raise error_of(made)
 
     async def _taken(self, key: object) -> _Process:
         """A process. It prefers one with the same files in memory."""
@@ -203,7 +203,8 @@ class TablePool:
             await process.closed()
 
 
-def _error_of(failed: messages.Failed) -> Exception:
+def error_of(failed: messages.Failed) -> Exception:
+    """The error of an answer that failed. A fault of ours is a RuntimeError."""
     for kind in (messages.InvalidTableRequest, TableTooLarge, UnreadableTable):
         if kind.kind == failed.kind:
             return kind(failed.message)

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from lakebed_server.tables import messages, pages
+from lakebed_server.tables import messages, pages, row_diffs
 from lakebed_server.tables.files import Fetch, Source
 from lakebed_server.tables.kept import Kept
 
@@ -38,7 +38,8 @@ class _Server:
         head = self._file.read(messages.LENGTH_BYTES)
         if len(head) < messages.LENGTH_BYTES:
             return None
-        return messages.REQUESTS.decode(self._file.read(_LENGTH.unpack(head)[0]))
+        request: messages.Request = messages.REQUESTS.decode(self._file.read(_LENGTH.unpack(head)[0]))
+        return request
 
     def send(self, message: msgspec.Struct) -> None:
         data = msgspec.msgpack.encode(message)
@@ -77,6 +78,8 @@ def answer(request: messages.Request, fetch: Fetch, kept: Kept) -> messages.Done
 
 
 def _answered(request: messages.Request, source: Source, kept: Kept) -> Any:
+    if isinstance(request, messages.DiffRequest):
+        return row_diffs.page(request, source, kept)
     return pages.page(request, source, kept)
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from lakebed_server.settings.schema import TableSettings
 from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import Failed, File, PageRequest
-from lakebed_server.tables.pool import TablePool, _error_of
+from lakebed_server.tables.pool import TablePool, error_of
 from lakebed_server.tables.worker import answer
 
 SETTINGS: Final = TableSettings(time=60.0, processes=1)
@@ -95,7 +95,7 @@ class Reader:
         """A page as JSON. Raises TableError."""
         made = answer(asked(files, format, folder, **given), files.fetch, self._kept)
         if isinstance(made, Failed):
-            raise _error_of(made)
+            raise error_of(made)
         return json.loads(made.body)
 
 

@@ -114,6 +114,9 @@ def test_zero_bytes_of_csv_and_a_file_beyond_the_bound(main: lakebed.Branch) -> 
 def test_a_limit_beyond_200_and_an_unknown_column_are_refused(main: lakebed.Branch) -> None:
     with pytest.raises(lakebed.InvalidRequestError):
         main.table_page("orders/", limit=201)
+    with pytest.raises(lakebed.InvalidRequestError):
+        main.table_page("orders/", format="avro")  # type: ignore[arg-type]
+    assert main.table_page("orders/", format="parquet").total_rows == 3
     with pytest.raises(lakebed.InvalidRequestError, match="no column 'x': the columns are 'id', 'amount', 'day'"):
         main.table_page("orders/", columns=["x"])
 
@@ -153,3 +156,59 @@ def test_a_user_reads_only_tables_whose_files_are_all_allowed(main: lakebed.Bran
         with pytest.raises(lakebed.PermissionDeniedError, match=r"day=2/b\.parquet"):
             ana.table_page("orders/")
         assert ana.table_page("orders/day=1/a.parquet").total_rows == 2
+
+
+@pytest.fixture(scope="module")
+def dev(main: lakebed.Branch) -> lakebed.Branch:
+    """A branch that changes one of two files, after which main goes on."""
+    main.put("prices/a.parquet", parquet(pa.table({"item": ["pen", "ink"], "price": [1.0, 2.0]})))
+    main.put("prices/b.parquet", parquet(pa.table({"item": ["cap"], "price": [3.0]})))
+    main.commit("prices")
+    dev = main.repository.branch("dev").create("main")
+    dev.put("prices/a.parquet", parquet(pa.table({"item": ["pen", "new"], "price": [1.5, 9.0]})))
+    dev.put("only/x.parquet", parquet(pa.table({"item": ["x"]})))
+    dev.commit("new prices")
+    main.put("prices/b.parquet", parquet(pa.table({"item": ["cap"], "price": [4.0]})))
+    main.commit("main goes on")
+    return dev
+
+
+def test_rows_that_differ_between_refs(main: lakebed.Branch, dev: lakebed.Branch) -> None:
+    found = main.diff(dev).table_page("prices/", key="item")
+    assert found.rows == (
+        lakebed.TableDiffRow("changed", ("pen", 1.0), ("pen", 1.5), ("price",)),
+        lakebed.TableDiffRow("added", None, ("new", 9.0)),
+        lakebed.TableDiffRow("removed", ("ink", 2.0), None),
+    )
+    assert repr(found) == "<TableDiffPage prices/: 1 added, 1 removed, 1 changed>"
+    both = main.diff(dev, two_dot=True).table_page("prices/", key="item", change="changed")
+    assert [row.after for row in both.rows] == [("cap", 3.0), ("pen", 1.5)]
+    assert main.diff(dev).table_page("prices/b.parquet", key="item").rows == ()
+    assert main.diff(dev).table_page("only/", key="item").added == 1
+    with pytest.raises(lakebed.ObjectNotFoundError):
+        main.diff(dev).table_page("nothing/", key="item")
+
+
+def test_uncommitted_rows(main: lakebed.Branch, dev: lakebed.Branch) -> None:
+    dev.put("prices/a.parquet", parquet(pa.table({"item": ["pen", "new"], "price": [1.5, 10.0]})))
+    found = dev.uncommitted().table_page("prices/", key="item")
+    assert [(row.before, row.after) for row in found.rows] == [(("new", 9.0), ("new", 10.0))]
+    assert main.diff(dev).table_page("prices/", key="item").rows[1].after == ("new", 9.0), "a branch is its last commit"
+    dev.reset()
+
+
+async def test_the_async_sdk_compares_too(main: lakebed.Branch, dev: lakebed.Branch, server: RunningServer) -> None:
+    async with lakebed.aio.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        ref = lake.repository("tables").ref("main")
+        assert (await ref.diff("dev").table_page("prices/", key=["item"])).changed == 1
+
+
+def test_the_command_shows_rows(main: lakebed.Branch, dev: lakebed.Branch, server: RunningServer) -> None:
+    run = Command(server.environment)
+    lines = ["~ item=pen: price 1.0 -> 1.5", "+ item=new price=9.0", "- item=ink price=2.0"]
+    done = run("diff", "tables/main", "dev", "prices/", "--key", "item")
+    assert done.text.splitlines() == lines
+    assert "1 changed, 1 added, 1 removed" in done.err
+    found = run("diff", "tables/main", "dev", "prices/", "--key", "item", "--json").json
+    assert found["added"] == [{"item": "new", "price": 9.0}]
+    assert run("diff", "tables/main", "dev", "prices/", code=2).err

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from lakebed._gateway import calls, convert
+from lakebed._gateway import calls, convert, table_pages
 from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
-from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page
+from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page, TableDiffPage
 
 CONFLICTS_LISTED = 1000
 """Number of conflicts that a refused merge lists. It is the server's limit."""
@@ -135,6 +135,26 @@ def diff_branch(
     )
     subject = Subject(repository, branch)
     return call("diffBranch", kwargs, reads_page(DiffList.from_dict, convert.change, after), subject)
+
+
+def table_diff_page(
+    repository: str,
+    left: str,
+    right: str,
+    path: str,
+    key: Sequence[str],
+    words: Mapping[str, str | None],
+    **asked: object,
+) -> Call[TableDiffPage]:
+    """Rows of a table that differ. `words`: the parameters with few values, which the server checks.
+
+    `asked`: the other parameters. The empty ones are left out.
+    """
+    from lakebed_api.api.diffs import diff_table
+
+    kwargs = diff_table._get_kwargs(repository, left, right, path=path, key=list(key), **clean(**asked))
+    kwargs["params"] |= clean(**words)
+    return call("diffTable", kwargs, calls.parser(table_pages.diff_page), Subject(repository, right, path))
 
 
 def merge(

@@ -74,11 +74,12 @@ def search_page(
     return call("searchObjects", kwargs, calls.parser(read), Subject(repository, ref))
 
 
-def table_page(repository: str, ref: str, path: str, **asked: object) -> Call[TablePage]:
+def table_page(repository: str, ref: str, path: str, format: str | None, **asked: object) -> Call[TablePage]:
     """Rows of a table. `asked`: the other parameters of the operation. The empty ones are left out."""
     from lakebed_api.api.objects import read_table
 
     kwargs = read_table._get_kwargs(repository, ref, path=path, **clean(**asked))
+    kwargs["params"] |= clean(format=format)  # the server refuses what is none of its words
     return call("readTable", kwargs, calls.parser(table_pages.page), Subject(repository, ref, path))
 
 

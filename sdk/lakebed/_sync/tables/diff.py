@@ -19,7 +19,7 @@ from lakebed._sync.tables import scan
 from lakebed._tables.compare_results import TableDiff
 from lakebed._values.wire import Call
 from lakebed.errors import ObjectNotFoundError
-from lakebed.model import Change, ObjectInfo, Page
+from lakebed.model import Change, ObjectInfo, Page, TableDiffPage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +81,39 @@ class Diff(Listing[Change]):
         with TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local:
             where = scan.place_of(right._target, path)
             return run_in_thread(compare.compare, before, after, names, where, Path(local), size)
+
+    def table_page(
+        self,
+        path: str,
+        *,
+        key: Sequence[str] | str,
+        change: Literal["added", "removed", "changed"] | None = None,
+        offset: int = 0,
+        limit: int = 100,
+        columns: Sequence[str] = (),
+        format: Literal["parquet", "csv", "json", "arrow"] | None = None,
+    ) -> TableDiffPage:
+        """Return some of the rows that differ, as the server compares them: of a file, or of a folder, ending with `/`.
+
+        For a page of cells, without a large library. `limit` is at most 200. `table` compares tables of any size.
+
+        Raises ObjectNotFoundError when neither state has the table, TableFormatError for a damaged file, and
+        InvalidRequestError for a key that does not identify the rows, or when the server would have to read too much
+        (`kind` is `table_too_large`).
+        """
+        left, right = self._sides
+        asked = commits.table_diff_page(
+            self._target.repository,
+            left,
+            f"{right}$" if self._live else right,
+            path,
+            (key,) if isinstance(key, str) else tuple(key),
+            {"type": None if self._three_dot else "two_dot", "change": change, "format": format},
+            offset=offset,
+            limit=limit,
+            columns=list(columns),
+        )
+        return self._target.transport.call(asked)
 
     def _states(self) -> tuple[ObjectReader, ObjectReader]:
         """The two states, as refs that stay: what is committed is read by its commits' ids."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import click
 
-from lakebed import Change, Location
+from lakebed import Change, Diff, Location, TableDiff
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.targets import REF, same_repository
@@ -17,13 +19,23 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~", "conflict": "!", "prefix
 @click.command(cls=Verb)
 @click.argument("left", type=REF, metavar="REPO/REF")
 @click.argument("right", required=False, metavar="[REF]")
+@click.argument("table", required=False, metavar="[TABLE]")
+@click.option("--key", metavar="A,B", help="Compare the rows of TABLE, which these columns identify.")
 @click.option("--two-dot", is_flag=True, help="Compare the two refs directly, not from their common ancestor.")
 @click.option("--prefix", default="", help="Only paths that begin with this.")
 @click.option("--folders", is_flag=True, help="Show only the top folders that contain changes.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def diff(
-    app: App, left: Location, right: str | None, two_dot: bool, prefix: str, folders: bool, limit: int | None
+    app: App,
+    left: Location,
+    right: str | None,
+    table: str | None,
+    key: str | None,
+    two_dot: bool,
+    prefix: str,
+    folders: bool,
+    limit: int | None,
 ) -> None:
     """Show what a merge of the second ref into the first would change, or what is uncommitted on a branch.
 
@@ -32,7 +44,10 @@ def diff(
     \b
     Example: lakebed diff sales/main dev        what dev has that main has not
              lakebed diff sales/main            what is uncommitted on main
+             lakebed diff sales/main dev orders/ --key id        the rows of a table that differ
     """
+    if (table is None) != (key is None):
+        raise click.UsageError("the rows of a table need a second REF, TABLE and --key.")
     delimiter = "/" if folders else ""
     counts: Counter[str] = Counter()
 
@@ -49,6 +64,9 @@ def diff(
             found = repository.ref(left.ref).diff(
                 other, two_dot=two_dot, prefix=prefix, delimiter=delimiter, limit=limit
             )
+            if table is not None and key is not None:
+                _show_rows(app, found, table, key.split(","), limit)
+                return
         output.rows(app, found, line)
     if not app.as_json:
         parts = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items())]
@@ -58,6 +76,47 @@ def diff(
 def change_line(change: Change) -> str:
     """One difference in a list."""
     return f"{_SIGNS.get(change.type, '?')} {output.shown(change.path)}"
+
+
+def _show_rows(app: App, found: Diff, table: str, key: list[str], limit: int | None) -> None:
+    """Print the rows of a table that differ."""
+    compared = found.table(table, key=key)
+    if app.as_json:
+        columns = [{"name": one.name, "before": one.before, "after": one.after} for one in compared.schema]
+        parts = {name: list(map(_plain, getattr(compared, name).slice(0, limit).to_pylist())) for name in _PARTS}
+        output.show(app, "", {"path": table, "key": key, "schema": columns, **parts})
+        return
+    for column in compared.schema:
+        click.echo(f"column {output.shown(str(column))}")
+    for number, line in enumerate(_row_lines(compared)):
+        if number == limit:
+            break
+        click.echo(output.shown(line))
+    counts = [f"{getattr(compared, name).num_rows:,} {name}" for name in _PARTS if getattr(compared, name).num_rows]
+    output.note(app, ", ".join(counts) or "no differences")
+
+
+_PARTS = ("changed", "added", "removed")
+
+
+def _row_lines(compared: TableDiff) -> Iterator[str]:
+    for row in compared.changed.to_pylist():
+        key = {name: row[name] for name in compared.key}
+        pairs = ((name, row[f"{name}_before"], row[f"{name}_after"]) for name in row["columns"])
+        yield f"~ {_values(key)}: " + ", ".join(f"{name} {before} -> {after}" for name, before, after in pairs)
+    for sign, rows in (("+", compared.added), ("-", compared.removed)):
+        for row in rows.to_pylist():
+            yield f"{sign} {_values(row)}"
+
+
+def _values(row: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in row.items())
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as JSON values."""
+    kept = (str, int, float, bool, list)
+    return {name: value if value is None or isinstance(value, kept) else str(value) for name, value in row.items()}
 
 
 @click.command("merge-base", cls=Verb)

@@ -104,6 +104,12 @@ def _table(p: Any, body: Any) -> Asked:
     return Asked(AllOf(*needs), ref=p.ref)
 
 
+def _table_diff(p: Any, body: Any) -> Asked:
+    """Files of two refs are listed. The handler checks each of them."""
+    listing = Need(Fs.LIST_OBJECTS, arn.repository(p.repository))
+    return Asked(AllOf(listing, Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path))), ref=p.right_ref)
+
+
 def _create_repository(p: Any, body: Any) -> Asked:
     namespace = Need(Fs.ATTACH_STORAGE_NAMESPACE, arn.namespace(body.storage_namespace))
     return Asked(AllOf(Need(Fs.CREATE_REPOSITORY, arn.repository(body.name)), namespace))
@@ -359,6 +365,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "listObjects": _LIST,
     "searchObjects": _LIST,
     "readTable": Row(_table),
+    "diffTable": Row(_table_diff),
     "uploadObject": _WRITE,
     "uploadObjects": BY_HANDLER,
     "uploadObjectPreflight": _WRITE,
