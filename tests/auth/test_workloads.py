@@ -88,6 +88,11 @@ def test_the_first_rule_that_fits_chooses_the_user(
         assert lake.repository("sales").branch("main").get("a") == b"x"
 
 
+def test_a_token_may_end_with_a_newline(server: LakebedServer, issuer: Provider) -> None:
+    """As the file of a token does that a shell has written."""
+    assert exchange(server, f"{issuer.signed(claims_of(issuer))}\n").status_code == 200
+
+
 def test_the_token_does_not_outlast_its_hour(server: LakebedServer, issuer: Provider) -> None:
     token = exchange(server, issuer.signed(claims_of(issuer))).json()["access_token"]
     claims = jwt.decode(token, options={"verify_signature": False})

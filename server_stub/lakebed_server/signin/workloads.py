@@ -57,7 +57,7 @@ class Workloads:
         Raises RequestError: 401, and 503 when the issuer does not answer.
         """
         try:
-            user = await self._user_of(token)
+            user = await self._user_of(token.strip())  # a file of a token often ends with a newline
         except TokenError as error:
             log.warning("token of a workload: %s", error)
             raise RequestError("unauthenticated", "the token is not accepted: the log of the server says why") from None
