@@ -274,6 +274,33 @@ def test_changes_of_rights_are_recorded_with_their_author(people: People) -> Non
     assert second["results"][0] == listed[1]
 
 
+def test_changes_of_access_keys_are_recorded_in_their_order(people: People) -> None:
+    people("admin", "POST", "/auth/users", {"id": "eva"})
+    statement = [{"effect": "allow", "action": ["fs:Read*"], "resource": "*"}]
+    sent = {"statement": statement, "expires_in": 3600}
+    made = people("admin", "POST", "/auth/users/eva/credentials", sent).json
+    assert people("admin", "DELETE", f"/auth/users/eva/credentials/{made['access_key_id']}").status == 204
+    people("admin", "DELETE", "/auth/users/eva")
+    listed = people("admin", "GET", "/auth/changes?amount=1000").json["results"]
+    key, end = made["access_key_id"], time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(made["expiration"]))
+    assert [(row["by"], row["what"]) for row in listed][-4:] == [
+        ("admin", "creating user 'eva'"),
+        ("admin", f"making access key {key!r} of user 'eva' until {end} UTC with a policy"),
+        ("admin", f"deleting access key {key!r} of user 'eva'"),
+        ("admin", "deleting user 'eva'"),
+    ]
+    page = people("admin", "GET", f"/auth/changes?amount=1&after={listed[-4]['id']}").json
+    assert page["results"] == [listed[-3]]
+    assert page["pagination"]["has_more"] is True
+
+
+def test_an_access_key_that_is_refused_is_not_recorded(people: People) -> None:
+    before = people("admin", "GET", "/auth/changes?amount=1000").json["results"]
+    assert people("admin", "POST", "/auth/users/nobody/credentials").status == 404
+    assert people("admin", "DELETE", "/auth/users/admin/credentials/LKBDNONE").status == 404
+    assert people("admin", "GET", "/auth/changes?amount=1000").json["results"] == before
+
+
 def test_a_change_that_is_refused_is_not_recorded(people: People) -> None:
     before = people("admin", "GET", "/auth/changes?amount=1000").json["results"]
     assert people("admin", "DELETE", "/auth/users/admin").status == 409

@@ -46,6 +46,27 @@ async def test_the_administrator_of_an_older_store_is_in_the_group_admins() -> N
         assert {policy.id for policy in held} == set(names)
 
 
+async def test_a_reset_makes_the_administrator_one_again() -> None:
+    kv = await old_store()
+    directory = Directory(kv)
+    await opening.restore_admin(kv, directory, NOW)
+    assert await directory.epoch() == 0  # the first start makes the groups
+    await opening.prepare(kv, directory, "rbac", NOW)
+    await directory.create_user(User("eva", NOW))
+    await directory.add_member("Admins", "eva")
+    await directory.remove_member("Admins", "admin")
+    await directory.update_user("admin", disabled=True)
+    await directory.attach(Holder("user", "eva"), "AuthFullAccess")
+    await directory.delete_group("Admins")
+    await directory.delete_policy("FSFullAccess")
+    await opening.restore_admin(kv, directory, NOW)
+    known = await Permissions(directory).of("admin")
+    assert known.policies.allows_some("auth:CreateUser")
+    assert known.policies.always_allows(("fs:DeleteObject",), "lake")
+    changes, _ = await directory.changes("", 1000)
+    assert changes[-1].what == "making user 'admin' an administrator again"
+
+
 async def test_servers_that_start_together_make_the_directory_once() -> None:
     kv = await old_store()
     await asyncio.gather(*(opening.prepare(kv, Directory(kv), "rbac", NOW) for _ in range(5)))

@@ -8,9 +8,9 @@ import msgspec
 from lakebed_engine.stores.kv.base import KVStore
 
 from lakebed_server.access import administrators, entities
-from lakebed_server.access.rows import EPOCH, Change, Group, Holder, StoredPolicy, used_by
-from lakebed_server.access.transaction import CHANGES, Transaction, change, scan
-from lakebed_server.auth.records import PARTITION, User
+from lakebed_server.access.rows import Group, Holder, StoredPolicy, used_by
+from lakebed_server.access.transaction import Transaction, change, scan
+from lakebed_server.auth.records import CHANGES, EPOCH, PARTITION, Change, User
 from lakebed_server.vocabulary import RequestError
 
 

@@ -8,8 +8,8 @@ Rows are JSON, keys are text. Ids contain no slash (`check_id`), so a slash sepa
                                        an attachment, from both sides
     keys-of/U/ACCESS_KEY_ID            an access key of a user (`auth.records`)
     external/HASH, external-of/U/HASH  the identity of a user at a provider (`signin.identity`), from both sides
-    changes/NUMBER                     a change of any of these (`Change`). NUMBER is its epoch, with 16 digits
-    epoch                              the number of changes. Each change checks and increments it
+    changes/ID                         a change of any of these (`auth.records.Change`). ID is its epoch, with 16 digits
+    epoch                              the number of changes. Each change checks and increments it, except those of keys
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import msgspec
 
 from lakebed_server.vocabulary import bad_request
 
-EPOCH: Final = "epoch"
 LONGEST_ID: Final = 256
 """The largest number of bytes of the id of a user, group or policy."""
 
@@ -44,15 +43,6 @@ class StoredPolicy(msgspec.Struct, frozen=True):
     created: int
     statement: msgspec.Raw
     deleting: bool = False
-
-
-class Change(msgspec.Struct, frozen=True):
-    """A change of users, groups, policies or relations. `time` is in Unix seconds, `by` is the user who made it."""
-
-    time: int
-    by: str
-    what: str
-    id: str = ""
 
 
 class Holder(NamedTuple):

@@ -6,24 +6,17 @@ who made the change.
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextvars import ContextVar
 from typing import Final, TypeVar
 
 import msgspec
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, scan_rows
 
-from lakebed_server.access.rows import EPOCH, Change
 from lakebed_server.auth.credentials import repeated
-from lakebed_server.auth.records import PARTITION
+from lakebed_server.auth.records import CHANGES, EPOCH, PARTITION, change_now
 
 T = TypeVar("T")
 
-ACTOR: Final[ContextVar[str]] = ContextVar("actor", default="server")
-"""The user whose request makes changes, for their record."""
-
-CHANGES: Final = "changes/"
 _PAGE: Final = 500
 
 
@@ -74,7 +67,7 @@ class Transaction:
             return
         epoch = int(await self.get(EPOCH) or b"0")
         self.put(EPOCH, epoch + 1)
-        self.put(f"{CHANGES}{epoch + 1:016}", Change(int(time.time()), ACTOR.get(), what))
+        self.put(f"{CHANGES}{epoch + 1:016}", change_now(what))
         await self._kv.apply(
             Batch(
                 checks=[Check(PARTITION, key.encode(), version) for key, version in self._checks.items()],

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Row, scan_rows
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row, scan_rows
 from lakebed_engine.vocabulary.errors import PredicateFailed, TooManyAttemptsError
 
 from lakebed_server.auth import key_index, records
 from lakebed_server.auth.records import (
+    CHANGES,
+    EPOCH,
     PARTITION,
     Credential,
     CurrentSecret,
     StoredCredential,
     User,
+    change_now,
     put_credential,
     put_secret,
     put_user,
@@ -90,7 +94,8 @@ class CredentialStore:
             if await self._kv.scan(PARTITION, records.user_key(""), records.user_key("") + b"\xff", 1):
                 return None
             key, check = await self.current()
-            puts = [put_user(User(ADMIN, now)), *put_credential(made, key)]
+            record = await self.record(f"making access key {made.access_key_id!r} of user {ADMIN!r}")
+            puts = [put_user(User(ADMIN, now)), *put_credential(made, key), record]
             await self._kv.apply(Batch(checks=[Check(PARTITION, records.user_key(ADMIN), ABSENT), check], puts=puts))
             return made
 
@@ -110,7 +115,8 @@ class CredentialStore:
             user, seen = await self.user_row(ADMIN, now)
             key, check = await self.current()
             old = [] if found is None else [Delete(PARTITION, records.owner_key(found.credential.user, access_key_id))]
-            puts = [put_user(user), *put_credential(wanted, key)]
+            record = await self.record(f"storing access key {access_key_id!r} of user {ADMIN!r}")
+            puts = [put_user(user), *put_credential(wanted, key), record]
             await self._kv.apply(Batch(checks=[seen, check], puts=puts, deletes=old))
 
         await repeated(attempt, f"storing access key {access_key_id!r}")
@@ -136,6 +142,16 @@ class CredentialStore:
             return None
         return Listed(stored, 0 if index is None else key_index.last_used(index.value))
 
+    async def record(self, what: str) -> Put:
+        """The row of a change of access keys, for the batch of the change. Its id follows those of the present epoch.
+
+        The epoch stays, because no right of a user changes.
+        """
+        found = await self._kv.get(PARTITION, EPOCH.encode())
+        epoch = 0 if found is None else int(found.value)
+        id = f"{epoch:016}.{time.time_ns() // 1000:016}.{secrets.token_hex(4)}"
+        return Put(PARTITION, f"{CHANGES}{id}".encode(), msgspec.json.encode(change_now(what)))
+
     async def rows(self) -> AsyncIterator[Row]:
         """The rows of all access keys in order of id."""
         async for row in scan_rows(self._kv, PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", size=_PAGE):
@@ -156,7 +172,8 @@ class CredentialStore:
             if owner.disabled:
                 raise RequestError("unauthenticated", f"user {user!r} is disabled; ask an administrator")
             key, check = await self.current()
-            await self._kv.apply(Batch(checks=[seen, check], puts=put_credential(made, key)))
+            record = await self.record(f"making access key {made.access_key_id!r} of user {user!r}{_limits(made)}")
+            await self._kv.apply(Batch(checks=[seen, check], puts=[*put_credential(made, key), record]))
             return made
 
         return await repeated(attempt, "making an access key")
@@ -171,8 +188,9 @@ class CredentialStore:
 
         async def attempt() -> None:
             row = await self._kv.get(PARTITION, records.credential_key(access_key_id))
+            puts = [await self.record(f"deleting access key {access_key_id!r} of user {user!r}")] if row else []
             if not keep_one or (row is not None and _stored(row.value).is_limited):
-                await self._kv.apply(Batch(deletes=deletes))
+                await self._kv.apply(Batch(puts=puts, deletes=deletes))
                 return
             other = await self._another(access_key_id, user)
             if other is None:
@@ -181,7 +199,8 @@ class CredentialStore:
                     f"access key {access_key_id!r} is the last one of {user!r} without an expiry and a policy: without "
                     "it, the user cannot log in; create another one first (`lakebed key create`), then remove this one",
                 )
-            await self._kv.apply(Batch(checks=[Check(PARTITION, other.key, other.version)], deletes=deletes))
+            checks = [Check(PARTITION, other.key, other.version)]
+            await self._kv.apply(Batch(checks=checks, puts=puts, deletes=deletes))
 
         await repeated(attempt, f"removing access key {access_key_id!r}")
 
@@ -267,6 +286,12 @@ class CredentialStore:
             if credential is not None:
                 return Opened(credential, key, bool(stored.key))
         return None
+
+
+def _limits(key: Credential) -> str:
+    """The limits of a new access key, in words."""
+    end = f" until {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(key.expires))} UTC" if key.expires else ""
+    return end + (" with a policy" if key.statement else "")
 
 
 def _stored(value: bytes) -> StoredCredential:

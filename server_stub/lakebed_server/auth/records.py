@@ -8,6 +8,8 @@ Secrets are encrypted with AES-GCM and not hashed, because the signatures of the
     sessions/NAME/SESSION        an open login session of a user
     revoked/END/SESSION          a login session that ended before it expired. END: its expiry in Unix seconds
     secret                       the id of the secret key that encrypts from now on
+    changes/ID                   a change of users, groups, policies or access keys (`Change`), in the order of ids
+    epoch                        the number of changes of users, groups and policies
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from __future__ import annotations
 import hmac
 import secrets
 import string
+import time
 from typing import Final, NamedTuple
 
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from lakebed_engine.stores.kv.base import Delete, Put
+from lakebed_engine.vocabulary.events import current_actor
 
 from lakebed_server.auth.secret_key import SecretKey
 
@@ -28,6 +32,8 @@ PARTITION: Final = "auth"
 SECRET: Final = b"secret"
 CREDENTIALS: Final = b"credentials/"
 REVOKED: Final = b"revoked/"
+CHANGES: Final = "changes/"
+EPOCH: Final = "epoch"
 LONGEST_ID: Final = 128
 """The largest number of characters in an access key id. The server does not look up or cache longer ones."""
 SHORTEST_SECRET: Final = 16
@@ -100,6 +106,23 @@ class Credential(msgspec.Struct, frozen=True):
         """The key that signs this access key's tokens. It changes with the secret and when the key is made again."""
         content = msgspec.json.encode([self.access_key_id, self.secret_access_key, self.created])
         return hmac.digest(key.derive("tokens"), content, "sha256")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A change of rights: of users, groups, policies, relations or access keys. Its row is in the batch of the change.
+
+    `time` is in Unix seconds, `by` is the user who made it.
+    """
+
+    time: int
+    by: str
+    what: str
+    id: str = ""
+
+
+def change_now(what: str) -> Change:
+    """A change that the user of this request makes now."""
+    return Change(int(time.time()), current_actor().user or "server", what)
 
 
 class StoredCredential(msgspec.Struct, frozen=True, omit_defaults=True):

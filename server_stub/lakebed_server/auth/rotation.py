@@ -118,11 +118,12 @@ async def reset_admin(kv: KVStore, ring: KeyRing, now: int, *, forget: bool) -> 
         user, seen = await store.user_row(ADMIN, now)
         key, current = await store.current_or_newest()
         made = new_credential(ADMIN, now)
+        record = await store.record(f"making access key {made.access_key_id!r} of user {ADMIN!r} by `keys reset-admin`")
         deletes = [delete for id, owner in zip(ids, owners, strict=True) for delete in delete_credential(id, owner)]
         await kv.apply(
             Batch(
                 checks=[seen, current, *(Check(PARTITION, row.key, row.version) for row in lost)],
-                puts=[put_user(user), *put_credential(made, key), put_secret(key)],
+                puts=[put_user(user), *put_credential(made, key), put_secret(key), record],
                 deletes=deletes,
             )
         )

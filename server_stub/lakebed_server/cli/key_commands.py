@@ -64,8 +64,10 @@ def rotate_secret(*, prepare: bool, config: str | None, data_dir: str | None, as
 def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | None, as_json: bool) -> None:
     """Create another access key of the admin and show it once.
 
-    Use it when every access key is lost. Existing keys stay. When secret.key is lost, no server can decrypt them:
-    --forget-unreadable creates a new secret.key and removes them. Servers may run.
+    Use it when every access key is lost, or when no user may manage users any more. Existing keys stay. The admin
+    becomes a member of the group Admins again, which gets its built-in policies if they were detached. When secret.key
+    is lost, no server can decrypt the keys: --forget-unreadable creates a new secret.key and removes them. Servers may
+    run.
 
     \b
     Example:
@@ -104,12 +106,16 @@ async def _rotate(settings: Settings, *, prepare: bool) -> int:
 
 
 async def _reset(settings: Settings, *, forget: bool) -> Reset:
+    from lakebed_server.access import opening as access_opening
+    from lakebed_server.access.directory import Directory
     from lakebed_server.auth import opening, rotation
     from lakebed_server.process.wiring import open_kv
 
     async with open_kv(settings) as kv:
-        ring = await opening.key_ring(settings, kv, forget=forget)
-        return await rotation.reset_admin(kv, ring, int(time.time()), forget=forget)
+        ring, now = await opening.key_ring(settings, kv, forget=forget), int(time.time())
+        done = await rotation.reset_admin(kv, ring, now, forget=forget)
+        await access_opening.restore_admin(kv, Directory(kv), now)
+        return done
 
 
 def _settings(config: str | None, data_dir: str | None) -> Settings:

@@ -14,7 +14,6 @@ from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 
 from lakebed_server.access.asked import Asked, Row
 from lakebed_server.access.permissions import Known, Rights, narrowed
-from lakebed_server.access.transaction import ACTOR
 from lakebed_server.access_history.recorder import MOST_ROWS
 from lakebed_server.http.request import Call
 from lakebed_server.vocabulary import RequestError
@@ -36,7 +35,6 @@ async def authorize(call: Call, row: Row, repository: str, *request: object) -> 
     if rights is not None and row.actions and rights.policies.always_allows(row.actions, repository):
         call.rights = rights
     else:
-        ACTOR.set(call.user)
         await _decide(call, known, row.asked(*request), repository)
 
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.vocabulary.events import Actor, act_as
 
 from lakebed_server.access import administrators, entities
 from lakebed_server.access.rows import Group, check_id
-from lakebed_server.access.transaction import ACTOR, Transaction, change
+from lakebed_server.access.transaction import Transaction, change
 from lakebed_server.auth.records import User
 from lakebed_server.vocabulary import RequestError
 
@@ -91,7 +92,7 @@ async def resolve(kv: KVStore, identity: Identity, rules: GroupRules, now: int) 
             await _set_groups(tx, user.id, {*(identity.groups or ()), *rules.defaults})
         return user
 
-    ACTOR.set(identity.id)
+    act_as(Actor(identity.id))
     return await change(kv, f"signing in {identity.id!r}", make)
 
 

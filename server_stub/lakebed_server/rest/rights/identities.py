@@ -13,10 +13,10 @@ from lakebed_wire import models
 from msgspec import UNSET
 
 from lakebed_server.access.directory import Directory
-from lakebed_server.access.rows import Change, Group, StoredPolicy
+from lakebed_server.access.rows import Group, StoredPolicy
 from lakebed_server.access.simulation import Explained
 from lakebed_server.auth.credentials import Listed
-from lakebed_server.auth.records import Credential, StoredCredential, User
+from lakebed_server.auth.records import Change, Credential, StoredCredential, User
 from lakebed_server.auth.sessions import OpenSession
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, json
