@@ -19,6 +19,7 @@ from lakebed_server.auth.authenticate import Caller
 from lakebed_server.auth.records import Credential
 from lakebed_server.auth.secret_key import SecretKey
 from lakebed_server.auth.temporary_keys import TemporaryKeys
+from lakebed_server.auth.tokens import Source
 
 from tests.auth.people import NOW, People, allow
 from tests.server.support import Answer, ask
@@ -123,6 +124,22 @@ def test_it_ends_with_its_key(people: People) -> None:
     assert code(people.s3("temporary", "GET", OBJECT)) == "InvalidToken"
 
 
+@pytest.mark.parametrize("source", ["oidc", "saml", "ldap", "workload"])
+def test_it_ends_with_the_session_that_asked_for_it(people: People, source: Source) -> None:
+    user = people.run(people.store.find_user("ana"))
+    now = int(time.time())
+    token = people.run(people.authenticator.sign_in(user, source, now, limit=1800))
+    other = people.run(people.authenticator.sign_in(user, source, now, limit=1800))
+    bearer = {"authorization": f"Bearer {token.text}"}
+    given = temporary(people, "", {"duration": 7200}, as_="temporary", **bearer).json
+    assert given["expiration"] <= now + 1800
+    temporary(people, "", as_="other", authorization=f"Bearer {other.text}")
+    assert people.s3("temporary", "GET", OBJECT).status == 200
+    assert people("", "POST", "/auth/logout", **bearer).status == 204
+    assert code(people.s3("temporary", "GET", OBJECT)) == "InvalidToken"
+    assert people.s3("other", "GET", OBJECT).status == 200
+
+
 def test_it_ends_with_all_tokens_of_its_user(people: People) -> None:
     temporary(people, "ana")
     assert people("ana", "POST", "/auth/logout?everywhere=true").status == 204
@@ -145,7 +162,7 @@ def test_it_ends_with_its_user(people: People, end: str) -> None:
 def altered(token: str, change: dict[str, Any]) -> str:
     """The token with other claims, as an attacker without the secret key can make it."""
     version, key_id, content = token.split(".")
-    names = ("user", "parent", "expires", "generation", "source", "statement")
+    names = ("user", "parent", "expires", "generation", "source", "statement", "session")
     claims = dict(zip(names, msgspec.json.decode(base64.urlsafe_b64decode(content + "==")), strict=True))
     content = base64.urlsafe_b64encode(msgspec.json.encode([*(claims | change).values()])).rstrip(b"=").decode()
     return f"{version}.{key_id}.{content}"
@@ -161,6 +178,7 @@ def altered(token: str, change: dict[str, Any]) -> str:
         {"user": "admin", "parent": ""},
         {"generation": 1},
         {"source": "oidc"},
+        {"session": ["another", 9_999_999_999]},
     ],
 )
 def test_an_altered_token_is_worth_nothing(people: People, change: dict[str, Any]) -> None:

@@ -125,6 +125,7 @@ def changed(**claims: Any) -> Forge:
     ],
 )
 def test_other_tokens_are_refused(server: LakebedServer, issuer: Provider, forge: Forge) -> None:
+    assert exchange(server, issuer.signed(claims_of(issuer))).status_code == 200  # more wrong ones are free then
     answer = exchange(server, forge(issuer, claims_of(issuer)))
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request"), answer.text
     with pytest.raises(ClientError) as refused:
@@ -211,3 +212,21 @@ def test_an_issuer_that_does_not_answer_is_reported() -> None:
 def test_rules_that_are_not_complete_are_refused(rules: str) -> None:
     with pytest.raises(SettingError, match="is not a rule"):
         read_rules(rules)
+
+
+def test_wrong_tokens_of_an_address_are_slowed_down(issuer: Provider) -> None:
+    settings = {
+        "auth.mode": "rbac",
+        "auth.workloads.rules": f"{issuer.issuer} repository=acme/* -> admin",
+        "auth.workloads.audience": AUDIENCE,
+    }
+    with lakebed_testing.server(settings) as server:
+        for _ in range(10):
+            assert exchange(server, "not a token").status_code == 400
+        answer = exchange(server, issuer.signed(claims_of(issuer)))
+        assert (answer.status_code, answer.json()["error"]) == (429, "temporarily_unavailable")
+        assert int(answer.headers["retry-after"]) >= 1
+        assert answer.json()["error_description"].startswith("too many wrong tokens for the exchange from this address")
+        with pytest.raises(ClientError) as refused:
+            assume(server, issuer.signed(claims_of(issuer)))
+        assert refused.value.response["Error"]["Code"] == "Throttling"

@@ -268,7 +268,8 @@ class Authenticator:
 
     async def _by_token(self, text: str) -> Caller:
         session = await self._session(text)
-        return self.accept(Caller(session.user, session.access_key_id, session.source, session.limits))
+        limits = session.limits._replace(session=(session.id, session.ends))
+        return self.accept(Caller(session.user, session.access_key_id, session.source, limits))
 
     async def _session(self, text: str) -> Session:
         session = await self._read(text)
@@ -305,12 +306,16 @@ class Authenticator:
     async def _is_ended(self, session: Session) -> bool:
         if await self.user_of(session.user, session.generation) is None:
             return True
-        if self._open.get(session.id):
+        return await self.has_ended(session.id, session.ends)
+
+    async def has_ended(self, session: str, ends: int) -> bool:
+        """Whether a session ended before its latest end, in Unix seconds. At most a second old."""
+        if self._open.get(session):
             return False
         asked = self._clock()
-        ended = await self.sessions.is_ended(session.id, session.ends)
+        ended = await self.sessions.is_ended(session, ends)
         if not ended:
-            self._open.put(session.id, True, asked)
+            self._open.put(session, True, asked)
         return ended
 
 

@@ -69,8 +69,10 @@ class Guesses:
         self._next_line = -math.inf
         self._unreported = 0
 
-    def check(self, address: str, access_key_id: str) -> None:
+    def check(self, address: str, access_key_id: str, *, what: str = "secret", of: str = "") -> None:
         """Raise RequestError (429) when this address must wait before it may try this access key.
+
+        `what` and `of` name what was wrong in the message, if that was no secret of an access key.
 
         Call it directly before a secret is compared, with no `await` between. Otherwise concurrent requests could all
         pass before one fails.
@@ -84,8 +86,8 @@ class Guesses:
         if wait > 0:
             raise RequestError(
                 "login_throttled",
-                f"too many wrong secrets for access key {access_key_id[:LONGEST_ID]!r} from this address: try again in "
-                f"{math.ceil(wait)} s, with the right secret",
+                f"too many wrong {what}s for {of or f'access key {access_key_id[:LONGEST_ID]!r}'} from this address: "
+                f"try again in {math.ceil(wait)} s, with the right {what}",
                 ((b"retry-after", b"%d" % math.ceil(wait)),),
             )
 

@@ -73,11 +73,12 @@ class Limits(NamedTuple):
     """What restricts an access key beyond the rights of its user.
 
     `expires`: its end in Unix seconds, 0 for none. `policies`: the JSON of policies. All of them must allow what
-    the key does.
+    the key does. `session`: the id of the session whose token was sent, and the session's latest end in Unix seconds.
     """
 
     expires: int = 0
     policies: tuple[str, ...] = ()
+    session: tuple[str, int] = ("", 0)
 
 
 class Credential(msgspec.Struct, frozen=True):

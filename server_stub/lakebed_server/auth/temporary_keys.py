@@ -2,7 +2,8 @@
 
 The token states who may do what, and until when. The id and the secret are derived from the token with a secret key of
 the server, so an altered token gives another id and another secret. The access key that asked for them is part of the
-derivation: the temporary keys end when it is deleted or gets another secret.
+derivation: the temporary keys end when it is deleted or gets another secret. If a token asked for them, they also end
+with its session.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ class SigningKey(NamedTuple):
 
 
 class _Claims(msgspec.Struct, array_like=True, frozen=True):
-    """The content of a token. `parent`: the id of the access key, empty for a person who signed in with a provider."""
+    """The content of a token. `parent`: the id of the access key, empty for a person who signed in with a provider.
+
+    `session`: as in Limits.
+    """
 
     user: str
     parent: str
@@ -58,6 +62,7 @@ class _Claims(msgspec.Struct, array_like=True, frozen=True):
     generation: int
     source: Source
     statement: str
+    session: tuple[str, int] = ("", 0)
 
 
 _decode = msgspec.json.Decoder(_Claims).decode
@@ -70,7 +75,7 @@ class TemporaryKeys:
         self._authenticator = authenticator
 
     async def issue(self, caller: Caller, duration: int, statement: str, now: int) -> TemporaryKey:
-        """A temporary key of a caller for `duration` seconds. It ends no later than the caller's access key.
+        """A temporary key of a caller for `duration` seconds. It ends no later than the caller's access key or session.
 
         `statement`: JSON of statements that narrow it, empty for none. The policy of the access key holds too. Raises
         RequestError (401) if the access key was deleted during the request.
@@ -81,8 +86,11 @@ class TemporaryKeys:
             parent = await self._authenticator.find(caller.access_key_id)
         if user is None or (caller.access_key_id and parent is None):
             raise RequestError("unauthenticated", "the user or the access key was deleted during the request")
-        expires = min(now + duration, caller.limits.expires or now + duration)
-        claims = _Claims(user.id, caller.access_key_id, expires, user.generation, caller.source, statement)
+        limits = caller.limits
+        expires = min([now + duration, *filter(None, (limits.expires, limits.session[1]))])
+        claims = _Claims(
+            user.id, caller.access_key_id, expires, user.generation, caller.source, statement, limits.session
+        )
         key, _ = await self._authenticator.store.current()
         content = base64.urlsafe_b64encode(msgspec.json.encode(claims)).rstrip(b"=").decode()
         token = f"{_VERSION}.{key.id}.{content}"
@@ -106,7 +114,7 @@ class TemporaryKeys:
         if not hmac.compare_digest(expected.encode(), access_key_id.encode()):
             return None
         user = await self._authenticator.user_of(claims.user, claims.generation)
-        if user is None:
+        if user is None or (claims.session[0] and await self._authenticator.has_ended(*claims.session)):
             return None
         limits = Limits() if parent is None else parent.limits
         policies = (*limits.policies, claims.statement) if claims.statement else limits.policies

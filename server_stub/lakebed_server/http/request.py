@@ -32,7 +32,8 @@ _process = secrets.token_hex(6)
 _count = itertools.count(1)
 
 
-IdentifyWorkload = Callable[[str], Awaitable[User]]
+IdentifyWorkload = Callable[[str, str], Awaitable[User]]
+"""Takes a token and the address of the client."""
 PasswordCheck = Callable[[str, str, SignInClient], Awaitable[Token]]
 ExchangeCode = Callable[[str, str, SignInClient], Awaitable[Token]]
 

@@ -80,8 +80,10 @@ async def _assume_role(call: S3Call, keys: Keys, form: dict[str, str], admit: Ca
     if "Policy" in form:
         raise S3Error("NotImplemented", "A Policy is not supported here: limit the user of the rule instead.")
     try:
-        user = await identify(form.get("WebIdentityToken", ""))
+        user = await identify(form.get("WebIdentityToken", ""), call.base.client_address)
     except RequestError as error:
+        if error.kind == "login_throttled":
+            raise
         code = "IDPCommunicationError" if error.kind == "store_unavailable" else "InvalidIdentityToken"
         raise S3Error(code, error.message) from None
     caller = Caller(user.id, "", "workload")

@@ -52,7 +52,9 @@ def build(
         password = PasswordSignIn(settings.ldap, kv, authenticator, permissions)
         found = found._replace(check_password=password.sign_in)
     if settings.workloads.rules:
-        found = found._replace(identify_workload=Workloads(settings.workloads, permissions).identify)
+        found = found._replace(
+            identify_workload=Workloads(settings.workloads, permissions, authenticator.guesses).identify
+        )
     return found
 
 

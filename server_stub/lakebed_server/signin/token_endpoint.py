@@ -14,7 +14,7 @@ from lakebed_server.http.request import IdentifyWorkload, Services
 from lakebed_server.network.clients import client_of
 from lakebed_server.signin import form
 from lakebed_server.signin.recorded import note_user, recorded
-from lakebed_server.vocabulary import RequestError
+from lakebed_server.vocabulary import Header, RequestError
 
 PATH: Final = "/auth/token"
 SECONDS: Final = 3600
@@ -52,13 +52,15 @@ class TokenEndpoint:
             return _refused("invalid_request", f"subject_token_type must be one of {', '.join(SUBJECT_TYPES)}")
         if "actor_token" in fields:
             return _refused("invalid_request", "actor_token is not supported")
+        address, agent = client_of(request.scope, self._services.proxies).address, request.headers.get("user-agent", "")
         try:
-            user = await self._identify(fields.get("subject_token", ""))
+            user = await self._identify(fields.get("subject_token", ""), address)
         except RequestError as error:
+            if error.kind == "login_throttled":
+                return _refused("temporarily_unavailable", error.message, 429, error.headers)
             if error.kind == "store_unavailable":
                 return _refused("temporarily_unavailable", error.message, 503)
             return _refused("invalid_request", error.message)
-        address, agent = client_of(request.scope, self._services.proxies).address, request.headers.get("user-agent", "")
         client = SignInClient(address, agent[:_LONGEST_AGENT])
         note_user(request, user.id, "workload")
         now = int(time.time())
@@ -72,5 +74,6 @@ class TokenEndpoint:
         return JSONResponse(answer, headers=_HEADERS)
 
 
-def _refused(error: str, description: str, status: int = 400) -> Response:
-    return JSONResponse({"error": error, "error_description": description}, status, headers=_HEADERS)
+def _refused(error: str, description: str, status: int = 400, headers: tuple[Header, ...] = ()) -> Response:
+    sent = {**_HEADERS, **{name.decode(): value.decode() for name, value in headers}}
+    return JSONResponse({"error": error, "error_description": description}, status, headers=sent)

@@ -13,6 +13,7 @@ import jwt
 from lakebed_auth.wildcard import Wildcard
 
 from lakebed_server.access.permissions import Permissions
+from lakebed_server.auth.guesses import Guesses
 from lakebed_server.auth.records import User
 from lakebed_server.settings.schema import OidcSettings, WorkloadSettings
 from lakebed_server.signin.outbound import OutboundError
@@ -23,6 +24,8 @@ log = logging.getLogger("lakebed.server")
 
 LONGEST: Final = 16 << 10
 """The largest number of characters of a token."""
+_GUESSED: Final = "token exchange"
+"""Takes the place of an access key id in the counts of wrong secrets."""
 
 
 class Rule(NamedTuple):
@@ -40,9 +43,10 @@ class Rule(NamedTuple):
 class Workloads:
     """The issuers and rules of the settings. Raises SettingError for a rule that is not valid."""
 
-    def __init__(self, settings: WorkloadSettings, permissions: Permissions) -> None:
+    def __init__(self, settings: WorkloadSettings, permissions: Permissions, guesses: Guesses) -> None:
         self._rules = read_rules(settings.rules)
         self._permissions = permissions
+        self._guesses = guesses
         if not settings.audience:
             raise SettingError(
                 "auth.workloads.rules needs auth.workloads.audience: tokens must be made for this server"
@@ -51,19 +55,22 @@ class Workloads:
             rule.issuer: Provider(OidcSettings(issuer=rule.issuer, client_id=settings.audience)) for rule in self._rules
         }
 
-    async def identify(self, token: str) -> User:
-        """The user of a token. The log says why a token is refused.
+    async def identify(self, token: str, address: str) -> User:
+        """The user of a token. The log says why a token is refused. Wrong tokens of an address slow down its next ones.
 
-        Raises RequestError: 401, and 503 when the issuer does not answer.
+        Raises RequestError: 401, 429, and 503 when the issuer does not answer.
         """
+        self._guesses.check(address, _GUESSED, what="token", of="the exchange")
         try:
             user = await self._user_of(token.strip())  # a file of a token often ends with a newline
         except TokenError as error:
+            self._guesses.failed(address, _GUESSED)
             log.warning("token of a workload: %s", error)
             raise RequestError("unauthenticated", "the token is not accepted: the log of the server says why") from None
         except OutboundError as error:
             log.error("token of a workload: %s", error)
             raise RequestError("store_unavailable", "the issuer of the token does not answer: try again") from None
+        self._guesses.passed(address, _GUESSED)
         return (await self._permissions.of(user)).user
 
     async def _user_of(self, token: str) -> str:
