@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -164,6 +165,13 @@ def test_an_answer_works_once(browser: Browser, lake: SamlLake) -> None:
     assert browser.finish(accepted).status_code == 200
     browser.client.cookies.update(cookies)
     assert "was used before" in browser.finish(accepted).text
+
+
+def test_an_answer_that_is_posted_many_times_at_one_moment_works_once(browser: Browser) -> None:
+    fields = browser.form()
+    with ThreadPoolExecutor(8) as threads:
+        answered = [one.status_code for one in threads.map(browser.post, [fields] * 16)]
+    assert sorted(answered) == [200, *[401] * 15]
 
 
 def test_two_answers_to_one_request_do_not_both_work(browser: Browser, lake: SamlLake) -> None:

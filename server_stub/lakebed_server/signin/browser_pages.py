@@ -148,8 +148,8 @@ def page(text: str, status: int, code: str = "", refresh: str = "") -> HTMLRespo
         body += f"<pre>{html.escape(code)}</pre>"
     head = f'<meta http-equiv="refresh" content="0;url={html.escape(refresh)}">' if refresh else ""
     title = "Lakebed"
-    text = f'<!doctype html><html lang="en"><meta charset="utf-8">{head}<title>{title}</title>{body}</html>'
-    return HTMLResponse(text, status, headers=dict(_HEADERS))
+    content = f'<!doctype html><html lang="en"><meta charset="utf-8">{head}<title>{title}</title>{body}</html>'
+    return HTMLResponse(content, status, headers=dict(_HEADERS))
 
 
 def refused(error: RequestError) -> Response:

@@ -28,6 +28,7 @@ class Assertion(NamedTuple):
     `attributes` has the values of each attribute by its name, and by its friendly name.
     """
 
+    issuer: str
     name_id: str
     name_id_format: str
     attributes: Mapping[str, tuple[str, ...]]
@@ -58,7 +59,9 @@ def read(raw: bytes, provider: IdentityProvider, service: ServiceProvider, now: 
         raise SamlError("the response and its assertion answer different requests (InResponseTo)")
     _one(assertion, "saml:AuthnStatement")
     name_id = _one(assertion, "saml:Subject/saml:NameID")
-    return Assertion(document.text(name_id), name_id.get("Format", ""), _attributes(assertion), request)
+    return Assertion(
+        provider.entity_id, document.text(name_id), name_id.get("Format", ""), _attributes(assertion), request
+    )
 
 
 def _signed(root: Element, provider: IdentityProvider) -> tuple[Element, Element]:

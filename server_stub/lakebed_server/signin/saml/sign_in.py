@@ -66,7 +66,7 @@ class SamlSignIn:
         if not await self.browser.use_once(sent.challenge, sent.ends):
             raise RequestError("unauthenticated", "the answer of the provider was used before: sign in again")
         rules = identity.rules(self._settings.groups_sync, self._settings.default_groups)
-        user = await self.browser.user_of(await self._identity(found), rules)
+        user = await self.browser.user_of(self._identity(found), rules)
         return self.browser.code(user, sent.challenge)
 
     async def finish(self, cookie: str, code: str) -> tuple[User, State]:
@@ -86,7 +86,7 @@ class SamlSignIn:
                 raise
         return await asyncio.to_thread(response.read, raw, newer, self.service, datetime.now(UTC))
 
-    async def _identity(self, found: Assertion) -> Identity:
+    def _identity(self, found: Assertion) -> Identity:
         settings = self._settings
         if not settings.subject_attribute and found.name_id_format == response.TRANSIENT:
             raise SamlError("the name identifier is transient: set auth.saml.subject_attribute, or another format")
@@ -95,7 +95,7 @@ class SamlSignIn:
         if not subject or not id:
             raise SamlError("the assertion lacks auth.saml.subject_attribute or id_attribute, or its name is empty")
         return Identity(
-            issuer=(await self._metadata.known()).entity_id,
+            issuer=found.issuer,
             subject=subject,
             id=id,
             name=found.first(settings.name_attribute)[:256],
