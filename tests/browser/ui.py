@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lakebed_server.http.web_page import BUILT
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.support.browser import save_png, watched_context
 from tests.support.server import RunningServer
@@ -26,8 +26,12 @@ AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WIDE, NARROW = 1440, 320
 """Widths of the window in pixels."""
+SECONDS = 30
+"""The time that a page has for a step. A page of this machine needs a fraction of a second."""
 LOOKS = [("light", WIDE), ("dark", WIDE), ("light", NARROW), ("dark", NARROW)]
 """Themes and widths in which every screen is checked."""
+
+expect.set_options(timeout=SECONDS * 1000)
 
 
 @contextmanager
@@ -59,6 +63,7 @@ def open_context(
     assert (BUILT / "index.html").is_file(), "the web page is not built: run `make ui`"
     options = {"viewport": {"width": WIDE, "height": 900}, "base_url": server.endpoint, "timezone_id": "UTC"}
     with watched_context(browser, expected, **(options | more)) as context:
+        context.set_default_timeout(SECONDS * 1000)
         yield context
 
 

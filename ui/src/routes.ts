@@ -26,6 +26,12 @@ export const routes: Route[] = [
   { pattern: '/repositories', load: () => import('./screens/Repositories.svelte'), title: t.repositories.title },
   { pattern: '/repositories/:repo/objects', load: () => import('./screens/objects/Objects.svelte'), tab: 'objects' },
   { pattern: '/repositories/:repo/object', load: () => import('./screens/object/Object.svelte'), tab: 'objects' },
+  { pattern: '/repositories/:repo/changes', load: () => import('./screens/changes/Changes.svelte'), tab: 'changes' },
+  { pattern: '/repositories/:repo/commits', load: () => import('./screens/commits/Commits.svelte'), tab: 'commits' },
+  { pattern: '/repositories/:repo/commits/:id', load: () => import('./screens/commits/CommitPage.svelte'), tab: 'commits' },
+  { pattern: '/repositories/:repo/branches', load: () => import('./screens/branches/Branches.svelte'), tab: 'branches' },
+  { pattern: '/repositories/:repo/tags', load: () => import('./screens/branches/Tags.svelte'), tab: 'tags' },
+  { pattern: '/repositories/:repo/compare', load: () => import('./screens/compare/Compare.svelte'), tab: 'compare' },
 ]
 
 export interface Match {

@@ -13,6 +13,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly kind: string,
     message: string,
+    readonly body: Partial<Schema['Error']> = {},
   ) {
     super(message)
     this.name = 'ApiError'
@@ -43,8 +44,8 @@ export function noAnswer(): ApiError {
 
 /** The error for a refused request. `body` is its content, if it was JSON. */
 export function refused(status: number, body: unknown): ApiError {
-  const sent = (body ?? {}) as { kind?: string; message?: string }
-  return new ApiError(status, sent.kind ?? 'unknown', sent.message ?? `The server answered ${status}.`)
+  const sent = (body ?? {}) as Partial<Schema['Error']>
+  return new ApiError(status, sent.kind ?? 'unknown', sent.message ?? `The server answered ${status}.`, sent)
 }
 
 /** The address of an object's content. */
