@@ -381,6 +381,27 @@ class RefList(Struct, kw_only=True):
     results: list[Ref]
 
 
+class Event(Struct, kw_only=True):
+    """
+    One event.
+    """
+
+    id: str
+    type: str
+    time: datetime
+    repository: str
+    repository_uid: str
+    data: dict[str, Any]
+    logical_timestamp: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    gen: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    user: str | UnsetType = UNSET
+    request_id: str | UnsetType = UNSET
+    commit_id: str | UnsetType = UNSET
+    before: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+
+
 class BranchCreation(Struct, kw_only=True):
     """
     A branch to create.
@@ -1716,6 +1737,15 @@ class SimulationResult(Struct, kw_only=True):
     effect: str
     reason: str
     statement: StatementReference | UnsetType = UNSET
+
+
+class EventList(Struct, kw_only=True):
+    """
+    One page of events.
+    """
+
+    pagination: Pagination
+    results: list[Event]
 
 
 class MergeRule(Struct, kw_only=True):

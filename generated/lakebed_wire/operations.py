@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "a2f376f6b55c58bbdbcc66486b736145107ed7b35c31d2736753aeb7b8e9a2de"
+SPEC_DIGEST: Final = "f68bfc56a0dcd918301ad830aa5eaa04b77a1771c617cfb03d32bf30a0019789"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -501,6 +501,17 @@ class GetAccessHistoryParams(Struct, kw_only=True):
     path: str | UnsetType = UNSET
     operation: str | UnsetType = UNSET
     refused: bool | UnsetType = UNSET
+
+
+class ListEventsParams(Struct, kw_only=True):
+    """Parameters of listEvents."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    after: Annotated[str, Meta(pattern="^[0-9]{1,19}$")] | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    type: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+    last_event_id: str | UnsetType = field(default=UNSET, name="Last-Event-ID")
 
 
 class GetRepositoryMetadataParams(Struct, kw_only=True):
@@ -2392,6 +2403,28 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="repositories",
         summary="Read the access history of a repository.",
+    ),
+    Operation(
+        operation_id="listEvents",
+        method="GET",
+        path="/repositories/{repository}/events",
+        params=ListEventsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("branch", "query", False, False, False),
+            Parameter("type", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("Last-Event-ID", "header", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="repositories",
+        summary="List the events of a repository, or follow them live.",
     ),
     Operation(
         operation_id="getRepositoryMetadata",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.tag import Tag
     from lakebed._sync.handles.task import Dump, Import, Restore, Task
     from lakebed._sync.handles.workspace import Selection, Workspace
+    from lakebed._sync.http.events import Events
     from lakebed._sync.http.pagination import Listing
     from lakebed._sync.tables.diff import Diff
     from lakebed._sync.tables.scan import Scan
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         CommonPrefix,
         CutText,
         Decision,
+        Event,
         Group,
         HistogramBin,
         IngestReport,
@@ -139,6 +141,8 @@ __all__ = [
     "Diff",
     "DirtyBranchError",
     "Dump",
+    "Event",
+    "Events",
     "Group",
     "Groups",
     "HistogramBin",
@@ -229,6 +233,7 @@ _HOMES = {
     "Keys": "_sync.access.keys",
     "TableDiff": "_tables.compare_results",
     "Lake": "_sync.handles.lake",
+    "Events": "_sync.http.events",
     "Listing": "_sync.http.pagination",
     "Location": "_values.uri",
     "Policies": "_sync.access.policies",
@@ -254,6 +259,7 @@ _HOMES = {
             "CommitAttempt",
             "CommonPrefix",
             "Decision",
+            "Event",
             "Group",
             "IngestReport",
             "LoginSession",

@@ -19,6 +19,7 @@ from lakebed._async.handles.repository import Repository
 from lakebed._async.handles.tag import Tag
 from lakebed._async.handles.task import Dump, Import, Restore, Task
 from lakebed._async.handles.workspace import Selection, Workspace
+from lakebed._async.http.events import Events
 from lakebed._async.http.pagination import Listing
 from lakebed._async.tables.diff import Diff
 from lakebed._async.tables.scan import Scan
@@ -28,6 +29,7 @@ __all__ = [
     "Branch",
     "Diff",
     "Dump",
+    "Events",
     "Groups",
     "Import",
     "Keys",

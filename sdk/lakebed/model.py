@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from lakebed._model.events import Event
 from lakebed._model.identities import Decision, Group, Policy, RightsChange, User
 from lakebed._model.server_info import ServerInfo, SessionToken
 from lakebed._model.table_pages import (
@@ -450,6 +451,7 @@ __all__ = [
     "CommonPrefix",
     "CutText",
     "Decision",
+    "Event",
     "Group",
     "HistogramBin",
     "IngestReport",

@@ -114,7 +114,7 @@ class Host:
         await self._renew()
         connections = serve.open_connections(self._settings)
         config = serve.http_config(self._answer, self._settings, connections, protocol=FaultyProtocol, lifespan="off")
-        self._server = Server(config, lambda: self._ready.set_result(None))
+        self._server = Server(config, lambda: self._ready.set_result(None), on_stop=self._end_feeds)
         try:
             await self._server.serve(sockets=list(self._listeners))
         finally:
@@ -129,6 +129,10 @@ class Host:
         self._app, self._life, self.was_used = app, life, False
         if old is not None:
             await old.__aexit__(None, None, None)
+
+    def _end_feeds(self) -> None:
+        if self._app is not None:
+            self._app.feeds.close()
 
     async def _end(self) -> None:
         life, self._life = self._life, None

@@ -98,6 +98,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "deleteRepository": Sample(("fs:DeleteRepository" + ON_REPOSITORY,)),
     "getAccessHistory": Sample(("audit:ReadEvents" + ON_REPOSITORY,)),
     "getServerAccessHistory": Sample(("audit:ReadEvents@@*",)),
+    "listEvents": Sample(("audit:ReadEvents" + ON_REPOSITORY,)),
     "getRepositoryMetadata": Sample(("fs:ReadRepository" + ON_REPOSITORY,)),
     "setRepositoryMetadata": Sample(("fs:UpdateRepository" + ON_REPOSITORY,), body={"metadata": {"k": "v"}}),
     "deleteRepositoryMetadata": Sample(("fs:UpdateRepository" + ON_REPOSITORY,), body={"keys": ["k"]}),

@@ -228,6 +228,7 @@ REACHED = {
     "importCancel": Reached("Import.cancel", "import cancel"),
     "getMetaRange": Reached("Repository.metadata_place", "repo metadata-file"),
     "getRange": Reached("Repository.metadata_place", "repo metadata-file"),
+    "listEvents": Reached("Repository.events", "events"),
     "getAccessHistory": Reached("Repository.access_history", "history"),
     "getServerAccessHistory": Reached("Lake.access_history", "history"),
     "getMetadataObject": Reached("Repository.metadata_file", "repo metadata-file"),

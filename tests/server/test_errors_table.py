@@ -138,7 +138,7 @@ REASONS = {
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
         *("searchObjects", "readTable", "diffTable", "listPullRequests", "getPullRequest"),
-        *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory"),
+        *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory", "listEvents"),
         *("getPullRequestState", "listPullRequestConflicts", "listCommitChecks", "listOwnPullRequests"),
         *("listPullRequestEvents", "listPullRequestReviews", "listPullRequestApprovals", "listPullRequestComments"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from .diff_table_format import DiffTableFormat
     from .diff_table_type import DiffTableType
     from .error import Error
+    from .event import Event
+    from .event_data import EventData
+    from .event_list import EventList
     from .find_merge_base_result import FindMergeBaseResult
     from .frequent_value import FrequentValue
     from .grant import Grant
@@ -260,6 +263,9 @@ _MODULES = {
     "DiffTableFormat": "diff_table_format",
     "DiffTableType": "diff_table_type",
     "Error": "error",
+    "Event": "event",
+    "EventData": "event_data",
+    "EventList": "event_list",
     "FindMergeBaseResult": "find_merge_base_result",
     "FrequentValue": "frequent_value",
     "Grant": "grant",
@@ -482,6 +488,9 @@ __all__ = (
     "DiffTableFormat",
     "DiffTableType",
     "Error",
+    "Event",
+    "EventData",
+    "EventList",
     "FindMergeBaseResult",
     "FrequentValue",
     "Grant",

@@ -57,6 +57,7 @@ _VERBS = {
     "session": "access.sessions",
     "key": "admin.keys",
     "history": "admin.history",
+    "events": "admin.events",
     "api": "admin.api",
     "config": "admin.configuration",
     "doctor": "admin.doctor",

@@ -17,6 +17,7 @@ from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_
 from lakebed_server.auth.records import LONGEST_ID, Limits, User
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Source, Token
+from lakebed_server.event_feed.feed import Feeds
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.spool import Spool
@@ -81,6 +82,7 @@ class Services:
     identify_workload: IdentifyWorkload | None = None
     login_path: str = ""
     tables: TablePool = field(default_factory=lambda: TablePool(TableSettings()))
+    feeds: Feeds = field(default_factory=Feeds)
 
 
 class Accessed:

@@ -21,7 +21,7 @@ from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 from lakebed_server.access_history.rows import Row
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
+from lakebed_server.http.responses import UNKNOWN, FeedReply, Reply, StreamReply
 from lakebed_server.vocabulary import ClientGoneError, Message, Receive, RequestError, Send, SendFile
 
 CLIENT_GONE: Final = 499
@@ -40,7 +40,11 @@ class RequestCycle:
         """Await the reply and send it. Raises nothing but cancellation."""
         try:
             try:
-                await exchange.send(await answer, receive)
+                reply = await answer
+                if isinstance(reply, FeedReply) and call.counted:
+                    self._admission.leave()
+                    call.counted = False
+                await exchange.send(reply, receive)
             except (ClientGoneError, asyncio.CancelledError):
                 raise
             except Exception as error:

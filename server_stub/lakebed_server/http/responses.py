@@ -62,6 +62,12 @@ class StreamReply(Reply):
         self.length = length
 
 
+class FeedReply(StreamReply):
+    """A stream without an end. While it is sent, admission does not count its request."""
+
+    __slots__ = ()
+
+
 def json(status: int, value: object, headers: tuple[Header, ...] = ()) -> Reply:
     """A JSON body. Unset fields are left out."""
     return Reply(status, _encode(value), (JSON, *headers))

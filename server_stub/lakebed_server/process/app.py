@@ -25,6 +25,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from lakebed_server.bounds.admission import Admission
+from lakebed_server.event_feed.feed import Feeds
 from lakebed_server.http.request import Services
 from lakebed_server.http.web_page import WebPage
 from lakebed_server.network.clients import client_of
@@ -73,9 +74,16 @@ class App:
     """The ASGI callable, which dispatches requests. `life` is the background work, from start to stop."""
 
     def __init__(
-        self, api: Api, gateway: Gateway, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]
+        self,
+        api: Api,
+        gateway: Gateway,
+        site: Starlette,
+        life: Callable[[], AbstractAsyncContextManager[None]],
+        feeds: Feeds,
     ) -> None:
         self.life = life
+        self.feeds = feeds
+        """The live feeds of events, to end them before a stop waits for open requests."""
         self.stops = False
         """Whether the server stops soon. Then health reports it, and everything else continues."""
         self._api = api
@@ -158,7 +166,7 @@ def create_app(
     admission = Admission(limits or LimitSettings())
     api = Api(services, json_limit=json_limit, handlers=handlers, admission=admission)
     gateway = Gateway(services, s3 or S3Config(), admission=admission)
-    return App(api, gateway, site, life)
+    return App(api, gateway, site, life, services.feeds)
 
 
 @contextlib.asynccontextmanager

@@ -113,6 +113,7 @@ async def _serve(
         http_config(app, settings, connections),
         lambda: on_ready(parts.first_admin),
         functools.partial(_drain, app, settings),
+        parts.services.feeds.close,
         None if tls is None else (tls, connections),
     )
 

@@ -24,12 +24,16 @@ class Server(uvicorn.Server):
         config: uvicorn.Config,
         on_ready: Callable[[], None],
         drain: Callable[[], Awaitable[None]] | None = None,
+        on_stop: Callable[[], None] = lambda: None,
         tls: tuple[Tls, Connections] | None = None,
     ) -> None:
-        """`tls`: the certificate, and the limits that count its connections. None listens without TLS."""
+        """`on_stop` is called before the server waits for open requests. `tls`: the certificate, and the limits that
+        count its connections. None listens without TLS.
+        """
         super().__init__(config)
         self._on_ready = on_ready
         self._drain = drain
+        self._on_stop = on_stop
         self._tls = tls
         self._signals: list[int] = []
 
@@ -69,4 +73,5 @@ class Server(uvicorn.Server):
             while not drain.done() and len(self._signals) == 1:
                 await asyncio.wait((drain,), timeout=0.1)
             drain.cancel()
+        self._on_stop()
         await super().shutdown(sockets)

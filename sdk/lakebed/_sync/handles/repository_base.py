@@ -12,6 +12,7 @@ from lakebed import _checks
 from lakebed._compat.sync import Shown
 from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
 from lakebed._sync import objects
+from lakebed._sync.http.events import Events
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Storage
 from lakebed._sync.http.transport import Transport
@@ -155,6 +156,30 @@ class RepositoryBase(Shown):
             f"tags of {self.id}",
             limit=limit,
         )
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        branch: str = "",
+        type: str = "",
+        limit: int | None = None,
+        follow: bool = False,
+    ) -> Events:
+        """Return the changes of the repository, the oldest first: of one branch and of one type where these are given.
+
+        `after` is the logical timestamp of an event. `type` is like `branch.merged`, or `branch` for all types of this
+        group. With `follow`, the events that come: after `after`, or from now on. The loop ends only after `limit`
+        events, and continues when the connection breaks. Without `branch` the caller needs `audit:ReadEvents`.
+
+            for event in repo.events(branch="main", follow=True):
+                print(event.time, event.user, event.type)
+
+        Iterating raises PermissionDeniedError, NotFoundError.
+        """
+        _checks.check_text(branch, "branch")
+        _checks.check_text(type, "type")
+        return Events(self._transport, self.id, "" if after is None else str(after), branch, type, limit, follow)
 
     def workspaces(self, state: str = "open", branch: str = "", limit: int | None = None) -> Listing[WorkspaceInfo]:
         """List the workspaces in the order of their ids, of one branch or of all.

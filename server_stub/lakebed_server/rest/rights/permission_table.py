@@ -110,6 +110,13 @@ def _table_diff(p: Any, body: Any) -> Asked:
     return Asked(AllOf(listing, Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path))), ref=p.right_ref)
 
 
+def _events(p: Any, body: Any) -> Asked:
+    everything = Need(Audit.READ_EVENTS, arn.repository(p.repository))
+    if not isinstance(p.branch, str) or not p.branch:
+        return Asked(everything)
+    return Asked(AnyOf(everything, Need(Fs.READ_BRANCH, arn.branch(p.repository, p.branch))), branch=p.branch)
+
+
 def _create_repository(p: Any, body: Any) -> Asked:
     namespace = Need(Fs.ATTACH_STORAGE_NAMESPACE, arn.namespace(body.storage_namespace))
     return Asked(AllOf(Need(Fs.CREATE_REPOSITORY, arn.repository(body.name)), namespace))
@@ -304,6 +311,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "deleteRepository": _repository(Fs.DELETE_REPOSITORY),
     "getAccessHistory": _repository(Audit.READ_EVENTS),
     "getServerAccessHistory": _anywhere(Audit.READ_EVENTS),
+    "listEvents": Row(_events),
     "getRepositoryMetadata": _repository(Fs.READ_REPOSITORY),
     "setRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),
     "deleteRepositoryMetadata": _repository(Fs.UPDATE_REPOSITORY),

@@ -1,0 +1,63 @@
+# Generated from sdk/lakebed/_async/http/events.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The events of a repository: those that are there, and with `follow` those that come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lakebed._compat.sync import sleep
+from lakebed._gateway.operations import events
+from lakebed._http.retry import Failed
+from lakebed._sync.http.pagination import Listing
+from lakebed._sync.http.transport import Transport
+from lakebed.model import Event
+
+_PAUSE = 1.0
+"""Seconds before the client connects to the feed again."""
+
+
+class Events(Listing[Event]):
+    """Events, the oldest first. With `follow`, iterating never ends by itself."""
+
+    __module__ = "lakebed"
+
+    def __init__(
+        self, transport: Transport, repository: str, after: str, branch: str, type: str, limit: int | None, follow: bool
+    ) -> None:
+        super().__init__(
+            transport,
+            lambda at, amount: events.list_events(repository, after=at, branch=branch, type=type, amount=amount),
+            Event.COLUMNS,
+            f"events of {repository}",
+            after=after,
+            limit=limit,
+        )
+        self._repository = repository
+        self._branch = branch
+        self._type = type
+        self._follow = follow
+
+    def __iter__(self) -> Iterator[Event]:
+        if not self._follow:
+            for event in super().__iter__():
+                yield event
+            return
+        after, resumes, left = self._after, False, self._limit
+        while left is None or left > 0:
+            call = events.follow(self._repository, after=after, resumes=resumes, branch=self._branch, type=self._type)
+            reader = events.FeedReader(self._repository)
+            try:
+                with self._transport.stream(call) as (_, pieces):
+                    for piece in pieces:
+                        for event in reader.read(piece):
+                            yield event
+                            left = None if left is None else left - 1
+                            if left == 0:
+                                return
+            except Failed as failed:
+                if not failed.again:
+                    raise failed.error from None
+            if reader.last_id:
+                after, resumes = reader.last_id, True
+            sleep(_PAUSE)

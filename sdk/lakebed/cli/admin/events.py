@@ -1,0 +1,47 @@
+"""`lakebed events`: the changes of a repository, and those that come."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from lakebed import Event, Location
+from lakebed.cli import output
+from lakebed.cli.app import App, Verb, pass_app
+from lakebed.cli.targets import REPOSITORY
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=REPOSITORY, metavar="REPO")
+@click.option("-f", "--follow", is_flag=True, help="Show the events that come, until Ctrl-C.")
+@click.option("--branch", default="", metavar="NAME", help="Only events of this branch.")
+@click.option("--type", "type_", default="", metavar="TYPE", help="Only this type, or all of a group: branch.")
+@click.option("--after", type=click.IntRange(min=0), metavar="N", help="Only after this logical timestamp.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show the first N [all].")
+@pass_app
+def events(
+    app: App, target: Location, follow: bool, branch: str, type_: str, after: int | None, limit: int | None
+) -> None:
+    """Show the changes of a repository, the oldest first. Needs `audit:ReadEvents`, or `fs:ReadBranch` with --branch.
+
+    \b
+    Example: lakebed events sales --branch main --type branch.merged
+    Example: lakebed events sales --follow
+    """
+    with app.lake() as lake:
+        found = lake.repository(target.repository).events(
+            after=after, branch=branch, type=type_, limit=limit, follow=follow
+        )
+        shown = output.Rows(app, _line)
+        for event in found:
+            shown.add(event)
+            if follow:
+                sys.stdout.flush()
+        shown.end()
+
+
+def _line(event: Event) -> str:
+    moment = event.time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    what = event.branch or str(event.data.get("tag", ""))
+    return f"{moment}  {event.user or '-'}  {event.type}  {output.shown(what)}  {event.commit_id[:16]}".rstrip()

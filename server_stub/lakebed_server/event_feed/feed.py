@@ -1,0 +1,177 @@
+"""The live feeds of one process.
+
+For each repository with listeners, one task looks for new events in the KV store and reads them from the bucket. It
+gives each event to all listeners, so a listener costs memory only. It also drains the repository, because events come
+to listeners from files: only these have their final order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
+from lakebed_engine.vocabulary.events import Event
+
+from lakebed_server.event_feed import wire
+
+SHORTEST_PAUSE: Final = 0.25
+LONGEST_PAUSE: Final = 2.0
+"""Seconds between two looks at the KV store: soon after an event, and when there is none for long."""
+DRAIN_PAUSE: Final = 1.0
+"""Shortest number of seconds between two files of a repository with listeners."""
+MOST_BYTES: Final = 1 << 20
+"""Bytes of events that wait for a slow listener. Beyond that its feed ends, and it connects again."""
+_PAGE: Final = 1000
+
+log = logging.getLogger("lakebed.server")
+
+
+class Message(NamedTuple):
+    """An event for all listeners, encoded once."""
+
+    event: Event
+    data: bytes
+
+
+class Listener:
+    """The events that one client has not taken yet. `position`: it gets the events after this logical timestamp."""
+
+    __slots__ = ("_bytes", "_messages", "_wake", "ended", "position")
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.ended = False
+        self._messages: deque[Message] = deque()
+        self._bytes = 0
+        self._wake = asyncio.Event()
+
+    def give(self, message: Message) -> None:
+        """Add an event. Ends the feed of a client that is too slow."""
+        self._messages.append(message)
+        self._bytes += len(message.data)
+        if self._bytes > MOST_BYTES:
+            self.end()
+        self._wake.set()
+
+    def end(self) -> None:
+        """End the feed."""
+        self.ended = True
+        self._messages.clear()
+        self._wake.set()
+
+    async def take(self, seconds: float) -> list[Message]:
+        """The events that wait, or those that come in the next `seconds`. Empty: there are none, or the feed ended."""
+        if not self._messages and not self.ended:
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._wake.wait()
+            except TimeoutError:
+                return []
+        self._wake.clear()
+        found = list(self._messages)
+        self._messages.clear()
+        self._bytes = 0
+        return found
+
+
+class _Feed:
+    """The feed of one repository, from its first listener to its last."""
+
+    def __init__(self, engine: Engine, repository: str) -> None:
+        self.listeners: set[Listener] = set()
+        self.position = 0
+        """The logical timestamp up to which the listeners got events."""
+        self._engine = engine
+        self._repository = repository
+        self._drained = float("-inf")
+        self._start = asyncio.ensure_future(engine.events.position(repository))
+        self._task = asyncio.create_task(self._run(), name=f"the feed of {repository}")
+
+    async def started(self) -> None:
+        """Wait until the position is known. Raises RepositoryNotFoundError."""
+        self.position = max(self.position, await asyncio.shield(self._start))
+
+    def end(self) -> None:
+        """End the feed for all listeners."""
+        self._task.cancel()
+        self._start.cancel()
+        for listener in self.listeners:
+            listener.end()
+
+    async def _run(self) -> None:
+        pause = SHORTEST_PAUSE
+        try:
+            await self.started()
+            while True:
+                await asyncio.sleep(pause)
+                try:
+                    news = await self._look()
+                except NotFoundError:
+                    return
+                except EngineError as error:
+                    log.warning("the feed of %s waits: %s", self._repository, error.message)
+                    news = False
+                pause = SHORTEST_PAUSE if news else min(1.2 * pause, LONGEST_PAUSE)
+        except EngineError:
+            return  # the listeners get the same error
+        finally:
+            for listener in self.listeners:
+                listener.end()
+
+    async def _look(self) -> bool:
+        """Give new events to the listeners. Returns whether there were any."""
+        events, now = self._engine.events, asyncio.get_running_loop().time()
+        if now - self._drained >= DRAIN_PAUSE and await events.drain(self._repository):
+            self._drained = now
+        newest = await events.position(self._repository)
+        if newest <= self.position:
+            return False
+        page = await events.page(self._repository, after=self.position, amount=_PAGE)
+        for event in page.items:
+            if event.logical_timestamp:
+                message = Message(event, wire.message(event))
+                for listener in list(self.listeners):
+                    listener.give(message)
+        self.position = page.position if page.has_more else max(page.position, newest)
+        return True
+
+
+class Feeds:
+    """The feeds of this process, by repository."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[str, _Feed] = {}
+        self._closed = False
+
+    @asynccontextmanager
+    async def listen(self, engine: Engine, repository: str) -> AsyncIterator[Listener]:
+        """A listener for the events of a repository from now on. Raises RepositoryNotFoundError."""
+        feed = self._feeds.get(repository)
+        if feed is None:
+            feed = self._feeds[repository] = _Feed(engine, repository)
+        listener = Listener(0)
+        feed.listeners.add(listener)
+        try:
+            await feed.started()
+            listener.position = feed.position
+            if self._closed:
+                listener.end()
+            yield listener
+        finally:
+            feed.listeners.discard(listener)
+            if not feed.listeners:
+                feed.end()
+                if self._feeds.get(repository) is feed:
+                    del self._feeds[repository]
+
+    def close(self) -> None:
+        """End all feeds, because the server stops."""
+        self._closed = True
+        for feed in self._feeds.values():
+            feed.end()
