@@ -22,6 +22,7 @@ _HANDLES = (
     "Ref",
     "Branch",
     "Tag",
+    "Events",
     "Listing",
     "Diff",
     "Scan",

@@ -1,6 +1,6 @@
 """The live feeds of one process.
 
-For each repository with listeners, one task looks for new events in the KV store and reads them from the bucket. It
+For each repository with listeners, one task asks the KV store for new events and reads them from the bucket. It
 gives each event to all listeners, so a listener costs memory only. It also drains the repository, because events come
 to listeners from files: only these have their final order.
 """
@@ -22,7 +22,7 @@ from lakebed_server.event_feed import wire
 
 SHORTEST_PAUSE: Final = 0.25
 LONGEST_PAUSE: Final = 2.0
-"""Seconds between two looks at the KV store: soon after an event, and when there is none for long."""
+"""Seconds between two questions to the KV store: soon after an event, and when there is none for long."""
 DRAIN_PAUSE: Final = 1.0
 """Shortest number of seconds between two files of a repository with listeners."""
 MOST_BYTES: Final = 1 << 20
@@ -66,7 +66,7 @@ class Listener:
         self._wake.set()
 
     async def take(self, seconds: float) -> list[Message]:
-        """The events that wait, or those that come in the next `seconds`. Empty: there are none, or the feed ended."""
+        """The events that wait, or else the ones of the next `seconds`. Empty: there are none, or the feed ended."""
         if not self._messages and not self.ended:
             try:
                 async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""The events of a repository: those that are there, and with `follow` those that come."""
+"""The events of a repository: the recorded ones, and with `follow` the coming ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/http/events.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The events of a repository: those that are there, and with `follow` those that come."""
+"""The events of a repository: the recorded ones, and with `follow` the coming ones."""
 
 from __future__ import annotations
 

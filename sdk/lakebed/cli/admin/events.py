@@ -1,4 +1,4 @@
-"""`lakebed events`: the changes of a repository, and those that come."""
+"""`lakebed events`: the changes of a repository, also as they come."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ EVENT_STREAM: Final = b"text/event-stream"
 _HEADERS: Final[tuple[Header, ...]] = (
     (b"content-type", EVENT_STREAM),
     (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),  # for nginx: pass each event on at once
+    (b"x-accel-buffering", b"no"),  # for nginx: do not buffer events
 )
 
 
