@@ -28,6 +28,7 @@ from tests.support.waiting import PATIENCE
 
 PEOPLE: dict[str, dict[str, Any]] = {
     "mia-7": {"email": "mia@example.com", "email_verified": True, "name": "Mia Lund", "groups": ["data-team"]},
+    "noa-3": {"email": "noa@example.com", "email_verified": True, "name": "Noa Park", "groups": []},
     "kim-2": {"email": "kim@example.com", "email_verified": False, "name": "Kim", "groups": []},
 }
 """The claims of each person, by the login, which is also the subject."""
