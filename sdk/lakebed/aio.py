@@ -12,6 +12,7 @@ from lakebed._async.access.groups import Groups
 from lakebed._async.access.keys import Keys
 from lakebed._async.access.policies import Policies
 from lakebed._async.access.users import Users
+from lakebed._async.commits.pulls import Pulls
 from lakebed._async.handles.branch import Branch
 from lakebed._async.handles.lake import Lake, connect
 from lakebed._async.handles.ref import Ref
@@ -37,6 +38,7 @@ __all__ = [
     "Listing",
     "OpenFile",
     "Policies",
+    "Pulls",
     "Ref",
     "Repository",
     "Restore",

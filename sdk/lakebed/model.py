@@ -13,6 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from lakebed._model.events import Event
 from lakebed._model.identities import Decision, Group, Policy, RightsChange, User
+from lakebed._model.pulls import (
+    CommitCheck,
+    OwnPullRequest,
+    ProtectionRule,
+    PullRequest,
+    PullRequestCheck,
+    PullRequestComment,
+    PullRequestEvent,
+    PullRequestReview,
+    PullRequestState,
+)
 from lakebed._model.server_info import ServerInfo, SessionToken
 from lakebed._model.table_pages import (
     ColumnStatistics,
@@ -122,10 +133,14 @@ class MergeResult:
 
 @dataclass(frozen=True, slots=True)
 class ProtectionRules:
-    """Patterns of branches that accept no direct changes. `etag` identifies this version of the rules."""
+    """Patterns of branches that accept no direct changes. `etag` identifies this version of the rules.
+
+    `rules` has the patterns with what pull requests into such branches need.
+    """
 
     patterns: tuple[str, ...]
     etag: str = ""
+    rules: tuple[ProtectionRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,6 +463,7 @@ __all__ = [
     "ColumnStatistics",
     "Commit",
     "CommitAttempt",
+    "CommitCheck",
     "CommonPrefix",
     "CutText",
     "Decision",
@@ -457,8 +473,16 @@ __all__ = [
     "IngestReport",
     "MergeResult",
     "ObjectInfo",
+    "OwnPullRequest",
     "Policy",
+    "ProtectionRule",
     "ProtectionRules",
+    "PullRequest",
+    "PullRequestCheck",
+    "PullRequestComment",
+    "PullRequestEvent",
+    "PullRequestReview",
+    "PullRequestState",
     "RangeInfo",
     "RefInfo",
     "RefsDump",

@@ -114,6 +114,9 @@ LEFT_OUT = {
         "not_implemented",
         body={"code": "x", "verifier": "x" * 43},
     ),
+    "approvePullRequest": Plain(
+        "the same as createPullRequestReview with the verdict `approve`", "Pulls.approve", "pull_not_found", body={}
+    ),
     "dumpRefs": Plain("the same as dumpSubmit, in a request that a proxy may cut off", "Repository.dump_refs", 201),
     "restoreRefs": Plain(
         "the same as restoreSubmit, in a request that a proxy may cut off",
@@ -126,6 +129,8 @@ LEFT_OUT = {
     ),
 }
 """Operations without a verb of their own. `lake.request` and `lakebed api` reach them."""
+
+_PAGE = "for the web page and for programs"
 
 WITHIN = "a step of it, not a verb of its own"
 
@@ -255,6 +260,27 @@ REACHED = {
     "commitWorkspace": Reached("Workspace.commit", "workspace commit"),
     "revertWorkspace": Reached("Workspace.revert", "workspace revert"),
     "popWorkspace": Reached("Workspace.pop", "workspace pop"),
+    "listPullRequests": Reached("Pulls.list", "pr list"),
+    "listOwnPullRequests": Reached("Lake.own_pulls", "pr list"),
+    "createPullRequest": Reached("Pulls.create", "pr create"),
+    "getPullRequest": Reached("Pulls.get", "pr show"),
+    "updatePullRequest": Reached("Pulls.update", "pr close"),
+    "mergePullRequest": Reached("Pulls.merge", "pr merge"),
+    "getPullRequestState": Reached("Pulls.state", "pr show"),
+    "listPullRequestConflicts": Reached("Pulls.conflicts", "pr show"),
+    "listPullRequestEvents": Reached("Pulls.timeline", "pr show"),
+    "setPullRequestReviewers": Reached("Pulls.set_reviewers", "pr create"),
+    "listPullRequestReviews": Reached("Pulls.reviews", "pr show"),
+    "createPullRequestReview": Reached("Pulls.review", "pr approve"),
+    "withdrawPullRequestApproval": Reached("Pulls.withdraw_approval", "pr approve"),
+    "listPullRequestComments": Reached("Pulls.comments", "pr show"),
+    "createPullRequestComment": Reached("Pulls.comment", "pr comment"),
+    "listCommitChecks": Reached("Pulls.checks", "pr check"),
+    "reportCommitCheck": Reached("Pulls.report_check", "pr check"),
+    "dismissPullRequestReview": Reached("Pulls.dismiss_review", why=_PAGE),
+    "listPullRequestApprovals": Reached("Pulls.approvals", why=_PAGE),
+    "updatePullRequestComment": Reached("Pulls.update_comment", why=_PAGE),
+    "deletePullRequestComment": Reached("Pulls.delete_comment", why=_PAGE),
     "stashBranch": Reached("Branch.stash", "workspace stash"),
 }
 """What each operation is reached by. A command may reach several, as options or as steps."""
@@ -313,6 +339,7 @@ def test_operations_without_a_verb_work_by_lakebed_api(run: Run, place: lakebed.
         "uploadId": "u",
         "partNumber": "1",
         "groupId": "Admins",
+        "pull_request": "0" * 20,
     }
     path = re.sub(r"\{(\w+)\}", lambda found: values[found[1]], operation.path)
     arguments = ["api", operation.method, path, "--json"]

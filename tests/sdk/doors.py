@@ -32,6 +32,7 @@ _HANDLES = (
     "Groups",
     "Keys",
     "Policies",
+    "Pulls",
     "Users",
     "Restore",
 )

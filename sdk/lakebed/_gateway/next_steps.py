@@ -20,6 +20,8 @@ _STEPS = {
     "group_not_found": "see lake.groups.list()",
     "policy_not_found": "see lake.policies.list()",
     "workspace_not_found": "see repo.workspaces() for the open ones",
+    "pull_not_found": 'see repo.pulls.list("all")',
+    "not_mergeable": "repo.pulls.state(id) says what is missing",
     "parent_required": "pass parent=1 for the first parent",
     "namespace_not_empty": "choose an empty one, or pass allow_non_empty=True to keep the objects that are there",
 }

@@ -35,6 +35,7 @@ _VERBS = {
     "diff": "versions.diff",
     "merge": "versions.commits",
     "merge-base": "versions.diff",
+    "pr": "pulls.requests",
     "revert": "versions.commits",
     "cherry-pick": "versions.commits",
     "workspace": "workspaces.workspace",

@@ -18,7 +18,16 @@ from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri
 from lakebed._values.wire import Answer
-from lakebed.model import AccessKey, Decision, RepositoryInfo, RightsChange, ServerInfo, SessionToken, User
+from lakebed.model import (
+    AccessKey,
+    Decision,
+    OwnPullRequest,
+    RepositoryInfo,
+    RightsChange,
+    ServerInfo,
+    SessionToken,
+    User,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,6 +151,15 @@ class Lake(LakeBase):
         from lakebed._async.access.groups import Groups
 
         return Groups(self._transport)
+
+    def own_pulls(self, limit: int | None = None) -> Listing[OwnPullRequest]:
+        """List the open pull requests of all repositories that the user opened or should review, or that mention them.
+
+        In the order of repositories, then newest first.
+        """
+        from lakebed._gateway.operations import pulls
+
+        return Listing(self._transport, pulls.own_page, OwnPullRequest.COLUMNS, "own pull requests", limit=limit)
 
     @property
     def policies(self) -> Policies:

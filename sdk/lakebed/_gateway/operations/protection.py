@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from lakebed._gateway import calls, convert
-from lakebed._gateway.calls import call
+from lakebed._gateway.calls import call, clean
 from lakebed._values.wire import Answer, Call, Subject
-from lakebed.model import ProtectionRules
+from lakebed.model import ProtectionRule, ProtectionRules
 
 
 def get(repository: str) -> Call[ProtectionRules]:
@@ -19,7 +20,7 @@ def get(repository: str) -> Call[ProtectionRules]:
     return call("getBranchProtectionRules", kwargs, _read, Subject(repository))
 
 
-def put(repository: str, patterns: Sequence[str], *, etag: str | None) -> Call[None]:
+def put(repository: str, rules: Sequence[ProtectionRule], *, etag: str | None) -> Call[None]:
     """Replace the rules. Doing it twice has the same effect as once, unless `etag` states the rules that must be
     present.
     """
@@ -29,7 +30,7 @@ def put(repository: str, patterns: Sequence[str], *, etag: str | None) -> Call[N
 
     kwargs = set_branch_protection_rules._get_kwargs(
         repository,
-        body=[BranchProtectionRule(pattern=pattern) for pattern in patterns],
+        body=[BranchProtectionRule.from_dict(_body(rule)) for rule in rules],
         if_match=UNSET if etag is None else etag or '""',
     )
     return call(
@@ -43,10 +44,20 @@ def put(repository: str, patterns: Sequence[str], *, etag: str | None) -> Call[N
 
 
 def _read(answer: Answer) -> ProtectionRules:
-    from lakebed_api.models import BranchProtectionRule
-
     rows = json.loads(answer.content)
     if not isinstance(rows, list):
         raise ValueError(f"expected a JSON list, got {type(rows).__name__}")
-    patterns = tuple(convert.text(BranchProtectionRule.from_dict(row).pattern) for row in rows)
-    return ProtectionRules(patterns, answer.headers.get("etag", ""))
+    rules = tuple(_rule(row) for row in rows)
+    return ProtectionRules(tuple(rule.pattern for rule in rules), answer.headers.get("etag", ""), rules)
+
+
+def _rule(row: Mapping[str, Any]) -> ProtectionRule:
+    checks = tuple(map(convert.text, row.get("required_checks") or ()))
+    return ProtectionRule(convert.text(row["pattern"]), convert.number(row.get("required_approvals"), 0), checks)
+
+
+def _body(rule: ProtectionRule) -> dict[str, Any]:
+    body: dict[str, Any] = {"pattern": rule.pattern, **clean(required_checks=list(rule.required_checks))}
+    if rule.required_approvals:
+        body["required_approvals"] = rule.required_approvals
+    return body

@@ -17,9 +17,11 @@ from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Storage
 from lakebed._sync.http.transport import Transport
 from lakebed.errors import AlreadyExistsError, NotFoundError
-from lakebed.model import Commit, ProtectionRules, RefInfo, RepositoryInfo, WorkspaceInfo
+from lakebed.model import Commit, ProtectionRule, ProtectionRules, RefInfo, RepositoryInfo, WorkspaceInfo
 
 if TYPE_CHECKING:
+    from lakebed._sync.commits.pulls import Pulls
+
     # The other handles get the type `Repository` from this module, so only this import, for types, leads in a circle.
     from lakebed._sync.handles.repository import Repository as Repository  # noqa: PLC0414 - the alias exports it
 
@@ -125,15 +127,30 @@ class RepositoryBase(Shown):
         """Return the patterns of protected branches. They accept merges, but no writes, resets or commits."""
         return self._transport.call(protection.get(self.id))
 
-    def set_protection(self, patterns: Iterable[str], *, replaces: ProtectionRules | None = None) -> None:
+    def set_protection(
+        self, patterns: Iterable[str | ProtectionRule], *, replaces: ProtectionRules | None = None
+    ) -> None:
         """Replace these patterns. `*`, `?`, `[ab]` and `[!ab]` match several names. They take effect immediately.
+
+        A `ProtectionRule` also says which approvals and checks a pull request into such a branch needs.
+
+            repo.set_protection([lakebed.ProtectionRule("main", required_approvals=1), "release-*"])
 
         With `replaces` the server sets them only when the present rules are still those. Raises PreconditionFailedError
         and InvalidRequestError.
         """
-        checked = [_checks.check_text(pattern, "pattern") for pattern in patterns]
+        rules = [ProtectionRule(one) if isinstance(one, str) else one for one in patterns]
+        for rule in rules:
+            _checks.check_text(rule.pattern, "pattern")
         etag = None if replaces is None else replaces.etag
-        self._transport.call(protection.put(self.id, checked, etag=etag))
+        self._transport.call(protection.put(self.id, rules, etag=etag))
+
+    @property
+    def pulls(self) -> Pulls:
+        """The pull requests of this repository."""
+        from lakebed._sync.commits.pulls import Pulls
+
+        return Pulls(self._transport, self.id)
 
     def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
         """List the branches in the order of their names. `hidden` includes branches that were created hidden."""

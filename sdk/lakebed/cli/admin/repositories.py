@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lakebed import Location, RepositoryInfo
+from lakebed import Location, ProtectionRule, RepositoryInfo
 from lakebed.cli import output
 from lakebed.cli.admin.storage import add_commit, dump, metadata_file, restore
 from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
@@ -143,23 +143,44 @@ def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
+@click.option("--approvals", type=click.IntRange(0, 20), default=0, metavar="N", help="Require approvals.")
+@click.option("--check", "checks", multiple=True, metavar="NAME", help="Require a check. Repeatable.")
 @click.option("--clear", is_flag=True, help="Remove all rules.")
 @pass_app
-def protect(app: App, repository: Location, patterns: tuple[str, ...], clear: bool) -> None:
+def protect(
+    app: App, repository: Location, patterns: tuple[str, ...], approvals: int, checks: tuple[str, ...], clear: bool
+) -> None:
     """Protect branches: they accept merges only, no direct changes. Without a pattern, show the rules.
+
+    With --approvals or --check, only a pull request that has them changes these branches.
 
     \b
     Example: lakebed repo protect sales main "release-*"
+             lakebed repo protect sales main --approvals 1 --check freshness
     """
+    if (approvals or checks) and not patterns:
+        raise click.UsageError("--approvals and --check need a pattern.")
     if clear and patterns:
         raise click.UsageError("--clear takes no patterns.")
     with app.lake() as lake:
         handle = lake.repository(repository.repository)
         if patterns or clear:
-            handle.set_protection(patterns)
-        rules = handle.protection().patterns
-    text = "\n".join(map(output.shown, rules)) or "No branch is protected."
-    output.show(app, text, {"patterns": list(rules)})
+            handle.set_protection([ProtectionRule(pattern, approvals, checks) for pattern in patterns])
+        found = handle.protection()
+    required = {rule.pattern: _required(rule) for rule in found.rules if _required(rule)}
+    text = "\n".join(map(_rule_line, found.rules)) or "No branch is protected."
+    output.show(app, text, {"patterns": list(found.patterns), **({"required": required} if required else {})})
+
+
+def _required(rule: ProtectionRule) -> dict[str, object]:
+    needs = {"approvals": rule.required_approvals, "checks": list(rule.required_checks)}
+    return {name: value for name, value in needs.items() if value}
+
+
+def _rule_line(rule: ProtectionRule) -> str:
+    parts = [f"approvals: {rule.required_approvals}"] if rule.required_approvals else []
+    parts += [f"check: {name}" for name in rule.required_checks]
+    return output.shown(f"{rule.pattern}  ({', '.join(parts)})" if parts else rule.pattern)
 
 
 def _line(info: RepositoryInfo) -> str:

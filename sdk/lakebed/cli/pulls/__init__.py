@@ -1,0 +1,1 @@
+"""`lakebed pr`: pull requests."""
