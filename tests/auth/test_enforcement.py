@@ -101,6 +101,25 @@ def test_publishing_a_workspace_needs_rights_on_each_path(people: People) -> Non
     assert people("admin", "POST", f"{REPO}/workspaces/{workspace}/commit", {"message": "m"}).status == 201
 
 
+def test_a_task_is_shown_to_its_user_and_to_readers_of_its_branch(people: People) -> None:
+    main = "arn:lakefs:fs:::repository/lake/branch/main"
+    people.add("ana", allow("fs:CreateCommit", on=main))
+    body = {"message": "m", "allow_empty": True}
+    begun = people("ana", "POST", f"{REPO}/branches/main/commits/async", body, idempotency_key="k").json
+    task = f"{REPO}/tasks/{begun['id']}"
+    assert people("ana", "GET", task).status == 200
+    people.add("ben", allow("fs:ReadBranch", on=main))
+    assert people("ben", "GET", task).status == 200
+    people.add("cleo", allow("fs:ReadBranch", StringLike={"fs:Branch": ["main"]}))
+    assert people("cleo", "GET", task).status == 200
+    people.add("eva", allow("fs:ReadBranch", on=main.replace("main", "dev")))
+    refused = people("eva", "GET", task)
+    assert (refused.status, refused.json["message"]) == (403, "needs fs:ReadBranch on repository/lake/branch/main")
+    for user in ("ana", "ben", "eva"):
+        assert people(user, "GET", f"{REPO}/tasks/none").status == 403
+    assert people("admin", "GET", f"{REPO}/tasks/none").status == 404
+
+
 def test_repositories_that_a_user_may_not_list_are_left_out(people: People) -> None:
     people("admin", "POST", "/repositories", {"name": "other", "storage_namespace": "mem://other"})
     people.add("ana", allow("fs:ListRepositories", on=arn.repository("lake")))

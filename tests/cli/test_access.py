@@ -149,6 +149,13 @@ def test_a_commit_for_another_user(run: Run, name: str) -> None:
     made = run("commit", f"{name}/main", "-m", "x", "--allow-empty", "--author", name, "--json").json
     assert made["committer"] == name
     assert "--no-wait" in run("commit", f"{name}/main", "-m", "x", "--author", name, "--no-wait", code=2).err
+    run("branch", "create", f"{name}/dev")
+    for number, more in enumerate([(), ("--no-wait",)]):
+        merge = ("merge", f"{name}/dev", "main", "-m", f"m{number}", "--allow-empty", "--author", name, *more)
+        begun = run(*merge, "--json").json
+        if more:
+            run("task", "wait", name, begun["id"])
+        assert run("log", f"{name}/main", "-n", "1", "--json").json[0]["committer"] == name
     run("user", "delete", name, "--yes")
 
 

@@ -33,6 +33,7 @@ def merge_body(
     *,
     squash: bool,
     allow_empty: bool,
+    author: str,
 ) -> Merge:
     """Return the body of a merge. It leaves out empty values, so the server's defaults apply."""
     from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
@@ -44,5 +45,6 @@ def merge_body(
         strategy=strategy or UNSET,
         allow_empty=allow_empty,
         squash_merge=squash,
+        author=author or UNSET,
         resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
     )

@@ -140,13 +140,14 @@ class Ref(RefObjects):
         metadata: Mapping[str, str] | None = None,
         resolve: Mapping[str, str] | None = None,
         key: str | None = None,
+        author: str = "",
     ) -> MergeResult:
         """Merge this ref into a branch, as one merge commit.
 
         `strategy` settles all conflicts: `source-wins` (or `theirs`) takes this side, `dest-wins` (or `ours`) the side
         of the branch. `resolve` settles single paths: it maps globs as in a .gitignore file to `source` or `dest`. The
         first glob that matches decides. Where no glob matches, `strategy` decides. `squash` records no second parent.
-        `key` as in `branch.commit`.
+        `key` and `author` as in `branch.commit`.
 
             dev.merge_into(main, "Add June")
 
@@ -161,6 +162,7 @@ class Ref(RefObjects):
             metadata=metadata,
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
+            author=author,
         )
         return await flows.commit.merge(self._target, id_of(dest), asked)
 

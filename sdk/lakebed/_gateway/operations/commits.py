@@ -168,13 +168,14 @@ def merge(
     squash: bool,
     allow_empty: bool,
     resolve: Sequence[tuple[str, str]],
+    author: str,
     key: str,
 ) -> Call[MergeResult]:
     """Merge. Never repeated after a lost answer: the task with the same key continues it, see `commits.recover`."""
     from lakebed_api.api.merges import merge_into_branch
     from lakebed_api.models import MergeResult as WireResult
 
-    body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty)
+    body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty, author=author)
     return call(
         "mergeIntoBranch",
         merge_into_branch._get_kwargs(

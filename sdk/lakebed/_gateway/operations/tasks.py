@@ -51,13 +51,14 @@ def merge(
     squash: bool,
     allow_empty: bool,
     resolve: Sequence[tuple[str, str]],
+    author: str,
     key: str,
     wait: int = WAIT,
 ) -> Call[TaskStatus]:
     """Start a merge, or return the task that was started with this key."""
     from lakebed_api.api.merges import merge_into_branch_async
 
-    body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty)
+    body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty, author=author)
     kwargs = merge_into_branch_async._get_kwargs(
         repository, source, destination, body=body, wait=wait, idempotency_key=key
     )

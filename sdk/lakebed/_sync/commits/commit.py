@@ -72,6 +72,7 @@ def merge_asked(
     metadata: Mapping[str, str] | None,
     resolve: Mapping[str, str] | None,
     key: str | None,
+    author: str,
 ) -> dict[str, Any]:
     """What a merge is asked for with, likewise. Raises InvalidRequestError."""
     if strategy not in _STRATEGIES:
@@ -86,6 +87,7 @@ def merge_asked(
         "allow_empty": allow_empty,
         "resolve": _rules(resolve or {}),
         "key": key or mark,
+        "author": _checks.check_text(author, "author"),
     }
 
 

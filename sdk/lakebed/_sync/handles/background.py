@@ -58,8 +58,12 @@ class Background(Writable):
         metadata: Mapping[str, str] | None = None,
         resolve: Mapping[str, str] | None = None,
         key: str | None = None,
+        author: str = "",
     ) -> Task:
-        """Start to merge `source` into this branch, as `merge_into` does, and return. `key` as in `start_commit`."""
+        """Start to merge `source` into this branch, as `merge_into` does, and return.
+
+        `key` as in `start_commit`, `author` as in `branch.commit`.
+        """
         asked = commits.commit.merge_asked(
             message=message,
             strategy=strategy,
@@ -68,6 +72,7 @@ class Background(Writable):
             metadata=metadata,
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
+            author=author,
         )
         call = tasks.merge(self.repository.id, id_of(source), self.id, **asked, wait=0)
         return Task(self.repository, (self._transport.call(call)).id, self.id)

@@ -18,6 +18,9 @@ _key_option = click.option(
     metavar="TEXT",
     help="Idempotency key: the same command with the same key, within a day, makes no second commit.",
 )
+_author_option = click.option(
+    "--author", default="", metavar="USER", help="The committer, another user. Needs fs:CommitAs."
+)
 _no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print the id of its task, and exit.")
 
 
@@ -25,7 +28,7 @@ _no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print 
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
 @click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
 @metadata_option("commit")
-@click.option("--author", default="", metavar="USER", help="The committer, another user. Needs fs:CommitAs.")
+@_author_option
 @click.option("--date", type=click.DateTime(), help="Date of the commit, local time [now].")
 @click.option("--allow-empty", is_flag=True, help="Commit even if nothing has changed.")
 @_key_option
@@ -77,6 +80,7 @@ def commit(
 @click.option("--squash", is_flag=True, help="Record only the first parent.")
 @click.option("--allow-empty", is_flag=True, help="Commit even if there is nothing to merge.")
 @metadata_option("merge commit")
+@_author_option
 @_key_option
 @_no_wait_option
 @pass_app
@@ -90,6 +94,7 @@ def merge(
     squash: bool,
     allow_empty: bool,
     metadata: dict[str, str],
+    author: str,
     key: str | None,
     no_wait: bool,
 ) -> None:
@@ -104,7 +109,7 @@ def merge(
     with app.lake() as lake:
         repo = lake.repository(source.repository)
         wanted: dict[str, Any] = {"strategy": strategy, "squash": squash, "allow_empty": allow_empty}
-        wanted |= {"metadata": metadata, "resolve": _rules(resolve), "key": key}
+        wanted |= {"metadata": metadata, "resolve": _rules(resolve), "key": key, "author": author}
         if no_wait:
             task = repo.branch(onto).start_merge(source.ref, message, **wanted)
             begun(app, task, "merge", f"lakebed task wait {source.repository}")

@@ -12,7 +12,7 @@ from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
 from lakebed_server.rest.handlers.commits import commit_request
 from lakebed_server.rest.handlers.merges import merge_request
-from lakebed_server.rest.rights import authors
+from lakebed_server.rest.rights import authors, task_rights
 
 
 async def commit_async(call: Call, p: ops.CommitAsyncParams, body: models.CommitCreation) -> Reply:
@@ -38,6 +38,7 @@ async def merge_into_branch_async(call: Call, p: ops.MergeIntoBranchAsyncParams,
 
 async def get_task(call: Call, p: ops.GetTaskParams) -> Reply:
     """getTask."""
+    await task_rights.require_reader(call, p.repository, p.task_id)
     return json(200, serializers.task(*await call.engine.tasks.get(p.repository, p.task_id, wait=_seconds(p.wait))))
 
 

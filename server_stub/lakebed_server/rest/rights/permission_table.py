@@ -194,10 +194,6 @@ def _import(p: Any, body: Any) -> Asked:
     return Asked(needs, branch=p.branch, everything=everything)
 
 
-def _task(p: Any, body: Any) -> Asked:
-    return Asked(Need(Fs.READ_BRANCH, arn.branch(p.repository, "*")))
-
-
 def _workspace(action: str, *, spares_creator: bool = True) -> Row:
     """On a workspace: its creator may, and others with a permission on every branch of the repository."""
 
@@ -396,7 +392,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "importStart": Row(_import),
     "importStatus": _branch(Fs.READ_BRANCH),
     "importCancel": _branch(Fs.IMPORT_CANCEL),
-    "getTask": Row(_task),
+    "getTask": BY_HANDLER,
     "createSymlinkFile": Row(_symlinks),
     "dumpRefs": _DUMP,
     "dumpSubmit": _DUMP,
