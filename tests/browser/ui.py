@@ -88,7 +88,7 @@ def check(page: Page, name: str) -> None:
 
 
 def findings(page: Page) -> list[str]:
-    """What axe finds on the page. The script runs beside the policy of the page, which allows no other script."""
+    """What axe finds on the page. Playwright runs the script, so the policy of the page does not refuse it."""
     page.evaluate(_axe())
     result = page.evaluate("(rules) => axe.run(document, {runOnly: rules})", RULES)
     return [

@@ -11,7 +11,11 @@ interface Viewer {
 
 const type = (stats: Stats) => (stats.content_type ?? '').split(';')[0]?.trim() ?? ''
 
+/** Endings of the formats that the server reads as tables. */
+const TABLES = /\.(parquet|csv|tsv|jsonl|ndjson|arrow|feather)$/i
+
 export const viewers: Viewer[] = [
+  { name: 'table', fits: (stats) => stats.path_type === 'common_prefix' || TABLES.test(stats.path), load: () => import('./TableOrText.svelte') },
   { name: 'image', fits: (stats) => kindOf(stats.path) === 'image' || /^image\//.test(type(stats)), load: () => import('./ImageViewer.svelte') },
   { name: 'pdf', fits: (stats) => kindOf(stats.path) === 'pdf' || type(stats) === 'application/pdf', load: () => import('./PdfViewer.svelte') },
   { name: 'notebook', fits: (stats) => kindOf(stats.path) === 'notebook', load: () => import('./NotebookViewer.svelte') },
