@@ -511,6 +511,21 @@ class Commit(Struct, kw_only=True):
     version: Annotated[int, Meta(ge=0, le=1)] | UnsetType = UNSET
 
 
+class CommitStatistics(Struct, kw_only=True):
+    """
+    Numbers of paths and bytes that a commit changed.
+    """
+
+    commit_id: str
+    parent_id: str
+    added: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    removed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    changed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    bytes_added: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    bytes_removed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    complete: bool
+
+
 class CommitList(Struct, kw_only=True):
     """
     One page of history.

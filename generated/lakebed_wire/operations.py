@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f68bfc56a0dcd918301ad830aa5eaa04b77a1771c617cfb03d32bf30a0019789"
+SPEC_DIGEST: Final = "36ab08390ec3b92f48a769567400890983e00f05821c79bcb22522f3d2529f1b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -679,6 +679,13 @@ class CreateCommitRecordParams(Struct, kw_only=True):
 
 class GetCommitParams(Struct, kw_only=True):
     """Parameters of getCommit."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    commit_id: Annotated[str, Meta(min_length=1)] = field(name="commitId")
+
+
+class GetCommitStatisticsParams(Struct, kw_only=True):
+    """Parameters of getCommitStatistics."""
 
     repository: Annotated[str, Meta(min_length=1)]
     commit_id: Annotated[str, Meta(min_length=1)] = field(name="commitId")
@@ -2837,6 +2844,24 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="commits",
         summary="Describe one commit.",
+    ),
+    Operation(
+        operation_id="getCommitStatistics",
+        method="GET",
+        path="/repositories/{repository}/commits/{commitId}/statistics",
+        params=GetCommitStatisticsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("commitId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="commits",
+        summary="Count what a commit changed.",
     ),
     Operation(
         operation_id="logCommits",

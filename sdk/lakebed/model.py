@@ -144,6 +144,33 @@ class ProtectionRules:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitStatistics:
+    """How much a commit changed, compared with its first parent: numbers of paths, and their bytes.
+
+    `bytes_added` are those of added and changed paths now, `bytes_removed` those of changed and removed paths before.
+    `complete` is False when the server stopped counting. The first commit has no parent: `parent_id` is empty.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("added", "int64"),
+        ("removed", "int64"),
+        ("changed", "int64"),
+        ("bytes_added", "int64"),
+        ("bytes_removed", "int64"),
+        ("complete", "bool"),
+    )
+
+    commit_id: str
+    parent_id: str
+    added: int
+    removed: int
+    changed: int
+    bytes_added: int
+    bytes_removed: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectInfo:
     """An object. `checksum` is the hex MD5 of an object that was uploaded through a server. `size` in bytes."""
 
@@ -464,6 +491,7 @@ __all__ = [
     "Commit",
     "CommitAttempt",
     "CommitCheck",
+    "CommitStatistics",
     "CommonPrefix",
     "CutText",
     "Decision",

@@ -23,6 +23,7 @@ from lakebed_engine.operations.direct_writes import register as direct_register
 from lakebed_engine.operations.direct_writes import scan as workspace_scan
 from lakebed_engine.operations.events import read as events_read
 from lakebed_engine.operations.export import access_history, hive_symlinks, metadata_files
+from lakebed_engine.operations.history import commit_statistics as history_statistics
 from lakebed_engine.operations.history import diff as history_diff
 from lakebed_engine.operations.history import log as history_log
 from lakebed_engine.operations.history import merge_base as history_merge_base
@@ -165,6 +166,7 @@ class Commits(Service):
     cherry_pick = changes_refs(bound_to_tasks(commit_once.cherry_pick))
     get = bound(history_log.get_commit)
     log = bound(history_log.log)
+    statistics = bound(history_statistics.commit_statistics)
     merge_base = bound(history_merge_base.merge_base)
     diff = bound(history_diff.diff_refs)
 

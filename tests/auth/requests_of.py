@@ -136,6 +136,7 @@ SAMPLES: Final[dict[str, Sample]] = {
         },
     ),
     "getCommit": Sample(("fs:ReadCommit" + ON_REPOSITORY,)),
+    "getCommitStatistics": Sample(("fs:ReadCommit" + ON_REPOSITORY, "fs:ListObjects" + ON_REPOSITORY)),
     "logCommits": Sample(("fs:ReadBranch@branch/main",)),
     "mergeIntoBranch": Sample(_MERGE, body={}),
     "mergeIntoBranchAsync": Sample(_MERGE, body={}),

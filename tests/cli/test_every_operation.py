@@ -206,6 +206,7 @@ REACHED = {
     "getTask": Reached("Task.status", "task show"),
     "createCommitRecord": Reached("Repository.add_commit", "repo add-commit"),
     "getCommit": Reached("Repository.commit", "show"),
+    "getCommitStatistics": Reached("Repository.commit_statistics", "show"),
     "logCommits": Reached("Ref.log", "log"),
     "mergeIntoBranch": Reached("Ref.merge_into", "merge"),
     "findMergeBase": Reached("Ref.merge_base", "merge-base"),

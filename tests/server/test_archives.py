@@ -16,11 +16,13 @@ import httpx
 import pytest
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import FoundObject, ReadableEntry
+from lakebed_server.http import content_headers
 from lakebed_server.http.read_ahead import Memory
-from lakebed_server.rest.archives import archived, safe_name
+from lakebed_server.rest.archives import archived, file_name, safe_name
 
 from tests.server.workspacing import Api
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -79,7 +81,8 @@ def test_a_folder_unpacks_by_the_program_tar(api: Api, tmp_path: Path, form: str
     subprocess.run(["tar", flags, "-C", str(tmp_path)], input=answer.content, check=True)
     assert names(tmp_path) == WANTED
     assert (tmp_path / "marker").is_dir()
-    assert answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''archives-main.{form}"
+    name = f"archives-main-data.{form}"
+    assert answer.headers["content-disposition"] == f"attachment; filename=\"{name}\"; filename*=UTF-8''{name}"
 
 
 def test_a_folder_unpacks_from_zip(api: Api, tmp_path: Path) -> None:
@@ -222,3 +225,31 @@ async def test_an_object_of_more_than_4_gib_in_zip(tmp_path: Path) -> None:
     with zipfile.ZipFile(file) as archive:
         assert [(one.filename, one.file_size) for one in archive.infolist()] == [("huge", size), ("last", 5)]
         assert archive.read("last") == bytes(5)
+
+
+def test_the_file_name_is_safe_on_every_system() -> None:
+    assert file_name("sales", "main", "orders/2026/", "zip") == "sales-main-2026.zip"
+    assert file_name("sales", "main", "ord", "tar.gz") == "sales-main.tar.gz"
+    assert file_name("sales", "feature/x", '"a\r\nb\u202e"/', "zip") == "sales-feature_x-_a__b__.zip"
+    assert file_name("sales", "m" * 200, "é😀/", "zip") == f"sales-{'m' * 60}-é😀.zip"
+    name, value = content_headers.saved_as("sales-é😀.zip")
+    assert name == b"content-disposition"
+    assert value == b"attachment; filename=\"sales-__.zip\"; filename*=UTF-8''sales-%C3%A9%F0%9F%98%80.zip"
+
+
+def test_a_browser_downloads_a_folder_with_its_login_cookie(server: RunningServer, api: Api) -> None:
+    """As a link on the web page does: the cookie, and no other credential."""
+    with httpx.Client(base_url=f"{server.endpoint}/api/v1", trust_env=False, timeout=PATIENCE) as browser:
+        key = {"access_key_id": server.access_key_id, "secret_access_key": server.secret_access_key}
+        browser.post("/auth/login", json=key).raise_for_status()
+        assert browser.cookies
+        headers = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "User-Agent": "Mozilla/5.0"}
+        target = f"{api.repo}/refs/main/archive?prefix=data/&format=zip"
+        answer = browser.get(target, headers=headers)
+        assert answer.status_code == 200
+        assert answer.headers["content-disposition"].startswith('attachment; filename="archives-main-data.zip"')
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            assert archive.testzip() is None
+            assert archive.read("large.bin") == LARGE
+    assert httpx.get(f"{server.endpoint}/api/v1{target}", headers=headers, trust_env=False).status_code == 401

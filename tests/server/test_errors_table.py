@@ -136,6 +136,7 @@ REASONS = {
         *("getConfig", "getLakeFSVersion", "getStorageConfig", "listRepositories", "getRepository"),
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
+        "getCommitStatistics",
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
         *("searchObjects", "readTable", "diffTable", "listPullRequests", "getPullRequest"),
         *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory", "listEvents"),

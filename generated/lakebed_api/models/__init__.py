@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .commit_policy import CommitPolicy
     from .commit_record_creation import CommitRecordCreation
     from .commit_record_creation_metadata import CommitRecordCreationMetadata
+    from .commit_statistics import CommitStatistics
     from .complete_presign_multipart_upload import CompletePresignMultipartUpload
     from .completed_part_upload import CompletedPartUpload
     from .condition_fields import ConditionFields
@@ -243,6 +244,7 @@ _MODULES = {
     "CommitPolicy": "commit_policy",
     "CommitRecordCreation": "commit_record_creation",
     "CommitRecordCreationMetadata": "commit_record_creation_metadata",
+    "CommitStatistics": "commit_statistics",
     "CompletePresignMultipartUpload": "complete_presign_multipart_upload",
     "CompletedPartUpload": "completed_part_upload",
     "ConditionFields": "condition_fields",
@@ -468,6 +470,7 @@ __all__ = (
     "CommitPolicy",
     "CommitRecordCreation",
     "CommitRecordCreationMetadata",
+    "CommitStatistics",
     "CompletePresignMultipartUpload",
     "CompletedPartUpload",
     "ConditionFields",

@@ -198,6 +198,22 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     has_more: bool
 
 
+class CommitStatistics(msgspec.Struct, frozen=True):
+    """Numbers of paths and bytes that a commit changed, compared with its first parent. `parent_id` may be empty.
+
+    `bytes_added` are those of added and changed paths now, `bytes_removed` those of changed and removed paths before.
+    """
+
+    commit_id: str
+    parent_id: str
+    added: int
+    removed: int
+    changed: int
+    bytes_added: int
+    bytes_removed: int
+    complete: bool
+
+
 class SearchPage(msgspec.Struct, frozen=True):
     """A page of a search. `after` is where the next page begins, empty at the end. `scanned`: the paths that were read.
 

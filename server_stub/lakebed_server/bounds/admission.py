@@ -33,6 +33,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "diffRefs": COMPUTE,
     "findMergeBase": COMPUTE,
     "getArchive": COMPUTE,
+    "getCommitStatistics": COMPUTE,
     "getObjects": COMPUTE,
     "listObjects": COMPUTE,
     "logCommits": COMPUTE,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import quote
 
 from lakebed_server.vocabulary import Header
 
@@ -33,6 +34,13 @@ def is_shown(content_type: str) -> bool:
 def cache_control(ref: str) -> Header:
     """How long a client may cache what it read from a ref. Only for a full commit id, the content never changes."""
     return FIXED if len(ref) == 64 and _COMMIT_ID.fullmatch(ref) is not None else MOVES
+
+
+def saved_as(name: str) -> Header:
+    """The header with which a browser saves the content under a name: in ASCII for old clients, and as it is."""
+    plain = name.encode("ascii", "replace").decode().replace("?", "_")
+    value = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return b"content-disposition", value.encode()
 
 
 def as_attachment(disposition: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 import tarfile
 import time
 import zipfile
@@ -20,10 +21,24 @@ from lakebed_server.http.read_ahead import Memory, pieces
 Format = Literal["tar", "tar.gz", "zip"]
 
 _ESCAPES: Final = str.maketrans({"%": "%25", "\\": "%5C", "\x00": "%00"})
+_UNSAFE_IN_FILE: Final = re.compile(
+    '[\x00-\x1f\x7f-\x9f<>:"/\\\\|?*%\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]'
+)
+_LONGEST_PART: Final = 60
 _BLOCK: Final = 512
 _FIRST_ZIP_YEAR: Final = 1980
 _LAST_ZIP_YEAR: Final = 2107
 _GZIP: Final = 16 + zlib.MAX_WBITS
+
+
+def file_name(repository: str, ref: str, prefix: str, form: Format) -> str:
+    """The name under which a browser saves an archive: `sales-main-orders.zip`. Every system accepts it.
+
+    Path separators, quotes, control characters and characters that reverse the reading order become `_`.
+    """
+    folder = prefix[: prefix.rfind("/") + 1].rstrip("/").rpartition("/")[2]
+    parts = (_UNSAFE_IN_FILE.sub("_", part)[:_LONGEST_PART] for part in (repository, ref, folder) if part)
+    return f"{'-'.join(parts)}.{form}"
 
 
 def safe_name(path: str, folder: str, size: int) -> str:

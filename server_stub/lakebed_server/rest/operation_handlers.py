@@ -120,6 +120,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "commit": commits.commit,
     "createCommitRecord": commits.create_commit_record,
     "getCommit": commits.get_commit,
+    "getCommitStatistics": commits.get_commit_statistics,
     "logCommits": commits.log_commits,
     "mergeIntoBranch": merges.merge_into_branch,
     "findMergeBase": merges.find_merge_base,

@@ -112,6 +112,8 @@ def _sorted(request: PageRequest, parts: Parts, columns: Sequence[str], kept: Ke
     wanted = list(dict.fromkeys((*columns, request.order)))
 
     def made() -> pa.Table:
+        if sum(part.size(wanted) for part in parts.parts) > request.most_bytes:
+            raise TableTooLarge(TOO_LARGE)
         table = whole(parts, wanted)
         try:
             ranks = pc.sort_indices(

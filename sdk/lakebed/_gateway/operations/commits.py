@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from lakebed._gateway import calls, convert, table_pages
 from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
-from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page, TableDiffPage
+from lakebed.model import OPERATION_KEY, Change, Commit, CommitStatistics, MergeResult, Page, TableDiffPage
 
 CONFLICTS_LISTED = 1000
 """Number of conflicts that a refused merge lists. It is the server's limit."""
@@ -71,6 +72,26 @@ def get(repository: str, ref: str) -> Call[Commit]:
 
     kwargs = get_commit._get_kwargs(repository, ref)
     return call("getCommit", kwargs, reads(WireCommit.from_dict, convert.commit), Subject(repository, ref))
+
+
+def statistics(repository: str, ref: str) -> Call[CommitStatistics]:
+    """Return how much the commit of a ref expression changed."""
+    from lakebed_api.api.commits import get_commit_statistics
+
+    def read(body: Mapping[str, Any]) -> CommitStatistics:
+        return CommitStatistics(
+            commit_id=convert.text(body["commit_id"]),
+            parent_id=convert.text(body["parent_id"]),
+            added=convert.number(body["added"]),
+            removed=convert.number(body["removed"]),
+            changed=convert.number(body["changed"]),
+            bytes_added=convert.number(body["bytes_added"]),
+            bytes_removed=convert.number(body["bytes_removed"]),
+            complete=bool(body["complete"]),
+        )
+
+    kwargs = get_commit_statistics._get_kwargs(repository, ref)
+    return call("getCommitStatistics", kwargs, calls.parser(read), Subject(repository, ref))
 
 
 def log(

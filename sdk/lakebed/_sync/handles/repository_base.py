@@ -17,7 +17,15 @@ from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Storage
 from lakebed._sync.http.transport import Transport
 from lakebed.errors import AlreadyExistsError, NotFoundError
-from lakebed.model import Commit, ProtectionRule, ProtectionRules, RefInfo, RepositoryInfo, WorkspaceInfo
+from lakebed.model import (
+    Commit,
+    CommitStatistics,
+    ProtectionRule,
+    ProtectionRules,
+    RefInfo,
+    RepositoryInfo,
+    WorkspaceInfo,
+)
 
 if TYPE_CHECKING:
     from lakebed._sync.commits.pulls import Pulls
@@ -215,6 +223,10 @@ class RepositoryBase(Shown):
     def commit(self, id: str) -> Commit:
         """Return a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
         return self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
+
+    def commit_statistics(self, id: str) -> CommitStatistics:
+        """Return how many paths and bytes a commit changed, compared with its first parent. Raises NotFoundError."""
+        return self._transport.call(commits.statistics(self.id, _checks.check_name(id, "commit id")))
 
     def metadata_file(self, kind: Literal["range", "meta_range"], id: str) -> bytes:
         """Return a Parquet file of the history by its id, for clients that cannot reach the store.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import Commit, Location
+from lakebed import Commit, CommitStatistics, Location
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.targets import HISTORY, REF
@@ -88,15 +88,31 @@ def show(app: App, target: Location, limit: int) -> None:
     with app.lake() as lake:
         ref = lake.repository(target.repository).ref(target.ref)
         commit = ref.commit_info()
+        statistics = lake.repository(target.repository).commit_statistics(commit.id)
         changes = []
         if commit.parents:
             at = lake.repository(target.repository).ref(commit.id)
             changes = at.changes_since(commit.parents[0], two_dot=True, limit=limit + 1).all()
     more = len(changes) > limit
     changes = changes[:limit]
-    text = "\n".join(chain([commit_text(commit), ""], map(change_line, changes), ["... and more"] if more else []))
-    value = {"commit": output.record(commit), "changes": list(map(output.record, changes)), "has_more": more}
+    lines = chain([commit_text(commit), ""], map(change_line, changes), ["... and more"] if more else [])
+    text = "\n".join([*lines, "", _numbers(statistics)])
+    value = {
+        "commit": output.record(commit),
+        "statistics": output.record(statistics),
+        "changes": list(map(output.record, changes)),
+        "has_more": more,
+    }
     output.show(app, text.rstrip("\n"), value)
+
+
+def _numbers(found: CommitStatistics) -> str:
+    counts = [f"{getattr(found, name):,} {name}" for name in ("added", "removed", "changed") if getattr(found, name)]
+    if not counts:
+        return "no changes"
+    least = "" if found.complete else "at least "
+    size = f"+{output.size_text(found.bytes_added)}, -{output.size_text(found.bytes_removed)}"
+    return f"{least}{', '.join(counts)}; {size}"
 
 
 def title(commit: Commit) -> str:

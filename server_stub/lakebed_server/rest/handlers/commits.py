@@ -7,7 +7,7 @@ from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json, last_modified
@@ -62,6 +62,12 @@ async def get_commit(call: Call, p: ops.GetCommitParams) -> Reply:
     """getCommit."""
     found = await call.engine.commits.get(p.repository, p.commit_id)
     return json(200, serializers.commit(found), (last_modified(found.creation_date),))
+
+
+async def get_commit_statistics(call: Call, p: ops.GetCommitStatisticsParams) -> Reply:
+    """getCommitStatistics."""
+    found = await call.engine.commits.statistics(p.repository, p.commit_id)
+    return json(200, models.CommitStatistics(**structs.asdict(found)))
 
 
 async def log_commits(call: Call, p: ops.LogCommitsParams) -> Reply:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
-from urllib.parse import quote
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
@@ -75,9 +74,8 @@ async def get_archive(call: Call, p: ops.GetArchiveParams) -> Reply:
     prefix, form = serializers.text(p.prefix), "tar" if p.format is UNSET else p.format
     objects = await call.engine.objects.find_committed(p.repository, p.ref, prefix)
     chunks = archives.archived(objects, prefix, form, call.services.read_ahead)
-    file = quote(f"{p.repository}-{p.ref}.{form}", safe="")
-    disposition = b"attachment; filename*=UTF-8''" + file.encode()
-    headers = (OCTETS, (b"content-disposition", disposition), content_headers.cache_control(p.ref))
+    file = archives.file_name(p.repository, p.ref, prefix, form)
+    headers = (OCTETS, content_headers.saved_as(file), content_headers.cache_control(p.ref))
     return StreamReply(200, chunks, UNKNOWN, headers)
 
 

@@ -333,6 +333,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "commitAsync": _branch(Fs.CREATE_COMMIT),
     "createCommitRecord": _repository(Fs.CREATE_COMMIT),
     "getCommit": _repository(Fs.READ_COMMIT),
+    "getCommitStatistics": _repository(Fs.READ_COMMIT, Fs.LIST_OBJECTS),
     "logCommits": Row(_log, (Fs.READ_BRANCH,)),
     "mergeIntoBranch": _MERGE,
     "mergeIntoBranchAsync": _MERGE,
