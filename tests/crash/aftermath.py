@@ -13,6 +13,7 @@ import apsw
 import asyncpg
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.events.drain import LEASE
+from lakebed_engine.operations.pulls.merge import PULL_KEY
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.reports import FsckOptions
@@ -40,6 +41,8 @@ class Shown(NamedTuple):
     layers: dict[str, list[str]]
     events: dict[str, list[str]]
     """Types of the events of each branch and the commits that they name, in order."""
+    pulls: dict[str, str]
+    """State and kinds of events of each pull request, by its title."""
 
     @property
     def visible(self) -> Shown:
@@ -87,7 +90,7 @@ async def known_ids(engine: Engine) -> Known:
 
 async def shown(engine: Engine, known: Known) -> Shown:
     """Everything that can be read."""
-    found = Shown({}, {}, {}, {}, {}, {}, await _events(engine, known))
+    found = Shown({}, {}, {}, {}, {}, {}, await _events(engine, known), await _pulls(engine))
     for branch in (await engine.branches.list(REPO)).items:
         page = await engine.commits.log(REPO, branch.name, LogRequest(amount=1000, first_parent=True))
         found.history[branch.name] = [_name(one, known) for one in page.items]
@@ -103,6 +106,18 @@ async def shown(engine: Engine, known: Known) -> Shown:
         ]
     for tag in (await engine.tags.list(REPO)).items:
         found.tags[tag.name] = tag.commit_id
+    return found
+
+
+async def _pulls(engine: Engine) -> dict[str, str]:
+    """The pull requests. Each is merged if and only if the history of its destination has its merge commit."""
+    found = {}
+    for one in (await engine.pulls.list(REPO)).items:
+        page = await engine.commits.log(REPO, one.destination_branch, LogRequest(amount=1000))
+        merges = [commit.id for commit in page.items if commit.metadata.get(PULL_KEY) == one.id]
+        assert merges == ([one.merged_commit_id] if one.status == "merged" else [])
+        _, events = await engine.pulls.events(REPO, one.id)
+        found[one.title] = f"{one.status}: {', '.join(sorted({event.type for event in events.items}))}"
     return found
 
 

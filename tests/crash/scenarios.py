@@ -26,6 +26,7 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.multipart import Upload
+from lakebed_engine.vocabulary.pulls import PullCreation, PullMerge, ReviewRequest
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import CommitRequest, Deletion, MergeRequest, PickRequest, UploadRequest
 
@@ -140,6 +141,27 @@ def _picking(source: str, branch: str, key: str) -> Callable[[Engine], Awaitable
     return lambda engine: engine.commits.cherry_pick(REPO, branch, request, key)
 
 
+async def _pull(engine: Engine, title: str) -> str:
+    """The id of a pull request that was opened when the lake was prepared."""
+    (found,) = [one.id for one in (await engine.pulls.list(REPO)).items if one.title == title]
+    return found
+
+
+async def _open_pull(engine: Engine, source: str, title: str) -> None:
+    creation = PullCreation(title=title, source_branch=source, destination_branch="main", author="kim", author_id="kim")
+    await engine.pulls.create(REPO, creation)
+
+
+async def _merge_pull(engine: Engine) -> None:
+    request = PullMerge(actor="kim", committer="kim", message="killed pull")
+    await engine.pulls.merge(REPO, await _pull(engine, "dev to main"), request)
+
+
+async def _review_pull(engine: Engine) -> None:
+    request = ReviewRequest(actor="lee", verdict="approve", text="yes")
+    await engine.pulls.add_review(REPO, await _pull(engine, "many to main"), request)
+
+
 async def _push(engine: Engine) -> None:
     ctx = engine.context
     rows = sorted(rows_of(PUSHED), key=lambda row: row[0])
@@ -219,6 +241,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "delete-branch": Scenario(
         lambda engine: engine.branches.delete(REPO, "many"), "main", again=(errors.BranchNotFoundError,)
     ),
+    "open-pull": Scenario(lambda engine: _open_pull(engine, "work", "work to main"), snapshots=True),
+    "review-pull": Scenario(_review_pull),
+    "merge-pull": Scenario(_merge_pull, "main", again=(errors.PullClosedError,)),
     "create-tag": Scenario(lambda engine: engine.tags.create(REPO, "v2", "dev"), "dev", again=(errors.TagExistsError,)),
     "delete-tag": Scenario(lambda engine: engine.tags.delete(REPO, "v1"), "main", again=(errors.TagNotFoundError,)),
 }
@@ -253,6 +278,8 @@ async def prepare(engine: Engine) -> None:
         await engine.branches.push(
             REPO, "many", rows_of({"t/45": "old", f"t/1{number}": "layered", f"t/{number:02}": None})
         )
+    for branch in ("dev", "many"):
+        await _open_pull(engine, branch, f"{branch} to main")
     for path in ("t/25", "up/1"):
         upload = target_of(await engine.multipart.create(REPO, "work", UploadRequest(path=path)))
         for number, text in SENT.items():

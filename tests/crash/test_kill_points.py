@@ -31,6 +31,9 @@ pytestmark = pytest.mark.slow
 
 Record = Callable[[str, object], None]
 
+ALWAYS = ("drain-events", "merge-pull")
+"""Operations that `make test` kills after every change of the engine."""
+
 
 class Start(NamedTuple):
     """The prepared lake: how to make a copy and remove it again, what it shows, and the ids in it."""
@@ -171,7 +174,7 @@ async def _kill_points(
     raise AssertionError("unreachable")
 
 
-@pytest.mark.parametrize("name", ["drain-events", *sampled([name for name in SCENARIOS if name != "drain-events"], 3)])
+@pytest.mark.parametrize("name", [*ALWAYS, *sampled([name for name in SCENARIOS if name not in ALWAYS], 3)])
 async def test_killed_at_every_store_call(zygote: Zygote, on_sqlite: Start, name: str, record_property: Record) -> None:
     await kill_everywhere(zygote, on_sqlite, name, record_property)
 

@@ -101,7 +101,7 @@ class Pulls:
 
         With `auto_merge` the server merges it when nothing blocks it, with `strategy` and `message` as in `merge`.
 
-        Raises ConflictError for one that is merged, NotFoundError when a branch does not exist any more.
+        Raises ConflictError for a merged pull request, NotFoundError when a branch does not exist any more.
         """
         asked = {"title": title, "description": description, "draft": draft, "status": status}
         changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
