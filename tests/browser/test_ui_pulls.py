@@ -83,7 +83,7 @@ def test_two_people_review_and_merge(
         expect(second.get_by_text("Another person has merged this pull request")).to_be_visible(timeout=20_000)
         check(first, "pull-merged")
         second.get_by_role("button", name="Files").click()
-        expect(second.get_by_role("link", name="orders.parquet")).to_be_visible()
+        expect(second.get_by_role("link", name="orders.parquet").first).to_be_visible()
     assert repo.branch("main").read_parquet("orders.parquet")["amount"].tolist() == [1.5, 2.5, 99.0, 4.5]
 
 
