@@ -38,6 +38,8 @@ CODES: Final[dict[str, str]] = {
     "invalid_part_order": "InvalidPartOrder",
     "part_too_small": "EntityTooSmall",
     "part_too_large": "EntityTooLarge",
+    "table_too_large": "EntityTooLarge",
+    "unreadable_table": "InvalidRequest",
     "invalid_policy": "InvalidArgument",
     "unauthenticated": "AccessDenied",
     "permission_denied": "AccessDenied",
