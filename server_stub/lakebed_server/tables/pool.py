@@ -46,6 +46,7 @@ class _Process:
         self._process = process
         self._reader = reader
         self._writer = writer
+        self._end: asyncio.Future[int] | None = None
         self.last_key: object = None
         self.idle_since = 0.0
 
@@ -108,13 +109,15 @@ class _Process:
         return False
 
     def kill(self) -> None:
-        """End the process."""
+        """End the process. A thread waits for its end, because freeing much memory takes long."""
         self._process.kill()
-        self._process.wait()
+        self._end = asyncio.get_running_loop().run_in_executor(None, self._process.wait)
         self._writer.close()
 
-    async def closed(self) -> None:
-        """Wait until the connection of a killed process is closed."""
+    async def ended(self) -> None:
+        """Wait for the end of a killed process and of its connection."""
+        if self._end is not None:
+            await self._end
         with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()
 
@@ -200,7 +203,7 @@ class TablePool:
         self._idle.clear()
         for process in processes:
             process.kill()
-            await process.closed()
+            await process.ended()
 
 
 def error_of(failed: messages.Failed) -> Exception:
