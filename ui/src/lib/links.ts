@@ -18,6 +18,4 @@ export const links = {
   branches: (repo: string) => of(repo, 'branches'),
   tags: (repo: string) => of(repo, 'tags'),
   compare: (repo: string, base?: string, compare?: string) => withQuery(of(repo, 'compare'), { base, compare }),
-  pulls: (repo: string, show?: string) => withQuery(of(repo, 'pulls'), { show }),
-  pull: (repo: string, id: string, view?: string) => withQuery(of(repo, `pulls/${encodeURIComponent(id)}`), { view }),
 }
