@@ -300,6 +300,7 @@ class AccessHistory(Service):
 
     of_repository = bound(access_history.of_repository)
     of_server = bound(access_history.of_server)
+    claim = bound(access_history.claim)
 
 
 class Events(Service):

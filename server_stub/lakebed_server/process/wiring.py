@@ -117,7 +117,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
 async def _recorder(engine: Engine, settings: HistorySettings) -> Recorder:
     try:
         if settings.server_namespace:
-            await engine.access_history.of_server(settings.server_namespace)
+            await engine.access_history.claim(settings.server_namespace)
     except EngineError as error:
         raise SettingError(f"history.server_namespace: {error.message}") from None
     return Recorder(engine, settings.server_namespace)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from lakebed_format.keys import HISTORY, history_file
+from lakebed_format.keys import HISTORY, REPOSITORY_MARKER, history_file
 
-from lakebed_engine.operations.context import Context, open_repo
+from lakebed_engine.operations.context import Context, encode, open_repo
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.errors import BlobExists, InvalidRequestError, NamespaceInUseError
 from lakebed_engine.vocabulary.ports import HistoryFiles
 
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -52,6 +52,19 @@ async def of_repository(ctx: Context, repo_name: str) -> HistoryFiles:
 async def of_server(ctx: Context, namespace: str) -> HistoryFiles:
     """The files in a storage namespace that belongs to no repository. Raises InvalidNamespaceError."""
     return _Files(ctx, ctx.stores.open(namespace))
+
+
+async def claim(ctx: Context, namespace: str) -> None:
+    """Mark a storage namespace as the server's, so that no repository is created in it.
+
+    Raises InvalidNamespaceError, and NamespaceInUseError if it belongs to a repository.
+    """
+    store, marker = ctx.stores.open(namespace), encode({"uid": "", "name": "(the access history of the server)"})
+    try:
+        await store.put(REPOSITORY_MARKER, marker, if_absent=True)
+    except BlobExists:
+        if await store.get(REPOSITORY_MARKER) != marker:
+            raise NamespaceInUseError(f"storage namespace {namespace!r} belongs to a repository") from None
 
 
 def _checked(day: str) -> str:
