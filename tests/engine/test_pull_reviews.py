@@ -393,6 +393,8 @@ async def test_auto_merge_waits_until_nothing_blocks() -> None:
         return allowed
 
     allowed = True
+    wrong = AutoMerge(user="ann", committer="ann", strategy="mine")
+    await fails(edit(engine, pull, auto_merge=wrong), errors.InvalidRequestError)
     await edit(engine, pull, auto_merge=wanted)
     assert await engine.maintenance.merge_ready(may) == 0
     await review(engine, pull, "bob")

@@ -10,13 +10,26 @@ import pytest
 from lakebed_engine.operations.pulls import lifecycle, records
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.events import Event
 from lakebed_engine.vocabulary.pulls import PullCreation
 from lakebed_engine.vocabulary.reports import SweepOptions
 
 from tests.engine.pulling import edit, merge_pull, open_lake, open_pull, rows
-from tests.engine.support import REPO, FakeClock, HookedKV, LossyKV, content, fails, history, put, put_commit, run
+from tests.engine.support import (
+    REPO,
+    FakeClock,
+    HookedKV,
+    LossyKV,
+    content,
+    fails,
+    history,
+    new_engine,
+    put,
+    put_commit,
+    run,
+)
 
 
 def test_a_pull_request_is_opened_and_found() -> None:
@@ -147,10 +160,12 @@ def test_a_merge_that_is_refused_leaves_the_pull_request_open() -> None:
 
 def test_of_two_merges_at_the_same_time_one_wins() -> None:
     async def go() -> None:
-        kv = MemoryKV()
-        engine = await open_lake(kv=kv)
+        kv, stores = MemoryKV(), Stores(None)
+        engine = await open_lake(kv=kv, stores=stores)
+        engines = [engine, new_engine(kv, stores)]  # two servers
         pull = await open_pull(engine)
-        outcomes = await asyncio.gather(*(merge_pull(engine, pull) for _ in range(5)), return_exceptions=True)
+        merges = [merge_pull(engines[number % 2], pull) for number in range(6)]
+        outcomes = await asyncio.gather(*merges, return_exceptions=True)
         won = [one for one in outcomes if not isinstance(one, BaseException)]
         assert len(won) == 1
         assert {type(one) for one in outcomes if isinstance(one, BaseException)} == {errors.PullClosedError}

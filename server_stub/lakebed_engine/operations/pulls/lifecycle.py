@@ -10,6 +10,7 @@ import msgspec
 from lakebed_engine.operations.branch.compare_and_swap import everything_of, swap
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch, refuse_unreviewed
 from lakebed_engine.operations.keys import PULLS, end_of, open_pull_id, open_pulls, pull_key, under
+from lakebed_engine.operations.merge.three_way import Resolution
 from lakebed_engine.operations.pulls.records import (
     MAX_TEXT,
     PullChange,
@@ -26,7 +27,7 @@ from lakebed_engine.operations.pulls.records import (
     write,
 )
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.operations.validation import MAX_NAME, check_amount, check_bounded, check_branch
+from lakebed_engine.operations.validation import MAX_NAME, check_amount, check_bounded, check_branch, check_message
 from lakebed_engine.stores.kv.base import Check, Delete, Put
 from lakebed_engine.vocabulary.errors import (
     DefaultBranchError,
@@ -101,6 +102,9 @@ async def update_pull(ctx: Context, repo_name: str, pull_id: str, request: PullE
     """Change a pull request, close or reopen it. Raises PullNotFoundError, PullClosedError, BranchNotFoundError."""
     _check_texts(request.title, request.description)
     _check_reviewers(request.reviewers or ())
+    if request.auto_merge:
+        Resolution(request.auto_merge.strategy, ())  # raises for an unknown strategy
+        check_message(request.auto_merge.message)
     if request.status == "merged":
         raise InvalidRequestError("status: only a merge makes a pull request merged")
     repo = await open_repo(ctx, repo_name, write=True)
