@@ -70,3 +70,31 @@ def test_csv_has_a_view_as_text_and_broken_files_say_so(
         page.goto(f"/repositories/{repo.id}/object?path=broken.parquet")
         expect(page.get_by_role("alert")).to_contain_text("footer is damaged")
         check(page, "table-broken")
+
+
+def test_rows_that_differ_are_shown_where_tables_are_compared(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    main = repo.branch("main")
+    main.put("days.parquet", parquet(pa.table({"day": [1, 2, 3], "kind": ["sun", "rain", "fog"]})))
+    main.commit("start")
+    dev = repo.branch("dev").create(source="main")
+    edited = parquet(pa.table({"day": [1, 2, 4], "kind": ["sun", "snow", "fog"]}))
+    dev.put("days.parquet", edited)
+    dev.put("new.csv", b"a,b\n1,2\n")
+    dev.commit("edit")
+    main.put("days.parquet", edited)
+    with signed_in(chromium, server) as page:
+        page.goto(f"/repositories/{repo.id}/changes")
+        page.get_by_role("button", name="Show the difference: days.parquet").click()
+        expect(page.get_by_text("Commit them to compare rows")).to_be_visible()
+        expect(page.get_by_role("cell", name="snow")).to_be_visible()
+        page.goto(f"/repositories/{repo.id}/compare?base=main&compare=dev")
+        page.get_by_role("button", name="Show the difference: days.parquet").click()
+        page.get_by_role("checkbox", name="day").check()
+        page.get_by_role("button", name="Compare rows").click()
+        expect(page.get_by_role("row").filter(has_text="rain")).to_contain_text("snow")
+        expect(page.get_by_role("button", name="1 added")).to_be_visible()
+        page.get_by_role("button", name="Show the difference: new.csv").click()
+        expect(page.get_by_text("1 row × 2 columns")).to_be_visible()
+        check(page, "compare-table")

@@ -231,6 +231,7 @@ export const t = {
     tooLarge: 'Too large to compare here.',
     before: 'Before',
     after: 'After',
+    uncommittedRows: 'The rows as they are now. Commit them to compare rows.',
   },
 
   changes: {

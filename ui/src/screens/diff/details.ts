@@ -17,6 +17,7 @@ interface Detail {
 }
 
 export const details: Detail[] = [
+  { fits: (path) => /\.(parquet|csv|tsv|jsonl|ndjson|arrow|feather)$/i.test(path), load: () => import('./TableDetail.svelte') },
   { fits: (path) => kindOf(path) === 'image', load: () => import('./ImageDetail.svelte') },
   { fits: () => true, load: () => import('./TextDetail.svelte') },
 ]
