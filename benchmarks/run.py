@@ -22,12 +22,14 @@ from pathlib import Path
 from benchmarks import client_groups, server_groups
 from benchmarks.apart import apart
 from benchmarks.figures import FULL, ROOT, Figure, table
+from benchmarks.server import table_rows
 
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": client_groups.starting,
     "http": server_groups.http,
     "rest": server_groups.rest,
     "transfer": server_groups.transfers,
+    "rows": table_rows.rows,
     "scale": server_groups.scale,
     "protocol": server_groups.protocol,
     "bulk": client_groups.bulk,
