@@ -20,6 +20,7 @@ export const tabs = [
   { name: 'branches', label: t.tabs.branches, key: 'b' },
   { name: 'tags', label: t.tabs.tags, key: 't' },
   { name: 'compare', label: t.tabs.compare, key: 'm' },
+  { name: 'pulls', label: t.tabs.pulls, key: 'p' },
 ]
 
 export const routes: Route[] = [
@@ -32,6 +33,10 @@ export const routes: Route[] = [
   { pattern: '/repositories/:repo/branches', load: () => import('./screens/branches/Branches.svelte'), tab: 'branches' },
   { pattern: '/repositories/:repo/tags', load: () => import('./screens/branches/Tags.svelte'), tab: 'tags' },
   { pattern: '/repositories/:repo/compare', load: () => import('./screens/compare/Compare.svelte'), tab: 'compare' },
+  { pattern: '/repositories/:repo/pulls', load: () => import('./screens/pulls/Pulls.svelte'), tab: 'pulls' },
+  { pattern: '/repositories/:repo/pulls/new', load: () => import('./screens/pulls/CreatePull.svelte'), tab: 'pulls' },
+  { pattern: '/repositories/:repo/pulls/:id', load: () => import('./screens/pulls/Pull.svelte'), tab: 'pulls' },
+  { pattern: '/pulls', load: () => import('./screens/pulls/MyPulls.svelte'), title: t.pulls.mineTitle },
 ]
 
 export interface Match {

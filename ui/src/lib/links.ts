@@ -18,4 +18,8 @@ export const links = {
   branches: (repo: string) => of(repo, 'branches'),
   tags: (repo: string) => of(repo, 'tags'),
   compare: (repo: string, base?: string, compare?: string) => withQuery(of(repo, 'compare'), { base, compare }),
+  pulls: (repo: string) => of(repo, 'pulls'),
+  newPull: (repo: string, source?: string, destination?: string) => withQuery(of(repo, 'pulls/new'), { source, destination }),
+  pull: (repo: string, id: string) => of(repo, `pulls/${encodeURIComponent(id)}`),
+  myPulls: () => '/pulls',
 }
