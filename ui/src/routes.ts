@@ -37,6 +37,14 @@ export const routes: Route[] = [
   { pattern: '/repositories/:repo/pulls/new', load: () => import('./screens/pulls/CreatePull.svelte'), tab: 'pulls' },
   { pattern: '/repositories/:repo/pulls/:id', load: () => import('./screens/pulls/Pull.svelte'), tab: 'pulls' },
   { pattern: '/pulls', load: () => import('./screens/pulls/MyPulls.svelte'), title: t.pulls.mineTitle },
+  { pattern: '/auth/users', load: () => import('./screens/people/Users.svelte'), title: t.people.users },
+  { pattern: '/auth/users/:id', load: () => import('./screens/people/UserPage.svelte'), title: t.people.user },
+  { pattern: '/auth/groups', load: () => import('./screens/people/Groups.svelte'), title: t.people.groups },
+  { pattern: '/auth/groups/:id', load: () => import('./screens/people/GroupPage.svelte'), title: t.people.group },
+  { pattern: '/auth/policies', load: () => import('./screens/people/Policies.svelte'), title: t.people.policies },
+  { pattern: '/auth/new-policy', load: () => import('./screens/people/CreatePolicy.svelte'), title: t.people.newPolicy },
+  { pattern: '/auth/policies/:id', load: () => import('./screens/people/PolicyPage.svelte'), title: t.people.policy },
+  { pattern: '/auth/simulate', load: () => import('./screens/people/Simulate.svelte'), title: t.people.why },
 ]
 
 export interface Match {

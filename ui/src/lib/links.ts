@@ -22,4 +22,12 @@ export const links = {
   newPull: (repo: string, source?: string, destination?: string) => withQuery(of(repo, 'pulls/new'), { source, destination }),
   pull: (repo: string, id: string) => of(repo, `pulls/${encodeURIComponent(id)}`),
   myPulls: () => '/pulls',
+  users: () => '/auth/users',
+  user: (id: string) => `/auth/users/${encodeURIComponent(id)}`,
+  groups: () => '/auth/groups',
+  group: (id: string) => `/auth/groups/${encodeURIComponent(id)}`,
+  policies: () => '/auth/policies',
+  newPolicy: () => '/auth/new-policy',
+  policy: (id: string) => `/auth/policies/${encodeURIComponent(id)}`,
+  simulate: (user?: string) => withQuery('/auth/simulate', { user }),
 }
