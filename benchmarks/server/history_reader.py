@@ -2,7 +2,7 @@
 
     python -m benchmarks.server.history_reader [--rows 10000000]
 
-The files have the layout, the columns and the size of those that a server writes: 50,000 rows each, 100 days.
+The files have the layout, the columns and the size of the files of a server: 50,000 rows each, 100 days.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _OF_BRANCH: Final = frozenset((COMMIT, MERGE, REVERT, CHERRY_PICK, IMPORT))
 async def require_reader(call: Call, repository: str, task_id: str) -> None:
     """Raise RequestError (403) unless the caller began the task, or may read its branch.
 
-    A task of no branch, and one that does not exist, needs the right to read every branch.
+    A task of no branch and an unknown task need the right to read every branch.
     """
     if call.rights is None:
         return
