@@ -39,6 +39,7 @@ _SERVER = (
     "REFS",
     "SCRUB",
     "SERVER",
+    "TABLES",
 )
 """Sections of the server's settings: `LAKEBED_LISTEN_PORT` and the like are the server's to check."""
 
