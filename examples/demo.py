@@ -277,13 +277,19 @@ The lake stays in {data_dir}. To go on with it:
 
     {shown} serve --data-dir {where}       # in one terminal
 
-    . {where}/demo.env                     # in another: the address and the access key
+Then open this page, and sign in with the access key in {where}/demo.env:
+
+    http://127.0.0.1:8000/repositories/{name}/compare?base=v1&compare=main
+
+Or in another terminal:
+
+    . {where}/demo.env                     # the address and the access key
     {shown} log --graph {name}
     {shown} fs ls {name}/v1/daily/
     {shown} diff {name}/v1 main
     {shown} fs download {name}/v1/summary.parquet
 
-To be rid of it, remove the folder. README.md has the same as a tour, docs/concepts.md the words.
+To delete it, remove the folder. README.md has the same as a tour. docs/concepts.md explains the terms.
 """
 
 

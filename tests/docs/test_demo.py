@@ -41,6 +41,7 @@ def test_the_whole_story_twice_over_one_folder(tmp_path: Path) -> None:
     assert "in conflict: summary.parquet" in out
     assert "main now: 714 days; v1: 1,461 days; main~1: 1,461 days" in out
     assert f"serve --data-dir {tmp_path}" in out
+    assert "http://127.0.0.1:8000/repositories/seattle-weather/compare?base=v1&compare=main" in out
     assert (tmp_path / "demo.env").stat().st_mode & 0o777 == 0o600
 
     code, out, err = finish(start(tmp_path))
