@@ -27,6 +27,7 @@ export const routes: Route[] = [
   { pattern: '/repositories', load: () => import('./screens/Repositories.svelte'), title: t.repositories.title },
   { pattern: '/repositories/:repo/objects', load: () => import('./screens/objects/Objects.svelte'), tab: 'objects' },
   { pattern: '/repositories/:repo/object', load: () => import('./screens/object/Object.svelte'), tab: 'objects' },
+  { pattern: '/repositories/:repo/connect', load: () => import('./screens/connect/Connect.svelte'), tab: 'objects' },
   { pattern: '/repositories/:repo/changes', load: () => import('./screens/changes/Changes.svelte'), tab: 'changes' },
   { pattern: '/repositories/:repo/commits', load: () => import('./screens/commits/Commits.svelte'), tab: 'commits' },
   { pattern: '/repositories/:repo/commits/:id', load: () => import('./screens/commits/CommitPage.svelte'), tab: 'commits' },

@@ -616,4 +616,23 @@ export const t = {
     isRefused: 'Refused',
     decidedBy: (number: number) => `Decided by statement ${number} of`,
   },
+
+  connect: {
+    open: 'Connect',
+    title: 'Connect',
+    variables: 'Environment variables',
+    variablesText: 'Set them in the shell that starts your program. The page never shows a secret: put your access key here.',
+    ownKeys: 'Your access keys',
+    tool: 'Tool',
+    copyOf: (name: string) => `Copy ${name}`,
+    names: { python: 'Python', cli: 'Command line', pandas: 'pandas', duckdb: 'DuckDB', spark: 'Spark', aws: 'aws' },
+    notes: {
+      python: 'Lists the objects of the branch.',
+      cli: 'Lists the objects and the commits of the branch.',
+      pandas: 'Put the path of your table in place of table.parquet.',
+      duckdb: 'Put the path of your table in place of table.parquet.',
+      spark: 'Needs the extra lakebed[spark] and Java 17. Put the path of your table in place of table.',
+      aws: 'Every S3 tool works so: the bucket is the repository, and a key begins with the ref.',
+    },
+  },
 }

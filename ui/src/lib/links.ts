@@ -12,6 +12,7 @@ export const links = {
   repositories: () => '/repositories',
   objects: (repo: string, ref?: string, path?: string) => withQuery(of(repo, 'objects'), { ref, path }),
   object: (repo: string, ref: string, path: string) => withQuery(of(repo, 'object'), { ref, path }),
+  connect: (repo: string, tool?: string) => withQuery(of(repo, 'connect'), { tool }),
   changes: (repo: string, ref?: string) => withQuery(of(repo, 'changes'), { ref }),
   commits: (repo: string, ref?: string, path?: string) => withQuery(of(repo, 'commits'), { ref, path }),
   commit: (repo: string, id: string) => of(repo, `commits/${encodeURIComponent(id)}`),
