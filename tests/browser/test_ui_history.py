@@ -143,6 +143,8 @@ def test_branches_in_conflict_are_merged_path_by_path(
         expect(page.get_by_role("listitem").filter(has_text="b.txt")).to_contain_text("conflict")
         page.get_by_role("button", name="Show the difference: b.txt").click()
         expect(page.get_by_role("cell", name="dev", exact=True)).to_be_visible()
+        new = f"/repositories/{repo.id}/pulls/new?source=dev&destination=main"
+        expect(page.get_by_role("link", name="New pull request")).to_have_attribute("href", new)
         check(page, "compare")
         page.get_by_role("button", name="Merge").click()
         page.get_by_label("Message").fill("bring dev")
