@@ -22,6 +22,7 @@ export const tabs = [
   { name: 'compare', label: t.tabs.compare, key: 'm' },
   { name: 'pulls', label: t.tabs.pulls, key: 'p' },
   { name: 'activity', label: t.tabs.activity, key: 'a' },
+  { name: 'settings', label: t.tabs.settings, key: 's' },
 ]
 
 export const routes: Route[] = [
@@ -39,6 +40,7 @@ export const routes: Route[] = [
   { pattern: '/repositories/:repo/pulls/new', load: () => import('./screens/pulls/CreatePull.svelte'), tab: 'pulls' },
   { pattern: '/repositories/:repo/pulls/:id', load: () => import('./screens/pulls/Pull.svelte'), tab: 'pulls' },
   { pattern: '/repositories/:repo/activity', load: () => import('./screens/activity/Activity.svelte'), tab: 'activity' },
+  { pattern: '/repositories/:repo/settings', load: () => import('./screens/settings/Settings.svelte'), tab: 'settings' },
   { pattern: '/pulls', load: () => import('./screens/pulls/MyPulls.svelte'), title: t.pulls.mineTitle },
   { pattern: '/auth/users', load: () => import('./screens/people/Users.svelte'), title: t.people.users },
   { pattern: '/auth/users/:id', load: () => import('./screens/people/UserPage.svelte'), title: t.people.user },
