@@ -23,6 +23,7 @@ export const tabs = [
   { name: 'pulls', label: t.tabs.pulls, key: 'p' },
   { name: 'activity', label: t.tabs.activity, key: 'a' },
   { name: 'settings', label: t.tabs.settings, key: 's' },
+  { name: 'history', label: t.tabs.history, key: 'h' },
 ]
 
 export const routes: Route[] = [
@@ -41,6 +42,7 @@ export const routes: Route[] = [
   { pattern: '/repositories/:repo/pulls/:id', load: () => import('./screens/pulls/Pull.svelte'), tab: 'pulls' },
   { pattern: '/repositories/:repo/activity', load: () => import('./screens/activity/Activity.svelte'), tab: 'activity' },
   { pattern: '/repositories/:repo/settings', load: () => import('./screens/settings/Settings.svelte'), tab: 'settings' },
+  { pattern: '/repositories/:repo/history', load: () => import('./screens/history/AccessHistory.svelte'), tab: 'history' },
   { pattern: '/pulls', load: () => import('./screens/pulls/MyPulls.svelte'), title: t.pulls.mineTitle },
   { pattern: '/auth/users', load: () => import('./screens/people/Users.svelte'), title: t.people.users },
   { pattern: '/auth/users/:id', load: () => import('./screens/people/UserPage.svelte'), title: t.people.user },

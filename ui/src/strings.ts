@@ -59,6 +59,7 @@ export const t = {
     pulls: 'Pull requests',
     activity: 'Activity',
     settings: 'Settings',
+    history: 'Access history',
   },
 
   signIn: {
@@ -725,5 +726,27 @@ export const t = {
     delete: 'Delete repository',
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleted: (name: string) => `Deleted ${name}`,
+  },
+
+  history: {
+    title: 'Access history',
+    user: 'User',
+    path: 'Path begins with',
+    operation: 'Operation',
+    operationHint: 'Such as getObject.',
+    from: 'From (UTC)',
+    to: 'To (UTC)',
+    isRefused: 'Refusals only',
+    when: 'When',
+    object: 'Object',
+    status: 'Status',
+    address: 'Address',
+    client: 'Client',
+    empty: 'No rows',
+    emptyText: 'No request of this time matches the filters.',
+    clear: 'Clear filters',
+    tooMany: 'One hour has too many rows for the page: choose a user, a path or an operation, or use the command lakebed history.',
+    off: 'The access history is off',
+    offText: 'Set history.enabled: true in the configuration of the server, or LAKEBED_HISTORY_ENABLED=true, and start it again. It then records each read, write, list and refusal.',
   },
 }
