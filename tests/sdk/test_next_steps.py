@@ -99,6 +99,7 @@ def test_every_step_is_of_a_known_kind_and_names_calls_that_there_are() -> None:
         "users": lakebed.Users,
         "groups": lakebed.Groups,
         "policies": lakebed.Policies,
+        "pulls": lakebed.Pulls,
     }
     assert set(next_steps._STEPS) <= set(BY_KIND)
     texts = [*next_steps._STEPS.values(), next_steps._BRANCH, next_steps._FIXED]
