@@ -94,7 +94,7 @@ def test_graph_of_a_repository_and_of_one_branch(run: Run, diverged: lakebed.Rep
 
 def test_show_a_commit_and_its_changes(run: Run, diverged: lakebed.Repository) -> None:
     text = run("show", f"{diverged.id}/dev").text
-    assert text.endswith("~ both\n+ new\n")
+    assert "~ both\n+ new\n\n1 added, 1 changed; " in text
     shown = run("show", f"{diverged.id}/dev", "--json", "-n", "1").json
     assert shown["commit"]["message"] == "on dev"
     assert shown["changes"] == [{"type": "changed", "path": "both", "is_prefix": False, "size": 3}]
@@ -159,5 +159,5 @@ def test_a_message_cannot_move_the_cursor(run: Run, repo: lakebed.Repository) ->
     main.put("a\x1b[2Jb", b"1")
     main.commit("red \x1b[31m")
     assert b"\x1b" not in run("log", repo.id).out
-    assert run("show", f"{repo.id}/main").text.endswith("+ a\\x1b[2Jb\n")
+    assert "+ a\\x1b[2Jb\n\n1 added; " in run("show", f"{repo.id}/main").text
     assert run("log", repo.id, "--json").json[0]["message"] == "red \x1b[31m"

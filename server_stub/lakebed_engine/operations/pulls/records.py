@@ -48,7 +48,8 @@ MAX_TEXT = 64 << 10
 
 MOST_MENTIONS = 100
 
-_MENTION = re.compile(r"(?<![\w@/.])@(\w[\w.@+-]{0,254})")
+_WORD = re.compile(r"[\w.@+/-]+")
+_LONGEST_NAME = 255
 
 _pull = msgspec.json.Decoder(Pull)
 _event = msgspec.json.Decoder(PullEvent)
@@ -116,7 +117,9 @@ def event_of(
 
 def with_mentions(pull: Pull, text: str) -> Pull:
     """The pull request with the names behind an `@` in a text."""
-    found = [name.rstrip(".@+-") for name in _MENTION.findall(text)]
+    words = (word.lstrip("+-") for word in _WORD.findall(text))
+    names = (word[1:].partition("/")[0] for word in words if word.startswith("@"))
+    found = [name[:_LONGEST_NAME].rstrip(".@+-") for name in names if name[:1].isalnum() or name[:1] == "_"]
     mentions = tuple(dict.fromkeys((*pull.mentions, *found)))[:MOST_MENTIONS]
     return msgspec.structs.replace(pull, mentions=mentions)
 
