@@ -192,6 +192,7 @@ TABLE = [
     *_reads("getCommit", "/commits/main", ref="main"),
     Case("getCommit", "GET", REPO + "/commits/main$", None, 400, "invalid_ref"),
     Case("getCommit", "GET", REPO + "/commits/main~99", None, 404, "ref_not_found"),
+    *_reads("getCommitStatistics", "/commits/main/statistics", ref="main"),
     Case("createCommitRecord", "POST", REPO + "/commits", {}, 400, "invalid_request"),
     Case("createCommitRecord", "POST", REPO + "/commits", RECORD, 400, "invalid_request"),
     Case("createCommitRecord", "POST", GONE + "/commits", RECORD, 404, "repository_not_found"),

@@ -35,6 +35,7 @@ PATTERNS = {
     "^(s3|gs|az|https?|mem|local|transient)://.*$": "an address such as local://sales, s3://bucket/sales or mem://sales",
     "^[0-9a-v]{20}$": "20 of the digits 0 to 9 and a to v",
     "^[0-9a-f]{32}$": "32 of the hexadecimal digits 0 to 9 and a to f",
+    "^[0-9]{1,19}$": "a number of at most 19 digits",
 }
 """The requirement of each pattern of the spec, in words."""
 
