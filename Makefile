@@ -173,7 +173,7 @@ lint: $(VENV)/.dev
 	$(BIN)/python tools/lint/assertion_lint.py
 
 types: $(VENV)/.dev
-	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_auth server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
+	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_auth server_stub/lakebed_engine server_stub/lakebed_hooks server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports

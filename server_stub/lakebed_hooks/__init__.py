@@ -1,0 +1,36 @@
+"""Hooks: rules that check a change before it lands, and calls that follow it.
+
+An action file says which hooks run on which events. This package reads action files, evaluates contracts, and runs
+Python checks in processes of their own. It knows no server and no engine: `lakebed_server.hooks` connects it to both.
+
+A Python check is a function of your own package:
+
+    from lakebed_hooks import HookEvent, ReadOnlyRepo, Refuse
+
+    def check(event: HookEvent, lake: ReadOnlyRepo, args: dict) -> Refuse | None: ...
+"""
+
+from lakebed_hooks.errors import ActionFileError, HookError
+from lakebed_hooks.vocabulary import (
+    Action,
+    ActionFile,
+    BranchFilter,
+    Changes,
+    Hook,
+    HookEvent,
+    Outcome,
+    Refuse,
+)
+
+__all__ = [
+    "Action",
+    "ActionFile",
+    "ActionFileError",
+    "BranchFilter",
+    "Changes",
+    "Hook",
+    "HookError",
+    "HookEvent",
+    "Outcome",
+    "Refuse",
+]

@@ -1,0 +1,133 @@
+"""Actions, hooks, events and outcomes as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+FOLDERS: Final = ("_lakebed_actions/", "_lakefs_actions/")
+"""Where a repository keeps its action files. Only files directly in these folders count."""
+
+OPERATIONS: Final = (
+    "commit", "merge", "create-branch", "delete-branch", "create-tag", "delete-tag", "revert", "cherry-pick", "reset",
+)  # fmt: skip
+"""Each has the events `pre-<operation>` and `post-<operation>`."""
+
+PREPARE_COMMIT: Final = "prepare-commit"
+EVENTS: Final = frozenset(
+    [PREPARE_COMMIT, *(f"{when}-{operation}" for when in ("pre", "post") for operation in OPERATIONS)]
+)
+
+HookType = Literal["webhook", "airflow", "python", "contract"]
+State = Literal["passed", "refused", "error", "pending", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionFile:
+    """The text of an action file. `origin`: `repository`, `settings` (of the repository) or `server`."""
+
+    path: str
+    digest: str
+    """SHA-256 of the content, in hex."""
+    content: bytes
+    origin: str = "repository"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchFilter:
+    """The branches of an event, as shell patterns. None: all branches."""
+
+    branches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One hook of an action. `properties` are as in the file, checked for its type. `line`: where it begins."""
+
+    id: str
+    type: HookType
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    description: str = ""
+    condition: str = ""
+    """The text of `if`."""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action: when it runs (`on`: event to branches), and its hooks in order."""
+
+    name: str
+    on: Mapping[str, BranchFilter]
+    hooks: tuple[Hook, ...]
+    file: ActionFile
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Paths that a change adds, changes and removes: the numbers, and the first 100 paths."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    paths: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookEvent:
+    """What a hook is told. The first group of fields is what existing receivers know; the second one is Lakebed's.
+
+    Text that does not apply is empty. `event_time`: Unix seconds.
+    """
+
+    event_type: str
+    event_time: int
+    action_name: str
+    hook_id: str
+    repository_id: str
+    branch_id: str = ""
+    source_ref: str = ""
+    tag_id: str = ""
+    commit_id: str = ""
+    commit_message: str = ""
+    committer: str = ""
+    commit_metadata: Mapping[str, str] = field(default_factory=dict)
+    merge_source: str = ""
+
+    run_id: str = ""
+    user: str = ""
+    base_commit_id: str = ""
+    """The head of the branch before the change."""
+    candidate_commit_id: str = ""
+    """The commit that would be published. It can be read by this id before the change lands."""
+    tree_id: str = ""
+    changes: Changes | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The answer of a check that refuses the change. `message` is one sentence for the user who made it."""
+
+    message: str
+    details: Sequence[Mapping[str, Any]] = ()
+    """Rows for the table of results, such as a file, a check and bad values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a hook ended. `message` is for the user. An `error` is a failure of the hook itself, not a refusal.
+
+    `details`: the results of a contract, or what a Python check returned. `check`: for `pending`, the name of the
+    check of the commit that will have the answer. `retry_after`: seconds after which a receiver wants the next try;
+    negative: it wants none.
+    """
+
+    state: State
+    message: str = ""
+    details: Sequence[Mapping[str, Any]] = ()
+    check: str = ""
+    retry_after: float = 0.0
