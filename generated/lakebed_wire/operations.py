@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "36ab08390ec3b92f48a769567400890983e00f05821c79bcb22522f3d2529f1b"
+SPEC_DIGEST: Final = "33828444fbb62f45d1cf82c2c753528271ab0543b9cc561ebdd808edbc96a7b4"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -101,6 +101,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "membership_not_found": 404,
     "attachment_not_found": 404,
     "session_not_found": 404,
+    "run_not_found": 404,
     "method_not_allowed": 405,
     "repository_exists": 409,
     "branch_exists": 409,
@@ -121,6 +122,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "last_administrator": 409,
     "object_gone": 410,
     "precondition_failed": 412,
+    "hook_refused": 412,
     "table_too_large": 413,
     "invalid_range": 416,
     "unreadable_table": 422,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from lakebed_engine.operations.context import Context
+from lakebed_engine.operations.context import Context, active_records, opened
 from lakebed_engine.operations.events.drain import Drainer
 from lakebed_engine.operations.fsck import fsck as fsck_check
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
 from lakebed_engine.operations.gc import sweep as gc_sweep
 from lakebed_engine.operations.gc.deferred_deletes import Cleaner
 from lakebed_engine.operations.history import log
+from lakebed_engine.operations.hooks import runs as hook_runs
 from lakebed_engine.operations.layers import compaction
 from lakebed_engine.operations.multipart import abort
 from lakebed_engine.operations.pulls import auto_merge
@@ -53,6 +54,13 @@ class Maintenance(Service):
         """
         settled = await self._cleaner.run() + await expiry.tidy(self._ctx) + await self._runner.resume()
         return settled + await abort.tidy(self._ctx)
+
+    async def expire_hooks(self, keep: float) -> int:
+        """Delete runs of hooks, their logs and verdicts that are older than `keep` seconds. Returns how many rows."""
+        removed = 0
+        async for record in active_records(self._ctx):
+            removed += await hook_runs.expire(self._ctx, opened(self._ctx, record), keep)
+        return removed
 
     async def compact(self) -> int:
         """Compact the branches that this process saw with many layers, and index the history of the repositories whose

@@ -27,6 +27,9 @@ from lakebed_engine.operations.history import commit_statistics as history_stati
 from lakebed_engine.operations.history import diff as history_diff
 from lakebed_engine.operations.history import log as history_log
 from lakebed_engine.operations.history import merge_base as history_merge_base
+from lakebed_engine.operations.hooks import action_files
+from lakebed_engine.operations.hooks import deliveries as hook_deliveries
+from lakebed_engine.operations.hooks import runs as hook_runs
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.ingest import ingest as ingest_pages
 from lakebed_engine.operations.layers import compaction
@@ -50,11 +53,13 @@ from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.repository import create as repository_create
 from lakebed_engine.operations.repository import delete as repository_delete
+from lakebed_engine.operations.repository import hook_settings as repository_hook_settings
 from lakebed_engine.operations.repository import lifecycle
 from lakebed_engine.operations.tasks import async_commit, commit_once
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.workspace import lifecycle as workspaces
 from lakebed_engine.operations.workspace import stash as workspace_stash
+from lakebed_engine.vocabulary.hooks import HookPort
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -303,6 +308,34 @@ class AccessHistory(Service):
     claim = bound(access_history.claim)
 
 
+class Hooks(Service):
+    """Runs of hooks, what they said about trees, the calls that follow changes, and the settings of hooks."""
+
+    settings = bound(repository_hook_settings.get_hook_settings)
+    replace_settings = bound(repository_hook_settings.set_hook_settings)
+    new_run_id = bound(hook_runs.new_run_id)
+    save_run = bound(hook_runs.save_run)
+    run = bound(hook_runs.get_run)
+    runs = bound(hook_runs.list_runs)
+    log = bound(hook_runs.read_log)
+    verdict = bound(hook_runs.get_verdict)
+    put_verdict = bound(hook_runs.put_verdict)
+    files = bound(action_files.files_of)
+    take_lease = bound(hook_deliveries.take_lease)
+    release_lease = bound(hook_deliveries.release_lease)
+    due = bound(hook_deliveries.due)
+    is_next = bound(hook_deliveries.is_next)
+    finish = bound(hook_deliveries.finish)
+    postpone = bound(hook_deliveries.postpone)
+    fail = bound(hook_deliveries.fail)
+    deliveries = bound(hook_deliveries.list_deliveries)
+    redeliver = bound(hook_deliveries.redeliver)
+
+    def use(self, port: HookPort) -> None:
+        """Ask these hooks about each change from now on."""
+        self._ctx.hooks.port = port
+
+
 class Events(Service):
     """The event log."""
 
@@ -343,3 +376,4 @@ class Services:
         self.tasks = Tasks(*shared)
         self.access_history = AccessHistory(*shared)
         self.events = Events(*shared)
+        self.hooks = Hooks(*shared)

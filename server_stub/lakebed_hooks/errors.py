@@ -1,4 +1,4 @@
-"""The errors of this package. Messages are for the author of an action file: they name the file, the hook and the line."""
+"""The errors of this package. Messages name the action file, the hook and the line."""
 
 from __future__ import annotations
 

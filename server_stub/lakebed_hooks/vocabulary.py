@@ -78,7 +78,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookEvent:
-    """What a hook is told. The first group of fields is what existing receivers know; the second one is Lakebed's.
+    """What a hook receives. The first group of fields is what existing receivers know; the second one is Lakebed's.
 
     Text that does not apply is empty. `event_time`: Unix seconds.
     """

@@ -89,7 +89,7 @@ def _is_object_key(one: ast.Constant) -> bool:
 
 def test_every_prefix_of_a_repository_is_known_to_the_sweep() -> None:
     other = {keys.FIRST_ROW, keys.DROPPED_REPOSITORIES, keys.SCRUB_RESULTS, keys.SCRUB_LEASE, keys.SCRUB_PLACE}
-    other |= {keys.STAGED_MARKER, keys.TOKENS_LEASE, keys.EXPIRY_CLOCK_TIME}
+    other |= {keys.STAGED_MARKER, keys.TOKENS_LEASE, keys.EXPIRY_CLOCK_TIME, keys.DELIVERY_ORDER}
     defined = {value for name, value in vars(keys).items() if name.isupper() and isinstance(value, bytes)}
     assert defined == other | set(keys.REPOSITORY_KEYS)
 

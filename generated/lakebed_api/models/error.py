@@ -36,14 +36,14 @@ class Error:
               ref_not_found, object_not_found, workspace_not_found, rule_not_found,
               task_not_found, pull_not_found, review_not_found, comment_not_found, upload_not_found, credentials_not_found,
             user_not_found, group_not_found,
-              policy_not_found, membership_not_found, attachment_not_found, session_not_found
+              policy_not_found, membership_not_found, attachment_not_found, session_not_found, run_not_found
             - 405: method_not_allowed
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
               source_moved, not_mergeable, dirty_overlap, workspace_closed, parent_required, task_ended,
             idempotency_mismatch, already_set_up,
               last_credential, already_exists, last_administrator
             - 410: object_gone
-            - 412: precondition_failed
+            - 412: precondition_failed, hook_refused
             - 413: table_too_large
             - 416: invalid_range
             - 422: unreadable_table

@@ -14,6 +14,7 @@ from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.keys import (
     REPOSITORIES,
     branch_key,
+    candidate_key,
     commit_key,
     record_key,
     repository_partition,
@@ -37,6 +38,7 @@ from lakebed_engine.vocabulary.errors import (
     WorkspaceClosedError,
     WorkspaceNotFoundError,
 )
+from lakebed_engine.vocabulary.hooks import HookPort
 from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
 from lakebed_engine.vocabulary.records import (
     NO_REQUIREMENTS,
@@ -51,6 +53,13 @@ BAD_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for a damaged row of the KV store or a damaged line of a dump."""
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class HookSlot:
+    """What runs hooks. None: nothing does. It is set after the engine is made, because it reads through the engine."""
+
+    port: HookPort | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,9 @@ class Context:
     """Whether two commits of a repository can be merged, as `merge.conflicts` found it."""
     marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Staging tokens whose marker row is written."""
+    hooks: HookSlot = field(default_factory=HookSlot)
+    action_files: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
+    """The action files of commits, by partition and commit id, and their contents, by identity."""
 
     def now(self) -> int:
         """Whole Unix seconds."""
@@ -187,12 +199,17 @@ def refuse_protected(repo: Repo, branch: str) -> None:
     """Raises ProtectedBranchError if a rule matches the branch. No rule protects a workspace."""
     if workspace_id(branch) is not None:
         return
-    for pattern in repo.record.protection:
-        if fnmatchcase(branch, pattern):
-            raise ProtectedBranchError(
-                f"branch {branch!r} of {repo.name!r} is a protected branch (rule {pattern[:80]!r}): nothing was "
-                "changed; cannot write to a protected branch: commit on another branch and merge it"
-            )
+    pattern = protecting_rule(repo, branch)
+    if pattern is not None:
+        raise ProtectedBranchError(
+            f"branch {branch!r} of {repo.name!r} is a protected branch (rule {pattern[:80]!r}): nothing was "
+            "changed; cannot write to a protected branch: commit on another branch and merge it"
+        )
+
+
+def protecting_rule(repo: Repo, branch: str) -> str | None:
+    """The pattern of the first rule that matches a branch."""
+    return next((pattern for pattern in repo.record.protection if fnmatchcase(branch, pattern)), None)
 
 
 def requirements_of(repo: Repo, branch: str) -> Requirements:
@@ -263,7 +280,10 @@ async def load_commit(ctx: Context, repo: Repo, commit_id: str) -> Commit:
 
 
 async def load_commits(ctx: Context, repo: Repo, commit_ids: Sequence[str]) -> list[Commit]:
-    """Commits by their full ids, in order. Reads all that are not cached in one request of the KV store."""
+    """Commits by their full ids, in order. Reads all that are not cached in one request of the KV store.
+
+    Also finds the commits that hooks check, which are in no history yet.
+    """
     found: dict[str, Commit | None] = {one: ctx.commits.get((repo.partition, one)) for one in commit_ids}
     missing = [one for one, commit in found.items() if commit is None]
     if missing:
@@ -271,11 +291,36 @@ async def load_commits(ctx: Context, repo: Repo, commit_ids: Sequence[str]) -> l
             missing, await ctx.kv.get_many(repo.partition, [commit_key(one) for one in missing]), strict=True
         ):
             if row is None:
-                raise CommitNotFoundError(f"commit {one!r} not found in repository {repo.name!r}")
+                candidate = await read_candidate(ctx, repo, one)
+                if candidate is None:
+                    raise CommitNotFoundError(f"commit {one!r} not found in repository {repo.name!r}")
+                found[one] = candidate.commit
+                continue
             loaded = _commit.decode(row.value)
             ctx.commits.put((repo.partition, one), loaded, len(row.value) + 500)
             found[one] = loaded
     return [commit for one in commit_ids if (commit := found[one]) is not None]
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A commit that hooks check, before it is in any history. `at`: when it was written, in Unix seconds."""
+
+    commit: Commit
+    at: int
+
+
+_candidate = msgspec.json.Decoder(Candidate)
+
+
+def decode_candidate(value: bytes) -> Candidate:
+    """Decode a stored candidate."""
+    return _candidate.decode(value)
+
+
+async def read_candidate(ctx: Context, repo: Repo, commit_id: str) -> Candidate | None:
+    """A commit that hooks check, by its full id."""
+    found = await ctx.kv.get(repo.partition, candidate_key(commit_id))
+    return None if found is None else decode_candidate(found.value)
 
 
 def absent(partition: str, key: bytes) -> Check:

@@ -5,6 +5,7 @@
     drops                     <token or layer>, repo:<uid>       what deferred deletes remove
     sweeps                    tokens                             lease of the sweep of staging tokens
     auto-merges               <uid>/<id>                         pull requests that the server merges when it can
+    hook-deliveries           due/<second>/<id>, order/..., lease  calls of actions that wait; their dispatcher
     scrub                     lease, place, result/<uid>         the scrub
     ageing                    time                               the clock by which things expire
     stage/<token>             <path>, and one empty key          staged rows
@@ -20,6 +21,11 @@
       pull/<id, digits inverted>, pull-event/<id>/<number>,
       pull-open/<branch>/<id>                                    pull requests; the open ones of a branch
       check/<commit>/<name>                                      states that outside jobs report for commits
+      candidate/<id>                                             commits that hooks check, in no history yet
+      hook-settings                                              actions that are not in the data
+      hook-run/<id>, hook-log/<run>/<hook>                       runs of hooks, what they printed
+      verdict/<SHA-256>                                          what a hook said about a tree
+      failed-delivery/<id>                                       calls of actions that failed for good
       sweep                                                      lease of the sweep
       journal/<event id>, journal-head                           events that are in no file yet, and the last file
 
@@ -37,6 +43,7 @@ DROPS: Final = "drops"
 SWEEPS: Final = "sweeps"
 SCRUB: Final = "scrub"
 AUTO_MERGES: Final = "auto-merges"
+HOOK_DELIVERIES: Final = "hook-deliveries"
 EXPIRY_CLOCK: Final = "ageing"
 STAGING_PARTITIONS: Final = "stage/"
 REPOSITORY_PARTITIONS: Final = "repo/"
@@ -65,6 +72,12 @@ PULLS: Final = b"pull/"
 PULL_EVENTS: Final = b"pull-event/"
 OPEN_PULLS: Final = b"pull-open/"
 CHECKS: Final = b"check/"
+CANDIDATES: Final = b"candidate/"
+HOOK_SETTINGS: Final = b"hook-settings"
+HOOK_RUNS: Final = b"hook-run/"
+HOOK_LOGS: Final = b"hook-log/"
+VERDICTS: Final = b"verdict/"
+FAILED_DELIVERIES: Final = b"failed-delivery/"
 SWEEP_LEASE: Final = b"sweep"
 JOURNAL: Final = b"journal/"
 """Events that are in no file of the bucket yet. The ids begin with the time, so the oldest row is first."""
@@ -74,10 +87,14 @@ JOURNAL_HEAD: Final = b"journal-head"
 REPOSITORY_KEYS: Final = (
     BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
     WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS,
-    PULLS, PULL_EVENTS, OPEN_PULLS, CHECKS, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
+    PULLS, PULL_EVENTS, OPEN_PULLS, CHECKS, CANDIDATES, HOOK_SETTINGS, HOOK_RUNS, HOOK_LOGS, VERDICTS,
+    FAILED_DELIVERIES, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
 )  # fmt: skip
 """Every prefix and every single key of a repository's partition."""
 
+DELIVERIES_DUE: Final = b"due/"
+DELIVERY_ORDER: Final = b"order/"
+DISPATCHER_LEASE: Final = b"lease"
 TOKENS_LEASE: Final = b"tokens"
 SCRUB_LEASE: Final = b"lease"
 SCRUB_PLACE: Final = b"place"
@@ -304,6 +321,47 @@ def checks_of(commit_id: str) -> bytes:
 def check_key(commit_id: str, name: str) -> bytes:
     """The newest state of a check of a commit."""
     return checks_of(commit_id) + text_key(name)
+
+
+def candidate_key(commit_id: str) -> bytes:
+    """A commit that hooks check before it is in any history."""
+    return CANDIDATES + text_key(commit_id)
+
+
+def hook_run_key(run_id: str) -> bytes:
+    """A run of hooks."""
+    return HOOK_RUNS + text_key(run_id)
+
+
+def hook_logs_of(run_id: str) -> bytes:
+    """The prefix of the logs of a run."""
+    return HOOK_LOGS + text_key(run_id) + b"/"
+
+
+def hook_log_key(run_id: str, hook_run_id: str) -> bytes:
+    """What one hook of a run printed."""
+    return hook_logs_of(run_id) + text_key(hook_run_id)
+
+
+def verdict_key(digest: str) -> bytes:
+    """What a hook said about a tree, by a SHA-256 in hex."""
+    return VERDICTS + digest.encode()
+
+
+def failed_delivery_key(delivery_id: str) -> bytes:
+    """A call of an action that failed for good."""
+    return FAILED_DELIVERIES + text_key(delivery_id)
+
+
+def delivery_order(*order: str) -> tuple[bytes, bytes]:
+    """First and end of the keys with the order of the calls of one action for one branch (`Delivery.order`)."""
+    start = DELIVERY_ORDER + b"".join(text_key(part) + b"\0" for part in order)
+    return start, start[:-1] + b"\1"
+
+
+def delivery_order_key(order: tuple[str, ...], delivery_id: str) -> bytes:
+    """The place of a call among those of its action and branch."""
+    return delivery_order(*order)[0] + delivery_id.encode()
 
 
 def auto_merge_key(repo_uid: str, pull_id: str) -> bytes:

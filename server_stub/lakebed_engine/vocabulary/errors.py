@@ -358,6 +358,25 @@ class NothingThereError(PreconditionFailedError):
     """If-Match did not hold, because the path has no object. Nothing was changed."""
 
 
+class HookRefusedError(EngineError):
+    """A hook refused the change, could not check it, or has not answered yet. Nothing was changed."""
+
+    kind = "hook_refused"
+
+    def __init__(self, message: str, run_id: str = "") -> None:
+        super().__init__(message)
+        self.run_id = run_id
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.run_id)
+
+
+class RunNotFoundError(NotFoundError):
+    """No hook run, hook or delivery has this id."""
+
+    kind = "run_not_found"
+
+
 class TooManyAttemptsError(EngineError):
     """An optimistic operation lost the race in all of its attempts. Nothing was changed. Try again later."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
 
@@ -10,10 +10,14 @@ import msgspec
 
 
 class Actor(NamedTuple):
-    """The user and the request that change something. Both are empty for the work of the server itself."""
+    """The user and the request that change something. Both are empty for the work of the server itself.
+
+    `bypasses_hooks`: the user may change history although hooks refuse it, and asks for that.
+    """
 
     user: str = ""
     request_id: str = ""
+    bypasses_hooks: bool = False
 
 
 NO_ACTOR: Final = Actor()
@@ -42,6 +46,23 @@ class Flush(NamedTuple):
     bytes: int = 4 << 20
 
 
+class NewDelivery(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of an action that follows a change. The engine stores it in the batch of the change.
+
+    `origin`, `path` and `digest` say where the action is: `repository` (in the tree of `commit_id`), `settings` or
+    `server`. `payload` has the fields of the payload that only the proposal knows.
+    """
+
+    action: str
+    event_type: str
+    origin: str
+    path: str
+    digest: str
+    commit_id: str = ""
+    ordered: bool = False
+    payload: dict[str, Any] = {}
+
+
 class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event before it has an id, a time and a repository.
 
@@ -57,6 +78,8 @@ class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
     data: Mapping[str, Any] = {}
     actor: Actor = msgspec.field(default_factory=current_actor)
+    deliveries: Sequence[NewDelivery] = ()
+    """Calls that follow the change."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):

@@ -89,6 +89,8 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["creating", "active", "deleting"] = "active"
     protection: tuple[str, ...] = ()
     requirements: dict[str, Requirements] = {}
+    hooks: str = ""
+    """The digest of the hook settings, or empty: then there are none."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -24,6 +24,7 @@ from lakebed_engine.operations.context import (
     read_record,
 )
 from lakebed_engine.operations.events.rows import event_rows
+from lakebed_engine.operations.hooks.proposals import agree
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     OPERATIONS,
@@ -63,10 +64,13 @@ async def create_branch(
         raise NameTakenError(f"branch name {name!r} is taken by a tag")
     commit = await resolve_commit(ctx, repo, source)
     new = Branch(name=name, uid=ctx.ids.new(), gen=1, commit_id=commit.id, staging_token=ctx.ids.new(), hidden=hidden)
+    agreed = await agree(ctx, repo, "create-branch", commit.id, branch=name, source_ref=source)
     operation = OPERATIONS + ctx.ids.new().encode()
+    data = {"source": source, **agreed.data}
     event = NewEvent(
-        type="branch.created", branch=name, gen=1, commit_id=commit.id, after=commit.id, data={"source": source}
-    )
+        type="branch.created", branch=name, gen=1, commit_id=commit.id, after=commit.id, data=data,
+        deliveries=agreed.deliveries,
+    )  # fmt: skip
     batch = Batch(
         checks=[
             absent(repo.partition, branch_key(name)),
@@ -185,8 +189,10 @@ async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, *, force
     commit = await resolve_commit(ctx, repo, ref)
     await open_repo(ctx, repo_name, write=True, force=force)
     tag = Tag(name=name, commit_id=commit.id)
+    agreed = await agree(ctx, repo, "create-tag", commit.id, tag=name)
     operation = OPERATIONS + ctx.ids.new().encode()
-    event = NewEvent(type="tag.created", commit_id=commit.id, after=commit.id, data={"tag": name, "source": ref})
+    data = {"tag": name, "source": ref, **agreed.data}
+    event = NewEvent(type="tag.created", commit_id=commit.id, after=commit.id, data=data, deliveries=agreed.deliveries)
     batch = Batch(
         checks=[
             absent(repo.partition, tag_key(name)),
@@ -221,9 +227,11 @@ async def delete_tag(ctx: Context, repo_name: str, name: str, *, force: bool = F
         found = await ctx.kv.get(repo.partition, tag_key(name))
         if found is None:
             raise TagNotFoundError(f"tag {name[:80]!r} not found in repository {repo.name!r}")
-        operation = OPERATIONS + ctx.ids.new().encode()
         old = decode_tag(found.value).commit_id
-        event = NewEvent(type="tag.deleted", commit_id=old, before=old, data={"tag": name})
+        agreed = await agree(ctx, repo, "delete-tag", old, tag=name)
+        operation = OPERATIONS + ctx.ids.new().encode()
+        data = {"tag": name, **agreed.data}
+        event = NewEvent(type="tag.deleted", commit_id=old, before=old, data=data, deliveries=agreed.deliveries)
         batch = Batch(
             checks=[Check(repo.partition, tag_key(name), found.version)],
             puts=[Put(repo.partition, operation, str(ctx.now()).encode()), *event_rows(ctx, repo, event)],

@@ -18,6 +18,7 @@ from lakebed_engine.operations.context import (
     decode_branch,
     find_workspace,
     load_commit,
+    read_candidate,
     refuse_closed,
 )
 from lakebed_engine.operations.keys import COMMIT_ROWS, branch_key, commit_key, commits_from, tag_key, workspace_id
@@ -49,6 +50,8 @@ class Resolved:
     commit_id: str
     branch: Seen | None = None
     staged: bool | None = None
+    is_candidate: bool = False
+    """The commit is in no history yet: hooks check it. It can be read, and nothing may be made of it."""
 
 
 def parse(text: str) -> Expression:
@@ -94,12 +97,24 @@ async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
     return found
 
 
-async def resolve_commit(ctx: Context, repo: Repo, text: str) -> Commit:
-    """The commit of an expression. A branch means its head. Raises InvalidRefError for `$`, which names no commit."""
+async def resolve_commit(ctx: Context, repo: Repo, text: str, *, candidates: bool = False) -> Commit:
+    """The commit of an expression. A branch means its head. Raises InvalidRefError for `$`, which names no commit.
+
+    `candidates`: also a commit that hooks check, which is in no history yet. Only for reads.
+    """
     found = await resolve(ctx, repo, text)
+    if found.is_candidate and not candidates:
+        raise candidate_refused(text)
     if found.staged:
         raise InvalidRefError(f"ref {text[:80]!r}: names uncommitted changes where a commit is needed")
     return await load_commit(ctx, repo, found.commit_id)
+
+
+def candidate_refused(text: str) -> RefNotFoundError:
+    """The error of an operation that would make something of a commit that has not landed."""
+    return RefNotFoundError(
+        f"ref {text[:80]!r}: this commit has not landed: hooks check it, or have refused it; it can only be read"
+    )
 
 
 async def _step(ctx: Context, repo: Repo, commit_id: str, sign: str, count: int, text: str) -> str:
@@ -119,8 +134,11 @@ async def _step(ctx: Context, repo: Repo, commit_id: str, sign: str, count: int,
 
 
 async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
-    if is_commit_id(name) and await ctx.kv.get(repo.partition, commit_key(name)) is not None:
-        return Resolved(name)
+    if is_commit_id(name):
+        if await ctx.kv.get(repo.partition, commit_key(name)) is not None:
+            return Resolved(name)
+        if await read_candidate(ctx, repo, name) is not None:
+            return Resolved(name, is_candidate=True)
     found = await ctx.kv.get(repo.partition, branch_key(name))
     if found is not None:
         seen = Seen(decode_branch(found.value), found.version)

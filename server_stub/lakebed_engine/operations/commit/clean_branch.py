@@ -10,7 +10,8 @@ from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged,
 from lakebed_engine.operations.branch.resolve import Resolved
 from lakebed_engine.operations.branch.view import View, read_once
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
+from lakebed_engine.operations.commit.fold import Fold
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.commit.queue import Cause, CommitGuard, Waiter
 from lakebed_engine.operations.context import Context, Repo, Seen, read_branch, refuse_unreviewed
 from lakebed_engine.operations.objects.read import uncommitted

@@ -10,10 +10,12 @@ import msgspec
 from lakebed_engine.operations.branch.compare_and_swap import Change, seal
 from lakebed_engine.operations.branch.view import layers_delta
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
+from lakebed_engine.operations.commit.fold import Fold
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
-from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch
+from lakebed_engine.operations.context import Context, Repo, Seen, load_commit, open_repo, read_branch
 from lakebed_engine.operations.history.changed_paths import collect_paths
+from lakebed_engine.operations.hooks.proposals import prepare_commit
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_message, check_metadata, check_text
 from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
@@ -62,9 +64,19 @@ async def commit(
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     # sealed on arrival: what is staged from here on belongs to later commits
     record = (await sealed_branch(ctx, repo, branch)).record
+    if await _prepared(ctx, repo, record, request):
+        record = (await sealed_branch(ctx, repo, branch)).record
     waiter = StagedWaiter(ctx.runtime.signal(), request, record.uid, record.resets, mark_of(record), guard=guard)
-    return await commit_together(
-        ctx, repo, branch, waiter, lambda waiters: StagedCommit(ctx, repo, branch, waiters).run()
+    return await commit_together(ctx, repo, branch, waiter, lambda waiters: StagedCommit(ctx, repo, branch, waiters))
+
+
+async def _prepared(ctx: Context, repo: Repo, record: Branch, request: CommitRequest) -> bool:
+    """Run the hooks that prepare a commit. Returns whether any ran: what they staged belongs to the commit."""
+    if ctx.hooks.port is None:
+        return False
+    head = await load_commit(ctx, repo, record.commit_id)
+    return await prepare_commit(
+        ctx, repo, record.name, head, request.message or "", request.committer, dict(request.metadata)
     )
 
 

@@ -5,84 +5,37 @@ Every commit of the engine is made here (`PROTOCOL.md` 3, COMMIT, ADVANCE, MERGE
 1. `prepare` reads the branch record;
 2. `fold` puts the commits on top of its head, in memory;
 3. their files are written, so that all that the record will name is durable;
-4. one swap moves the head. If the record has changed since, the commits are folded again, or, where the change does
+4. where there are hooks, they check each commit (`commit_hooks`);
+5. one swap moves the head. If the record has changed since, the commits are folded again, or, where the change does
    not concern them (`rebase`), only the swap is repeated;
-5. every request gets its answer: its commit, its error, or that the outcome is unknown.
+6. every request gets its answer: its commit, its error, or that the outcome is unknown.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Generic
 
 from lakebed_engine.operations.branch.compare_and_swap import Change, swap
 from lakebed_engine.operations.branch.view import is_unchanged, tree_of
-from lakebed_engine.operations.commit.commit_file import NewCommit, commit_file, commit_row
+from lakebed_engine.operations.commit.commit_hooks import CommitHooks
+from lakebed_engine.operations.commit.fold import Fold
 from lakebed_engine.operations.commit.queue import W
 from lakebed_engine.operations.context import Context, Repo, Seen, load_commit
-from lakebed_engine.operations.history.changed_paths import changed_paths_row
-from lakebed_engine.operations.keys import staging
+from lakebed_engine.operations.hooks.proposals import AGREED
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.stores.kv.base import ABSENT, Check, Delete, Put
-from lakebed_engine.tree.trees import Tree, Write, begin_all, write_all
+from lakebed_engine.tree.trees import write_all
 from lakebed_engine.vocabulary.errors import EngineError, MissingFileError, OutcomeUnknownError, TooManyAttemptsError
 from lakebed_engine.vocabulary.events import NewEvent
-from lakebed_engine.vocabulary.records import Commit, Layer
-
-
-@dataclass
-class Fold(Generic[W]):
-    """Commits on top of a branch's head that are in no history yet, and what their swap has to write.
-
-    `tip` and `tree` are of the newest one. Nothing names the `dropped` layers after the swap.
-    """
-
-    ctx: Context
-    repo: Repo
-    seen: Seen
-    tip: Commit
-    tree: Tree
-    answers: list[tuple[W, Commit | EngineError]] = field(default_factory=list)
-    writes: list[Write] = field(default_factory=list)
-    puts: list[Put] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
-    deletes: list[Delete] = field(default_factory=list)
-    dropped: list[Layer] = field(default_factory=list)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it has no commit."""
-        return self.tip.id == self.seen.record.commit_id
-
-    def begin_writes(self) -> None:
-        """Start to write the files of the commits so far, while the next one is folded."""
-        begin_all(self.ctx.runtime, self.writes)
-
-    def add(self, waiter: W, new: NewCommit) -> Commit:
-        """Put a commit on top. The rows of its guard are written with it."""
-        self.tip, write = commit_file(self.ctx, self.repo, new, new.parents or [self.tip])
-        self.tree = new.tree
-        self.writes.append(write)
-        self.puts.append(commit_row(self.repo, self.tip))
-        if new.changed_paths is not None:  # else the first log that needs it makes it
-            self.puts.append(changed_paths_row(self.repo, self.tip.id, new.changed_paths))
-        if waiter.guard is not None:
-            self.puts += waiter.guard.rows(self.tip)
-            self.checks += waiter.guard.checks
-            self.deletes += waiter.guard.deletes
-        self.answers.append((waiter, self.tip))
-        return self.tip
-
-    def guard_paths(self, paths: Sequence[str]) -> None:
-        """Let the swap fail when a row was staged on the branch at one of these paths."""
-        live = staging(self.seen.record.staging_token)
-        self.checks += [Check(live, path.encode(), ABSENT) for path in paths]
+from lakebed_engine.vocabulary.records import Commit
 
 
 class GroupCommit(ABC, Generic[W]):
     """Commits the requests of `waiters` onto a branch. A subclass says how one kind of request is folded."""
+
+    queued = False
+    """Whether other requests wait for this one. Then it does not wait for hooks, and leaves its requests `alone`."""
 
     def __init__(self, ctx: Context, repo: Repo, branch: str, waiters: Sequence[W]) -> None:
         self.ctx = ctx
@@ -90,6 +43,7 @@ class GroupCommit(ABC, Generic[W]):
         self.branch = branch
         self.waiters = list(waiters)
         self._fold: Fold[W] | None = None
+        self._hooks: CommitHooks[W] = CommitHooks(ctx, repo, branch)
 
     @abstractmethod
     async def prepare(self) -> Seen | None:
@@ -128,6 +82,14 @@ class GroupCommit(ABC, Generic[W]):
         fold = self._fold
         if fold is None:
             return None
+        if await self._hooks.plan(fold):
+            if self.queued:
+                for waiter in self.waiters:
+                    waiter.alone = True
+                return True
+            if not await self._hooks.check(fold, self.settle):
+                self._fold = None
+                return None if self.waiters else True
         change = await self.change(fold)
         if change is not None:
             try:
@@ -170,7 +132,7 @@ class GroupCommit(ABC, Generic[W]):
             change.record,
             puts=fold.puts,
             checks=[*fold.checks, *change.checks],
-            deletes=fold.deletes,
+            deletes=[*fold.deletes, *self._hooks.landed(fold)],
             dropped=[*fold.dropped, *change.dropped],
             events=self._events(fold, change.record.gen),
         )
@@ -180,11 +142,11 @@ class GroupCommit(ABC, Generic[W]):
         events, before = [], fold.seen.record.commit_id
         for waiter, made in fold.answers:
             if isinstance(made, Commit):
-                type, data = waiter.cause
+                (type, data), agreed = waiter.cause, fold.agreed.get(made.id, AGREED)
                 events.append(
                     NewEvent(
                         type=type, branch=self.branch, gen=gen, commit_id=made.id, before=before, after=made.id,
-                        data=data, actor=waiter.actor,
+                        data={**data, **agreed.data}, actor=waiter.actor, deliveries=agreed.deliveries,
                     )
                 )  # fmt: skip
                 before = made.id

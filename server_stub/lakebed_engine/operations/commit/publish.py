@@ -15,7 +15,8 @@ from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged,
 from lakebed_engine.operations.branch.view import View, sources_of
 from lakebed_engine.operations.commit.commit import check_commit, recreated
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
+from lakebed_engine.operations.commit.fold import Fold
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import Context, Seen, open_repo, read_branch
 from lakebed_engine.operations.validation import check_text
@@ -71,9 +72,7 @@ async def publish(
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     uid = (await read_branch(ctx, repo, branch)).record.uid
     waiter = DirectWaiter(ctx.runtime.signal(), request, uid, ordered, rows, guard=guard)
-    return await commit_together(
-        ctx, repo, branch, waiter, lambda waiters: DirectCommit(ctx, repo, branch, waiters).run()
-    )
+    return await commit_together(ctx, repo, branch, waiter, lambda waiters: DirectCommit(ctx, repo, branch, waiters))
 
 
 def check_request(request: PublishRequest) -> None:

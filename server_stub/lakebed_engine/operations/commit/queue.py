@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.stores.kv.base import Check, Delete, Put
@@ -56,6 +56,8 @@ class Waiter:
     answer: Commit | EngineError | None = None
     taken: bool = False
     """Another request makes this commit: wait for its answer, however long it takes."""
+    alone: bool = False
+    """Hooks check this commit, which may take long: it is made outside of the queue."""
     gone: bool = False
     """The caller does not wait for the answer any more."""
 
@@ -70,6 +72,16 @@ class Waiter:
 W = TypeVar("W", bound=Waiter)
 
 
+class Group(Protocol):
+    """The commit of several requests: `GroupCommit`."""
+
+    queued: bool
+
+    async def run(self) -> None:
+        """Answer the requests."""
+        ...
+
+
 @dataclass(eq=False)
 class Queue:
     """The request that commits now, and the requests that wait, in order of arrival."""
@@ -79,15 +91,24 @@ class Queue:
 
 
 async def commit_together(
-    ctx: Context, repo: Repo, branch: str, waiter: W, commit: Callable[[Sequence[W]], Awaitable[None]]
+    ctx: Context, repo: Repo, branch: str, waiter: W, commit: Callable[[Sequence[W]], Group]
 ) -> Commit:
     """Wait for this request's turn, then commit it together with those of its class that wait by then.
 
-    `commit` sets the answers. When it raises, nothing was committed, and the others it was called for queue again.
+    `commit` makes a group commit, whose `run` sets the answers. When it raises, nothing was committed, and the others
+    it was called for queue again. A request that hooks check is committed after the queue: others need not wait for it.
     """
+
+    def together(waiters: Sequence[W]) -> Awaitable[None]:
+        group = commit(waiters)
+        group.queued = True
+        return group.run()
+
     async with _queued(ctx, repo, branch, waiter) as queue:
         if await _is_leader(ctx, queue, waiter):
-            await ctx.runtime.finish(lambda: _lead(queue, waiter, commit, ctx.tuning.commits_together))
+            await ctx.runtime.finish(lambda: _lead(queue, waiter, together, ctx.tuning.commits_together))
+    if waiter.alone:
+        await ctx.runtime.finish(lambda: commit([waiter]).run())
     return waiter.result()
 
 
@@ -113,7 +134,7 @@ async def _queued(ctx: Context, repo: Repo, branch: str, waiter: Waiter) -> Asyn
 async def _is_leader(ctx: Context, queue: Queue, waiter: Waiter) -> bool:
     """Wait until it is this request's turn, or for long enough. False: another one has answered it."""
     started = ctx.clock.monotonic()
-    while waiter.answer is None:
+    while waiter.answer is None and not waiter.alone:
         left = started + ctx.tuning.commit_wait - ctx.clock.monotonic()
         if not waiter.taken and (left <= 0 or (queue.leader is None and queue.waiting[0] is waiter)):
             queue.waiting.remove(waiter)
@@ -134,6 +155,6 @@ async def _lead(queue: Queue, leader: W, commit: Callable[[Sequence[W]], Awaitab
     finally:
         for one in reversed(followers):
             one.taken = False
-            if one.answer is None and not one.gone:
+            if one.answer is None and not one.alone and not one.gone:
                 queue.waiting.insert(0, one)
             one.signal.set()

@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, encode
-from lakebed_engine.operations.keys import event_key
+from lakebed_engine.operations.keys import DELIVERIES_DUE, HOOK_DELIVERIES, delivery_order_key, due_key, event_key
 from lakebed_engine.stores.kv.base import Put, Row
-from lakebed_engine.vocabulary.events import Event, NewEvent
+from lakebed_engine.vocabulary.events import Event, NewDelivery, NewEvent
+from lakebed_engine.vocabulary.hooks import Delivery
 
 MOST_TOGETHER: Final = 1 << 20
 """The largest number of events of one batch."""
@@ -37,7 +38,8 @@ def event_rows(ctx: Context, repo: Repo, *events: NewEvent) -> list[Put]:
         return []
     now = int(ctx.clock.now() * 1000)
     start = f"{now:012x}{ctx.ids.new()}"
-    puts = []
+    puts: list[Put] = []
+    calls: list[Put] = []
     for place, new in enumerate(events):
         event = Event(
             id=f"{start}{place:05x}",
@@ -55,5 +57,16 @@ def event_rows(ctx: Context, repo: Repo, *events: NewEvent) -> list[Put]:
             data=dict(new.data),
         )
         puts.append(Put(repo.partition, event_key(event.id), encode(event)))
+        for number, call in enumerate(new.deliveries):
+            calls += _delivery_rows(event, number, call)
     ctx.undrained.note(repo.name, puts)
-    return puts
+    return puts + calls
+
+
+def _delivery_rows(event: Event, number: int, call: NewDelivery) -> list[Put]:
+    """The row of a call that follows a change, due immediately, and its place among ordered calls."""
+    delivery = Delivery(id=f"{event.id}{number:03x}", event=event, call=call, due=event.time / 1000)
+    rows = [Put(HOOK_DELIVERIES, due_key(DELIVERIES_DUE, event.time // 1000, delivery.id), encode(delivery))]
+    if call.ordered:
+        rows.append(Put(HOOK_DELIVERIES, delivery_order_key(delivery.order, delivery.id), b""))
+    return rows

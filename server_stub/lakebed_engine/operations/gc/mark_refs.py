@@ -19,10 +19,19 @@ from lakebed_format.refs import decode_marker, decode_refs, parse_key
 from lakebed_engine.operations import keys
 from lakebed_engine.operations.branch.compare_and_swap import Note
 from lakebed_engine.operations.branch.resolve import decode_tag
-from lakebed_engine.operations.context import BAD_ROW, Context, Repo, decode_branch, decode_workspace
+from lakebed_engine.operations.context import (
+    BAD_ROW,
+    Context,
+    Repo,
+    decode_branch,
+    decode_candidate,
+    decode_workspace,
+    encode,
+)
 from lakebed_engine.operations.gc.scratch_db import ScratchDb
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
+    CANDIDATES,
     COMMIT_ROWS,
     DROPPED_REPOSITORIES,
     DROPS,
@@ -182,6 +191,10 @@ async def _read_notes(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
 
 
 async def _read_commits(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
+    # candidates first: the batch that makes one a commit removes its row
+    async for row in scan_rows(ctx.kv, repo.partition, *under(CANDIDATES)):
+        candidate = decode_candidate(row.value).commit
+        _learn(scratch, row.key.removeprefix(CANDIDATES).decode(), encode(candidate))
     async for row in scan_rows(ctx.kv, repo.partition, *under(COMMIT_ROWS)):
         _learn(scratch, row.key.removeprefix(COMMIT_ROWS).decode(), row.value)
     while strangers := scratch.strangers():

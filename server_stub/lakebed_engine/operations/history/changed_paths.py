@@ -36,9 +36,9 @@ async def collect_paths(
         yield table
 
 
-def changed_paths_row(repo: Repo, commit_id: str, changed_paths: ChangedPathsBuilder) -> Put:
+def changed_paths_row(repo: Repo, commit_id: str, changed_paths: ChangedPaths) -> Put:
     """The KV row with the changed paths of a commit. It goes into the batch that adds the commit to history."""
-    return Put(repo.partition, changed_paths_key(commit_id), changed_paths.build().encode())
+    return Put(repo.partition, changed_paths_key(commit_id), changed_paths.encode())
 
 
 async def changed_paths_of(ctx: Context, repo: Repo, commit: Commit) -> ChangedPaths:
@@ -52,6 +52,7 @@ async def changed_paths_of(ctx: Context, repo: Repo, commit: Commit) -> ChangedP
         changed_paths.add(await ctx.runtime.cpu(changes.as_delta))
         if changed_paths.lost:
             break
+    found_paths = changed_paths.build()
     with suppress(StoreError):  # the log does not need the stored row
-        await ctx.kv.apply(Batch(puts=[changed_paths_row(repo, commit.id, changed_paths)]))
-    return changed_paths.build()
+        await ctx.kv.apply(Batch(puts=[changed_paths_row(repo, commit.id, found_paths)]))
+    return found_paths

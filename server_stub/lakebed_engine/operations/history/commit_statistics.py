@@ -26,7 +26,7 @@ async def commit_statistics(
     A commit with more than `most_changes` changed paths is counted in part.
     """
     repo = await open_repo(ctx, repo_name)
-    commit = await resolve_commit(ctx, repo, ref)
+    commit = await resolve_commit(ctx, repo, ref, candidates=True)
     parent = commit.parents[0] if commit.parents else ""
     before = await tree_of(ctx, repo, parent) if parent else EMPTY_TREE
     after = await tree_of(ctx, repo, commit.id)

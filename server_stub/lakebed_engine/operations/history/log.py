@@ -141,7 +141,7 @@ class _Steps:
 
 async def get_commit(ctx: Context, repo_name: str, ref: str) -> Commit:
     """The commit that a ref expression names."""
-    return await resolve_commit(ctx, await open_repo(ctx, repo_name), ref)
+    return await resolve_commit(ctx, await open_repo(ctx, repo_name), ref, candidates=True)
 
 
 async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Page[Commit]:

@@ -77,7 +77,7 @@ async def find_committed(ctx: Context, repo_name: str, ref: str, prefix: str) ->
     """
     validation.check_texts(prefix=prefix)
     repo = await open_repo(ctx, repo_name)
-    commit = await resolve_commit(ctx, repo, ref)
+    commit = await resolve_commit(ctx, repo, ref, candidates=True)
     view = View(ctx, repo, (), await tree_of(ctx, repo, commit.id))
     first = await list_page(view, prefix, prefix, _PAGE, "")
     if not first.items:

@@ -40,7 +40,7 @@ async def report_check(ctx: Context, repo_name: str, ref: str, check: Check) -> 
     if check.url and not check.url.startswith(("https://", "http://")):
         raise InvalidRequestError("url: must begin with https:// or http://")
     repo = await open_repo(ctx, repo_name, write=True)
-    commit = await resolve_commit(ctx, repo, ref)
+    commit = await resolve_commit(ctx, repo, ref, candidates=True)
     new = msgspec.structs.replace(check, date=ctx.now())
     data = {"name": new.name, "state": new.state}
 
@@ -66,7 +66,7 @@ async def report_check(ctx: Context, repo_name: str, ref: str, check: Check) -> 
 async def list_checks(ctx: Context, repo_name: str, ref: str) -> list[Check]:
     """The checks of a commit, by name. Raises RefNotFoundError."""
     repo = await open_repo(ctx, repo_name)
-    commit = await resolve_commit(ctx, repo, ref)
+    commit = await resolve_commit(ctx, repo, ref, candidates=True)
     return [one.check for one in (await read_checks(ctx, repo, commit.id)).values()]
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import everything_of, swap
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch, refuse_unreviewed
+from lakebed_engine.operations.hooks.proposals import agree
 from lakebed_engine.operations.keys import PULLS, end_of, open_pull_id, open_pulls, pull_key, under
 from lakebed_engine.operations.merge.three_way import Resolution
 from lakebed_engine.operations.pulls.records import (
@@ -185,9 +186,13 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool 
         seen = await read_branch(ctx, repo, name)
         if name == repo.record.default_branch:
             raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
-        ends = await _ends(ctx, repo, name)
         old = seen.record
-        event = NewEvent(type="branch.deleted", branch=name, gen=old.gen, commit_id=old.commit_id, before=old.commit_id)
+        agreed = await agree(ctx, repo, "delete-branch", old.commit_id, branch=name)
+        ends = await _ends(ctx, repo, name)
+        event = NewEvent(
+            type="branch.deleted", branch=name, gen=old.gen, commit_id=old.commit_id, before=old.commit_id,
+            data=agreed.data, deliveries=agreed.deliveries,
+        )  # fmt: skip
         done = await swap(
             ctx, repo, seen, None, puts=ends.puts, checks=ends.checks, deletes=ends.deletes,
             dropped=everything_of(old), events=[event],

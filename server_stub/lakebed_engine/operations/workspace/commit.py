@@ -18,7 +18,8 @@ from lakebed_engine.operations.branch.compare_and_swap import Change, everything
 from lakebed_engine.operations.branch.view import is_unchanged
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
+from lakebed_engine.operations.commit.fold import Fold
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.commit.queue import Cause, CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import (
     Context,
@@ -110,9 +111,7 @@ async def advance(
     cause = Cause("branch.committed" if direct else "branch.imported", {"workspace": record.uid})
     waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard, cause=cause)
     branch = record.branch
-    new = await commit_together(
-        ctx, repo, branch, waiter, lambda waiters: WorkspaceCommit(ctx, repo, branch, waiters).run()
-    )
+    new = await commit_together(ctx, repo, branch, waiter, lambda waiters: WorkspaceCommit(ctx, repo, branch, waiters))
     if not request.globs:
         await try_marker(ctx, repo, record.uid, new.id)
     return new

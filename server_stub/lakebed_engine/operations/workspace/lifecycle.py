@@ -24,7 +24,7 @@ from lakebed_engine.operations.branch.compare_and_swap import (
     staged_of,
     swap,
 )
-from lakebed_engine.operations.branch.resolve import resolve
+from lakebed_engine.operations.branch.resolve import candidate_refused, resolve
 from lakebed_engine.operations.branch.view import is_unchanged
 from lakebed_engine.operations.context import (
     Context,
@@ -135,6 +135,8 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
     if made is not None:
         return made
     found = await resolve(ctx, repo, request.ref)
+    if found.is_candidate:
+        raise candidate_refused(request.ref)
     if found.staged:
         raise InvalidRefError(f"ref {request.ref[:80]!r}: a workspace is made on a commit, not on uncommitted changes")
     here = found.branch.record.name if found.branch is not None else ""
