@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.operations.branch.compare_and_swap import Change
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
+from lakebed_engine.operations.commit.fold import Fold
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import TASK_KEYS, TASKS
 from lakebed_engine.stores.kv.base import Batch
