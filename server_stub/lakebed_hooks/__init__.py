@@ -21,6 +21,7 @@ from lakebed_hooks.vocabulary import (
     Outcome,
     Refuse,
 )
+from lakebed_hooks.workers.lake import ReadOnlyRepo
 
 __all__ = [
     "Action",
@@ -32,5 +33,6 @@ __all__ = [
     "HookError",
     "HookEvent",
     "Outcome",
+    "ReadOnlyRepo",
     "Refuse",
 ]

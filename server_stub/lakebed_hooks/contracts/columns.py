@@ -1,0 +1,93 @@
+"""Finds the columns of a schema of Arrow by their path, such as `address.city`, and their places in a Parquet file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from lakebed_hooks.contracts.column_types import stored
+from lakebed_hooks.contracts.fields import did_you_mean
+
+
+class ColumnAt(NamedTuple):
+    """A column. `leaf`: the number of its first column in Parquet, of which nested columns have several."""
+
+    names: tuple[str, ...]
+    type: Any
+    leaf: int
+    is_leaf: bool
+    in_list: bool
+    is_ambiguous: bool
+
+    @property
+    def path(self) -> str:
+        """The names with dots between them."""
+        return ".".join(self.names)
+
+
+def columns_of(schema: Any) -> Mapping[str, ColumnAt]:
+    """All columns of a schema, at any depth, by path."""
+    found: dict[str, ColumnAt] = {}
+    for column in _below((), schema, 0, False):
+        old = found.get(column.path)
+        # a name with a dot wins over a field of a structure, and two columns of one name are an error
+        if old is None or len(column.names) < len(old.names):
+            found[column.path] = column
+        elif len(column.names) == len(old.names):
+            found[column.path] = old._replace(is_ambiguous=True)
+    return found
+
+
+def _below(names: tuple[str, ...], fields: Any, leaf: int, in_list: bool) -> Iterator[ColumnAt]:
+    for field in fields:
+        kind = stored(field.type)
+        path = (*names, field.name)
+        children = [kind.field(index) for index in range(kind.num_fields)]
+        yield ColumnAt(path, field.type, leaf, not children, in_list, False)
+        yield from _below(path, children, leaf, in_list or not _is_struct(kind))
+        leaf += _leaves(kind)
+
+
+def _leaves(kind: Any) -> int:
+    kind = stored(kind)
+    if not kind.num_fields:
+        return 1
+    return sum(_leaves(kind.field(index).type) for index in range(kind.num_fields))
+
+
+def _is_struct(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_struct(kind))
+
+
+def missing(column: str, columns: Mapping[str, ColumnAt]) -> str:
+    """The end of the sentence about a file without a column."""
+    near = did_you_mean(column, [*columns][:2000]) if columns else ""
+    return f"has no column {column!r}" + (near if near.startswith(": did") else "")
+
+
+def values_of(batch: Any, column: ColumnAt) -> Any:
+    """The values of a column of a batch, one for each row. A field of a null is null."""
+    import pyarrow.compute as pc
+
+    found = plain(batch.column(batch.schema.get_field_index(column.names[0])))
+    for name in column.names[1:]:
+        found = plain(pc.struct_field(found, name))
+    return found
+
+
+def plain(values: Any) -> Any:
+    """Values without dictionaries, runs and extension types."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    while True:
+        if isinstance(values.type, pa.BaseExtensionType):
+            values = values.storage
+        elif pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        elif pa.types.is_run_end_encoded(values.type):
+            values = pc.run_end_decode(values)
+        else:
+            return values

@@ -1,0 +1,78 @@
+"""The hook's end of the pipe: sends requests to the server and waits for the answers, from any thread."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+from lakebed_hooks.workers import wire
+
+
+class Connection:
+    """The socket that this process inherited."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._file = connection.makefile("rb", buffering=1 << 18)
+        self._lock = threading.Lock()
+        self._waiting: dict[int, Future[tuple[int, bytes]]] = {}
+        self._last = 0
+        self._closed = False
+
+    def first(self) -> bytes:
+        """The job. The next frames are read by a thread."""
+        _, _, content = self._frame()
+        threading.Thread(target=self._receive, daemon=True, name="lake").start()
+        return content
+
+    def ask(self, operation: str, **fields: Any) -> Any:
+        """The answer to one request: bytes or JSON. Raises FileNotFoundError, ValueError, ConnectionError."""
+        made: Future[tuple[int, bytes]] = Future()
+        with self._lock:
+            if self._closed:
+                raise ConnectionError("the server closed the connection")
+            self._last += 1
+            self._waiting[self._last] = made
+            self._write({"id": self._last, "op": operation, **fields})
+        kind, content = made.result()
+        if kind == wire.MISSING:
+            raise FileNotFoundError(f"there is no file {fields.get('path')!r} in {fields.get('side', 'candidate')}")
+        if kind == wire.REFUSED:
+            raise ValueError(content.decode())
+        return content if kind == wire.BYTES else json.loads(content)
+
+    def answer(self, text: bytes) -> None:
+        """Send the answer of the hook."""
+        with self._lock:
+            self._socket.sendall(wire.LENGTH.pack(len(text)) + text)
+
+    def _write(self, message: dict[str, Any]) -> None:
+        data = json.dumps(message).encode()
+        if len(data) > wire.REQUEST_MOST:
+            raise ValueError("the path is too long")
+        self._socket.sendall(wire.LENGTH.pack(len(data)) + data)
+
+    def _receive(self) -> None:
+        try:
+            while True:
+                number, kind, content = self._frame()
+                self._waiting.pop(number).set_result((kind, content))
+        except (OSError, EOFError, KeyError, ValueError):
+            pass
+        with self._lock:
+            self._closed = True
+        for made in list(self._waiting.values()):
+            made.set_exception(ConnectionError("the server closed the connection"))
+
+    def _frame(self) -> tuple[int, int, bytes]:
+        head = self._file.read(wire.FRAME.size)
+        if len(head) < wire.FRAME.size:
+            raise EOFError
+        number, kind, length = wire.FRAME.unpack(head)
+        content = self._file.read(length)
+        if len(content) < length:
+            raise EOFError
+        return number, kind, content

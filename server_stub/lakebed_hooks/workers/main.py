@@ -1,0 +1,82 @@
+"""The process that the server starts for a hook: `python -m lakebed_hooks.workers.main CONTROL LAKE SECONDS`.
+
+It starts a second process, which runs the hook, and waits for its end. Every process below it becomes its child when
+its own parent ends, so it can end all of them: when the hook has ended, when the server closes the control socket (also
+because the server died), and when the time is over. `CONTROL` and `LAKE` are numbers of sockets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from typing import Final, NoReturn
+
+from lakebed_hooks.workers import system
+
+_SPARE_SECONDS: Final = 5.0
+"""The server ends the hook by itself after its time. This process waits a little longer."""
+
+
+def main() -> None:
+    """Run the hook, report its exit status to the server, and end whatever it started."""
+    control, lake = socket.socket(fileno=int(sys.argv[1])), socket.socket(fileno=int(sys.argv[2]))
+    woken, wake = socket.socketpair()
+    wake.setblocking(False)
+    system.adopt_orphans()
+    process = os.fork()
+    if process == 0:
+        for one in (control, woken, wake):
+            one.close()
+        _run_hook(lake)
+    lake.close()
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    status = _wait(process, control, woken, time.monotonic() + float(sys.argv[3]) + _SPARE_SECONDS)
+    system.end_descendants(process)
+    if status is not None:
+        with contextlib.suppress(ConnectionError):  # the server has its answer already
+            control.sendall(json.dumps({"status": status}).encode())
+
+
+def _run_hook(lake: socket.socket) -> NoReturn:
+    from lakebed_hooks.workers.answering import answer
+
+    os.setsid()
+    system.end_with_parent()
+    code = 0
+    try:
+        answer(lake)
+    except BaseException:
+        code = 70
+        with contextlib.suppress(Exception):
+            traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code)
+
+
+def _wait(process: int, control: socket.socket, woken: socket.socket, until: float) -> int | None:
+    """The exit status of the hook's process. None: its time is over, or the server wants it to end."""
+    while True:
+        found, status = os.waitpid(-1, os.WNOHANG)  # also processes that it left
+        if found == process:
+            return os.waitstatus_to_exitcode(status)
+        if found:
+            continue
+        left = until - time.monotonic()
+        ready, _, _ = select.select([control, woken], [], [], max(0.0, left))
+        if control in ready or not ready:
+            return None
+        woken.recv(4096)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Runs one call of a hook in a new process, and ends the process with all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import Any, Final
+
+from lakebed_hooks.reading import LakeReader
+from lakebed_hooks.vocabulary import Outcome
+from lakebed_hooks.workers import wire
+from lakebed_hooks.workers.output import Output
+from lakebed_hooks.workers.serving import HookFailed, Served
+from lakebed_hooks.workers.vocabulary import Job, Limits
+
+log = logging.getLogger("lakebed.hooks")
+
+_ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "LANG", "LC_ALL", "TZDIR", "VIRTUAL_ENV")
+"""Variables that the process inherits. Keys and addresses of the server are not among them."""
+
+_END_SECONDS: Final = 15.0
+"""The process ends all others below it in this time, or is ended itself."""
+
+_STATUS_SECONDS: Final = 2.0
+"""A hook that closes its connection without an answer has so long to end by itself, which explains why."""
+
+_MESSAGE_MOST: Final = 2_000
+
+
+async def run(job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, bytes]:
+    """Run a hook once. Returns how it ended, and its output. It raises no error of the hook.
+
+    When it returns, no process of the hook is left, also when it is cancelled.
+    """
+    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="lakebed-hook-", ignore_cleanup_errors=True)
+    try:
+        return await _run_in(folder.name, job, lake, limits)
+    finally:
+        await asyncio.shield(asyncio.to_thread(folder.cleanup))
+
+
+async def _run_in(folder: str, job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, bytes]:
+    process = _HookProcess(limits)
+    served: Served | None = None
+    try:
+        async with asyncio.timeout(limits.seconds):
+            reader, writer = await process.start(folder)
+            served = Served(job, limits, lake, reader, writer)
+            answer = await served.answer()
+            outcome = _outcome_of(answer) if answer is not None else await _without_answer(process, served, limits)
+    except TimeoutError:
+        outcome = _error(f"took longer than {limits.seconds:g} s and was ended")
+    except HookFailed as error:
+        outcome = _error(str(error))
+    except Exception:
+        log.exception("the server could not run a hook of type %s", job.type)
+        outcome = Outcome(
+            "error", "the server could not read what the hook asked for; the log of the server has the cause"
+        )
+    finally:
+        await asyncio.shield(process.end())
+        if served is not None:
+            await served.close()
+    return outcome, process.output.content()
+
+
+class _HookProcess:
+    """The process of a hook, and its sockets."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starting: asyncio.Future[subprocess.Popen[bytes]] | None = None
+        self._control, self._their_control = socket.socketpair()
+        self._lake, self._their_lake = socket.socketpair()
+        self.output = Output(limits.log)
+
+    async def start(self, folder: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Start it. Returns the connection through which the hook reads."""
+        self._starting = asyncio.ensure_future(asyncio.to_thread(self._started, folder))
+        self._process = await asyncio.shield(self._starting)
+        await self.output.follow(self._process.stdout)
+        self._control.setblocking(False)
+        return await asyncio.open_connection(sock=self._lake)
+
+    def _started(self, folder: str) -> subprocess.Popen[bytes]:
+        numbers = self._their_control.fileno(), self._their_lake.fileno()
+        # -P: neither the working folder nor the folder of the program is searched for modules
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "lakebed_hooks.workers.main",
+            *map(str, numbers),
+            str(self._limits.seconds),
+        ]
+        with self._their_control, self._their_lake:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=_environment(folder),
+                cwd=folder,
+                pass_fds=numbers,
+                start_new_session=True,
+            )
+
+    async def status(self, seconds: float) -> int | None:
+        """The exit status of the hook, as `subprocess` gives it. None: it does not end."""
+        data = b""
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(seconds):
+                while part := await asyncio.get_running_loop().sock_recv(self._control, 1024):
+                    data += part
+        try:
+            found = wire.message_of(data).get("status")
+        except ValueError:
+            return None
+        return found if isinstance(found, int) else None
+
+    async def end(self) -> None:
+        """End it and all processes below it."""
+        if self._starting is not None:
+            with contextlib.suppress(OSError):
+                self._process = await self._starting
+        for one in (self._their_control, self._their_lake, self._control):
+            one.close()
+        if self._process is None:
+            self._lake.close()
+            return
+        try:
+            await asyncio.to_thread(self._process.wait, _END_SECONDS)
+        except subprocess.TimeoutExpired:
+            log.error("the process %d of a hook did not end in time", self._process.pid)
+            self._process.kill()
+            await asyncio.to_thread(self._process.wait)
+        await self.output.close()
+
+
+def _environment(folder: str) -> Mapping[str, str]:
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    return {
+        **kept,
+        "HOME": folder,
+        "TMPDIR": folder,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+    }
+
+
+async def _without_answer(process: _HookProcess, served: Served, limits: Limits) -> Outcome:
+    """Why a hook closed its connection without an answer."""
+    status = await process.status(min(_STATUS_SECONDS, limits.seconds))
+    last = f" after it asked for {served.last_path!r}" if served.last_path else ""
+    if status is None:
+        return _error(f"closed its connection{last} without an answer")
+    if status == -signal.SIGXCPU:
+        return _error(f"used more than {2 * limits.seconds:g} s of processor time and was ended")
+    if status < 0:
+        return _error(f"was ended by {_signal_name(-status)}{last}, before it answered")
+    return _error(f"ended its process with exit code {status}{last}, before it answered")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _outcome_of(answer: Mapping[str, Any]) -> Outcome:
+    """The outcome that a hook sent. It may have sent anything."""
+    state, message, details = (answer.get(name) for name in ("state", "message", "details"))
+    if state not in ("passed", "refused", "error") or not isinstance(message, str):
+        return _error("sent an answer that is no outcome")
+    if not isinstance(details, list) or not all(isinstance(one, dict) for one in details):
+        return _error("sent an answer that is no outcome")
+    return Outcome(state, message[:_MESSAGE_MOST], tuple(details))
+
+
+def _error(said: str) -> Outcome:
+    return Outcome("error", f"the hook {said}")

@@ -1,0 +1,57 @@
+"""Messages between the server and the process of a hook.
+
+The process sends texts of JSON, each after its length (4 bytes). The server sends frames: the number of the request
+(4 bytes), a kind (1 byte), the length (4 bytes), and the content. The server decodes nothing but JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict
+from typing import Any, Final
+
+from lakebed_hooks.vocabulary import Changes, HookEvent
+from lakebed_hooks.workers.vocabulary import Job, Limits
+
+LENGTH: Final = struct.Struct(">I")
+FRAME: Final = struct.Struct(">IBI")
+
+JSON: Final = 0
+BYTES: Final = 1
+MISSING: Final = 2
+"""There is no such file. The content is its path."""
+REFUSED: Final = 3
+"""The request may not be made. The content says why."""
+
+REQUEST_MOST: Final = 8192
+"""Bytes of a request. Only the answer of a hook may be longer."""
+
+
+def job_text(job: Job, limits: Limits) -> bytes:
+    """The first frame to a process."""
+    return json.dumps({"job": asdict(job), "limits": asdict(limits)}, default=str).encode()
+
+
+def job_of(data: bytes) -> tuple[Job, Limits]:
+    """The job of the first frame."""
+    said = json.loads(data)
+    job = said["job"]
+    event = job["event"]
+    if event["changes"] is not None:
+        event["changes"]["paths"] = tuple(event["changes"]["paths"])
+        event["changes"] = Changes(**event["changes"])
+    job["event"] = HookEvent(**event)
+    job["allow"] = tuple(job["allow"])
+    return Job(**job), Limits(**said["limits"])
+
+
+def message_of(data: bytes) -> dict[str, Any]:
+    """A message of a process, which may send anything. Raises ValueError."""
+    try:
+        said = json.loads(data, parse_constant=str)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deep") from None
+    if not isinstance(said, dict):
+        raise ValueError("a message that is no object")
+    return said
