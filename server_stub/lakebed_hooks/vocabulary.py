@@ -123,7 +123,7 @@ class Outcome:
 
     `details`: the results of a contract, or what a Python check returned. `check`: for `pending`, the name of the
     check of the commit that will have the answer. `retry_after`: seconds after which a receiver wants the next try;
-    negative: it wants none.
+    negative: it wants none. `status`: of the answer over HTTP; 0 if none came, or if the hook sends none.
     """
 
     state: State
@@ -131,3 +131,4 @@ class Outcome:
     details: Sequence[Mapping[str, Any]] = ()
     check: str = ""
     retry_after: float = 0.0
+    status: int = 0

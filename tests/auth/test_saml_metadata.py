@@ -10,8 +10,8 @@ from pathlib import Path
 
 import lakebed_testing
 import pytest
+from lakebed_server.outbound import OutboundError
 from lakebed_server.settings.schema import SamlSettings
-from lakebed_server.signin.outbound import OutboundError
 from lakebed_server.signin.saml import metadata
 from lakebed_server.signin.saml.document import SamlError
 from lakebed_server.signin.saml.metadata import Metadata

@@ -19,9 +19,9 @@ from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.http.request import Services
 from lakebed_server.network.clients import client_of
+from lakebed_server.outbound import OutboundError
 from lakebed_server.signin import state
 from lakebed_server.signin.browser import BrowserSignIn
-from lakebed_server.signin.outbound import OutboundError
 from lakebed_server.signin.recorded import note_user
 from lakebed_server.signin.state import Program
 from lakebed_server.vocabulary import RequestError

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lakebed_server.http.request import Services
+from lakebed_server.outbound import OutboundError
 from lakebed_server.signin.browser_pages import COOKIE, FAILED, LOGOUT, BrowserPages, page, refused
 from lakebed_server.signin.oidc import OidcSignIn
-from lakebed_server.signin.outbound import OutboundError
 from lakebed_server.signin.provider import TokenError
 from lakebed_server.signin.recorded import recorded
 from lakebed_server.signin.state import Program

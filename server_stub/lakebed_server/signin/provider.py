@@ -10,10 +10,10 @@ from urllib.parse import quote_plus, urlencode
 
 import jwt
 
+from lakebed_server import outbound
+from lakebed_server.outbound import OutboundError
 from lakebed_server.settings.schema import OidcSettings
-from lakebed_server.signin import outbound
 from lakebed_server.signin.identity import pairs
-from lakebed_server.signin.outbound import OutboundError
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with public keys. `none` and HS256 are not among them: a forger could make those."""

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lakebed_server.http.request import Services
+from lakebed_server.outbound import OutboundError
 from lakebed_server.signin import form
 from lakebed_server.signin.browser_pages import COOKIE, FAILED, LOGOUT, BrowserPages, page, refused
-from lakebed_server.signin.outbound import OutboundError
 from lakebed_server.signin.recorded import recorded
 from lakebed_server.signin.saml.document import SamlError
 from lakebed_server.signin.saml.sign_in import SamlSignIn

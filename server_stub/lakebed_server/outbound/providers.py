@@ -1,4 +1,7 @@
-"""HTTP requests of the server to providers. No redirects, and bounds for time and size."""
+"""HTTP requests to the providers of sign-in, which administrators configure.
+
+No redirects, and bounds for time and size. The proxies of the environment are used.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,9 @@ from urllib.parse import urlsplit
 import aiohttp
 import msgspec
 
+from lakebed_server.outbound.vocabulary import LARGEST, OutboundError
+
 SECONDS: Final = 10.0
-LARGEST: Final = 1 << 20
-
-
-class OutboundError(Exception):
-    """A provider did not answer as it should. The message is for the log and for administrators."""
 
 
 def check_url(url: str) -> str:

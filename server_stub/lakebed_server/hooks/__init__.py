@@ -1,0 +1,1 @@
+"""Hooks in the server: calls of receivers, and what connects them to the engine."""
