@@ -30,6 +30,7 @@ _SERVER = (
     "EVENTS",
     "GATEWAY",
     "HISTORY",
+    "HOOKS",
     "INGEST",
     "KV",
     "LIMITS",

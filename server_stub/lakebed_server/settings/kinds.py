@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import field
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
@@ -30,6 +31,13 @@ class Kind(NamedTuple):
     expected: str
     read: Callable[[object], Value]
     written: Callable[[Value], str] = str
+
+
+def setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> Any:
+    """The field of a dataclass for one setting. `doc` is its row of docs/configuration.md."""
+    return field(
+        default=default, repr=not secret, metadata={"default": default, "kind": kind, "doc": doc, "secret": secret}
+    )
 
 
 def _text(raw: object) -> str:

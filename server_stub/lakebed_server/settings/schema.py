@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from lakebed_server.settings.hooks import HookSettings
 from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Value, choice, duration, integer
-
-
-def _setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> Any:
-    return field(
-        default=default, repr=not secret, metadata={"default": default, "kind": kind, "doc": doc, "secret": secret}
-    )
+from lakebed_server.settings.kinds import setting as _setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -495,6 +491,7 @@ class Settings:
     auth: AuthSettings = field(default_factory=AuthSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     events: EventSettings = field(default_factory=EventSettings)
+    hooks: HookSettings = field(default_factory=HookSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
