@@ -1754,6 +1754,16 @@ class SimulationResult(Struct, kw_only=True):
     statement: StatementReference | UnsetType = UNSET
 
 
+class RepositoryStatistics(Struct, kw_only=True):
+    """
+    The newest commit of the default branch, and the objects that it has.
+    """
+
+    objects: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    last_commit: Commit | UnsetType = UNSET
+    bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+
+
 class EventList(Struct, kw_only=True):
     """
     One page of events.

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "33828444fbb62f45d1cf82c2c753528271ab0543b9cc561ebdd808edbc96a7b4"
+SPEC_DIGEST: Final = "5aecd118b58ea6c9d376041546c5ce45ab22dd712916ef5e8114f1a6f07e9a55"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -482,6 +482,12 @@ class DeleteRepositoryParams(Struct, kw_only=True):
     force: bool | UnsetType = UNSET
 
 
+class GetRepositoryStatisticsParams(Struct, kw_only=True):
+    """Parameters of getRepositoryStatistics."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
 class GetServerAccessHistoryParams(Struct, kw_only=True):
     """Parameters of getServerAccessHistory."""
 
@@ -503,6 +509,14 @@ class GetAccessHistoryParams(Struct, kw_only=True):
     path: str | UnsetType = UNSET
     operation: str | UnsetType = UNSET
     refused: bool | UnsetType = UNSET
+
+
+class ListServerEventsParams(Struct, kw_only=True):
+    """Parameters of listServerEvents."""
+
+    after: Annotated[str, Meta(pattern="^[0-9]{1,19}([.][0-9]{1,6})?$")] | UnsetType = UNSET
+    type: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
 
 
 class ListEventsParams(Struct, kw_only=True):
@@ -2369,6 +2383,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         summary="Delete a repository.",
     ),
     Operation(
+        operation_id="getRepositoryStatistics",
+        method="GET",
+        path="/repositories/{repository}/statistics",
+        params=GetRepositoryStatisticsParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="repositories",
+        summary="Count the objects at the head of the default branch.",
+    ),
+    Operation(
         operation_id="getServerAccessHistory",
         method="GET",
         path="/history",
@@ -2412,6 +2441,25 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="repositories",
         summary="Read the access history of a repository.",
+    ),
+    Operation(
+        operation_id="listServerEvents",
+        method="GET",
+        path="/events",
+        params=ListServerEventsParams,
+        parameters=(
+            Parameter("after", "query", False, False, False),
+            Parameter("type", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="repositories",
+        summary="List the events of all repositories, and the changes of rights.",
     ),
     Operation(
         operation_id="listEvents",

@@ -171,6 +171,18 @@ class CommitStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class RepositoryStatistics:
+    """The newest commit of the default branch, the number of its objects, and their size in bytes.
+
+    `bytes` is None while the server still counts: ask again. `last_commit` is None without the default branch.
+    """
+
+    objects: int
+    bytes: int | None
+    last_commit: Commit | None
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectInfo:
     """An object. `checksum` is the hex MD5 of an object that was uploaded through a server. `size` in bytes."""
 
@@ -515,6 +527,7 @@ __all__ = [
     "RefInfo",
     "RefsDump",
     "RepositoryInfo",
+    "RepositoryStatistics",
     "RightsChange",
     "ScanRefusal",
     "ScanResult",

@@ -55,6 +55,7 @@ from lakebed_engine.operations.repository import create as repository_create
 from lakebed_engine.operations.repository import delete as repository_delete
 from lakebed_engine.operations.repository import hook_settings as repository_hook_settings
 from lakebed_engine.operations.repository import lifecycle
+from lakebed_engine.operations.repository import statistics as repository_statistics
 from lakebed_engine.operations.tasks import async_commit, commit_once
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.workspace import lifecycle as workspaces
@@ -119,6 +120,7 @@ class Repositories(Service):
     get_metadata = bound(lifecycle.get_metadata)
     set_metadata = bound(lifecycle.set_metadata)
     delete_metadata = bound(lifecycle.delete_metadata)
+    statistics = bound(repository_statistics.repository_statistics)
     data_place = bound(direct_register.place_of)
     metadata_file = bound(metadata_files.find)
     write_symlinks = bound(hive_symlinks.write_symlinks)
@@ -341,6 +343,7 @@ class Events(Service):
 
     page = bound(events_read.page)
     position = bound(events_read.position)
+    settled = bound(events_read.settled)
     is_kept = bound(events_read.is_kept)
     drain = bound(events_read.drain_now)
 

@@ -86,6 +86,7 @@ TABLE = [
     Case("deleteRepository", "DELETE", GONE, None, 404, "repository_not_found"),
     Case("deleteRepository", "DELETE", RO, None, 403, "read_only_repository"),
     Case("deleteRepository", "DELETE", REPO + "?force=maybe", None, 400, "invalid_request"),
+    *_reads("getRepositoryStatistics", "/statistics"),
     *_reads("getRepositoryMetadata", "/metadata"),
     Case("setRepositoryMetadata", "POST", GONE + "/metadata", {"metadata": {}}, 404, "repository_not_found"),
     Case("setRepositoryMetadata", "POST", RO + "/metadata", {"metadata": {"a": "b"}}, 403, "read_only_repository"),

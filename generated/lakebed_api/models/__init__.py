@@ -154,6 +154,7 @@ if TYPE_CHECKING:
     from .repository_metadata_set import RepositoryMetadataSet
     from .repository_metadata_set_metadata import RepositoryMetadataSetMetadata
     from .repository_restore_status import RepositoryRestoreStatus
+    from .repository_statistics import RepositoryStatistics
     from .reset_creation import ResetCreation
     from .reset_type import ResetType
     from .revert_creation import RevertCreation
@@ -367,6 +368,7 @@ _MODULES = {
     "RepositoryMetadataSet": "repository_metadata_set",
     "RepositoryMetadataSetMetadata": "repository_metadata_set_metadata",
     "RepositoryRestoreStatus": "repository_restore_status",
+    "RepositoryStatistics": "repository_statistics",
     "ResetCreation": "reset_creation",
     "ResetType": "reset_type",
     "RevertCreation": "revert_creation",
@@ -593,6 +595,7 @@ __all__ = (
     "RepositoryMetadataSet",
     "RepositoryMetadataSetMetadata",
     "RepositoryRestoreStatus",
+    "RepositoryStatistics",
     "ResetCreation",
     "ResetType",
     "RevertCreation",

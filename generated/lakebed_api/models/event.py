@@ -25,7 +25,7 @@ class Event:
         id (str): The unique id. An event that a client gets twice has the same id.
         type_ (str): What happened, such as `branch.merged`. New types may be added.
         time (datetime.datetime): When, in milliseconds.
-        repository (str): The name of the repository.
+        repository (str): The name of the repository; empty for a change of rights.
         repository_uid (str): Its unique id. A repository that is created again has another one.
         data (EventData): What only events of this type have.
         logical_timestamp (str | Unset): The place in the order of all events of the repository, as decimal digits.

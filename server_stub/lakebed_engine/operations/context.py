@@ -94,6 +94,8 @@ class Context:
     """Decoded files of the event log."""
     conflicts: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Whether two commits of a repository can be merged, as `merge.conflicts` found it."""
+    range_bytes: ByteCache = field(default_factory=partial(ByteCache, 50_000))
+    """The bytes of the objects in a range, by store and id of the range."""
     marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Staging tokens whose marker row is written."""
     hooks: HookSlot = field(default_factory=HookSlot)

@@ -26,6 +26,7 @@
       hook-run/<id>, hook-log/<run>/<hook>                       runs of hooks, what they printed
       verdict/<SHA-256>                                          what a hook said about a tree
       failed-delivery/<id>                                       calls of actions that failed for good
+      range-bytes                                                the last sum of `repository.statistics`
       sweep                                                      lease of the sweep
       journal/<event id>, journal-head                           events that are in no file yet, and the last file
 
@@ -78,6 +79,8 @@ HOOK_RUNS: Final = b"hook-run/"
 HOOK_LOGS: Final = b"hook-log/"
 VERDICTS: Final = b"verdict/"
 FAILED_DELIVERIES: Final = b"failed-delivery/"
+RANGE_BYTES: Final = b"range-bytes"
+"""The bytes of the objects in the ranges of one tree."""
 SWEEP_LEASE: Final = b"sweep"
 JOURNAL: Final = b"journal/"
 """Events that are in no file of the bucket yet. The ids begin with the time, so the oldest row is first."""
@@ -88,7 +91,7 @@ REPOSITORY_KEYS: Final = (
     BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
     WORKSPACE_DUE, CHANGED_PATHS, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS,
     PULLS, PULL_EVENTS, OPEN_PULLS, CHECKS, CANDIDATES, HOOK_SETTINGS, HOOK_RUNS, HOOK_LOGS, VERDICTS,
-    FAILED_DELIVERIES, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
+    FAILED_DELIVERIES, RANGE_BYTES, SWEEP_LEASE, JOURNAL, JOURNAL_HEAD,
 )  # fmt: skip
 """Every prefix and every single key of a repository's partition."""
 

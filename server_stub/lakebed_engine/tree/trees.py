@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from lakebed_format import decode_patch, decode_range, decode_tree, encode_metarange, encode_patch, encode_range
 from lakebed_format.bloom import may_hold
 from lakebed_format.decoding import FormatError
@@ -225,6 +226,13 @@ class Trees:
             self._cache.put(key, rows, int(rows.nbytes) + 1000)
         return rows
 
+    async def object_bytes(self, store: ObjectStore, info: RangeInfo) -> int:
+        """The bytes of the objects in a range. Decodes one column, and keeps nothing."""
+        whole = self._held(store, info.id)
+        if whole is not None:
+            return _total_bytes(whole.rows)
+        return _total_bytes(await self._decode(store, info.file, decode_range, info.id, ("size_bytes",)))
+
     async def write(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> RangeInfo:
         """Write a range or patch file, durably. `rows` have RANGE_SCHEMA or PATCH_SCHEMA."""
         info, put = await self.encode(store, rows, size_bytes)
@@ -392,6 +400,10 @@ def _named(rows: pa.Table) -> tuple[str, pa.Table, str, str]:
     found_id = patch_id(rows) if has_column(rows, "before") else range_id(rows)
     paths = rows.column("path")
     return found_id, rows, str(paths[0].as_py()), str(paths[-1].as_py())
+
+
+def _total_bytes(rows: pa.Table) -> int:
+    return int(pc.sum(rows.column("size_bytes")).as_py() or 0)
 
 
 def _stacked_whole(tables: list[pa.Table]) -> pa.Table:

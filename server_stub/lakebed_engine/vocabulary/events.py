@@ -35,6 +35,10 @@ def current_actor() -> Actor:
     return _actor.get()
 
 
+SKEW: Final = 60_000
+"""Milliseconds by which the clocks of the servers of one store may differ, for the order of events of several logs."""
+
+
 class Flush(NamedTuple):
     """When a process moves its events to a file: at an age in seconds, at a number of events, or at a size in bytes.
 

@@ -216,6 +216,29 @@ class CommitStatistics(msgspec.Struct, frozen=True):
     complete: bool
 
 
+class RepositoryStatistics(msgspec.Struct, frozen=True):
+    """The newest commit of the default branch, and its objects. `bytes` is None while the server still counts.
+
+    `last_commit` is None for a repository without its default branch.
+    """
+
+    last_commit: Commit | None
+    objects: int
+    bytes: int | None
+
+
+class Written(msgspec.Struct, frozen=True):
+    """An object, and the commit that wrote its present content. None if it was not found in time.
+
+    `is_uncommitted`: the object is not as in the last commit of the ref.
+    """
+
+    path: str
+    entry: Entry
+    is_uncommitted: bool
+    commit: Commit | None
+
+
 class SearchPage(msgspec.Struct, frozen=True):
     """A page of a search. `after` is where the next page begins, empty at the end. `scanned`: the paths that were read.
 

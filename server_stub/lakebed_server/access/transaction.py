@@ -19,6 +19,15 @@ T = TypeVar("T")
 
 _PAGE: Final = 500
 
+_KINDS: Final = {
+    "users/": "user",
+    "groups/": "group",
+    "policies/": "policy",
+    "members/": "membership",
+    "attached/": "attachment",
+}
+"""The kind of a change by its rows. The first of them counts: a new user may be put into groups at the same time."""
+
 
 class Transaction:
     """The rows as they will be after the change."""
@@ -66,8 +75,9 @@ class Transaction:
         if not self._changes:
             return
         epoch = int(await self.get(EPOCH) or b"0")
+        kind = next((kind for rows, kind in _KINDS.items() if any(key.startswith(rows) for key in self._changes)), "")
         self.put(EPOCH, epoch + 1)
-        self.put(f"{CHANGES}{epoch + 1:016}", change_now(what))
+        self.put(f"{CHANGES}{epoch + 1:016}", change_now(what, kind))
         await self._kv.apply(
             Batch(
                 checks=[Check(PARTITION, key.encode(), version) for key, version in self._checks.items()],

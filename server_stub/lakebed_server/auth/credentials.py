@@ -150,7 +150,7 @@ class CredentialStore:
         found = await self._kv.get(PARTITION, EPOCH.encode())
         epoch = 0 if found is None else int(found.value)
         id = f"{epoch:016}.{time.time_ns() // 1000:016}.{secrets.token_hex(4)}"
-        return Put(PARTITION, f"{CHANGES}{id}".encode(), msgspec.json.encode(change_now(what)))
+        return Put(PARTITION, f"{CHANGES}{id}".encode(), msgspec.json.encode(change_now(what, "key")))
 
     async def rows(self) -> AsyncIterator[Row]:
         """The rows of all access keys in order of id."""

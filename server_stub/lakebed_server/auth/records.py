@@ -112,18 +112,23 @@ class Credential(msgspec.Struct, frozen=True):
 class Change(msgspec.Struct, frozen=True):
     """A change of rights: of users, groups, policies, relations or access keys. Its row is in the batch of the change.
 
-    `time` is in Unix seconds, `by` is the user who made it.
+    `time` is in Unix seconds, and in `milliseconds`; `by` is the user who made it. `kind` is what was changed: `user`,
+    `group`, `policy`, `membership`, `attachment` or `key`. Rows of before 0.1 have only the first three fields.
     """
 
     time: int
     by: str
     what: str
     id: str = ""
+    kind: str = ""
+    milliseconds: int = 0
+    request_id: str = ""
 
 
-def change_now(what: str) -> Change:
+def change_now(what: str, kind: str) -> Change:
     """A change that the user of this request makes now."""
-    return Change(int(time.time()), current_actor().user or "server", what)
+    now, actor = time.time_ns() // 1_000_000, current_actor()
+    return Change(now // 1000, actor.user or "server", what, "", kind, now, actor.request_id)
 
 
 class StoredCredential(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from lakebed_engine.engine import Engine
 
 from lakebed_server.access.permissions import Permissions, Rights
+from lakebed_server.access.rights_log import RightsLog
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
 from lakebed_server.auth.records import LONGEST_ID, Limits, User
@@ -83,6 +84,7 @@ class Services:
     login_path: str = ""
     tables: TablePool = field(default_factory=lambda: TablePool(TableSettings()))
     feeds: Feeds = field(default_factory=Feeds)
+    rights_log: RightsLog | None = None
 
 
 class Accessed:

@@ -25,6 +25,7 @@ from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_server.access import opening
 from lakebed_server.access.directory import Directory
 from lakebed_server.access.permissions import Permissions
+from lakebed_server.access.rights_log import RightsLog
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
@@ -109,6 +110,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         history=history,
         login_path=sign_ins.login_path,
         tables=TablePool(settings.tables),
+        rights_log=RightsLog(kv),
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder)

@@ -58,6 +58,15 @@ def repository(record: records.Repository, directory: str = "") -> models.Reposi
     )
 
 
+def repository_statistics(record: records.RepositoryStatistics) -> models.RepositoryStatistics:
+    """The objects of a repository."""
+    return models.RepositoryStatistics(
+        last_commit=UNSET if record.last_commit is None else commit(record.last_commit),
+        objects=record.objects,
+        bytes=UNSET if record.bytes is None else record.bytes,
+    )
+
+
 def ref(record: records.Branch | records.Tag) -> models.Ref:
     """A branch or a tag."""
     return models.Ref(id=record.name, commit_id=record.commit_id)

@@ -18,6 +18,18 @@ export function isWritable(repo: string, ref: string) {
   }
 }
 
+/** A query: the size and the newest commit. Asks again while the server still counts. */
+export function statisticsOf(repo: string) {
+  return {
+    queryKey: ['repo', repo, 'statistics'],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      ok(api.GET('/repositories/{repository}/statistics', { params: { path: { repository: repo } }, signal })),
+    staleTime: 30_000,
+    refetchInterval: (query: { state: { data?: Schema['RepositoryStatistics'] } }) =>
+      query.state.data && query.state.data.bytes === undefined ? 1000 : (false as const),
+  }
+}
+
 /** The ways to name an object outside of the page. */
 export function namesOf(repo: string, ref: string, path: string) {
   return {

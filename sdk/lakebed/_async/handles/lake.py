@@ -21,6 +21,7 @@ from lakebed._values.wire import Answer
 from lakebed.model import (
     AccessKey,
     Decision,
+    Event,
     OwnPullRequest,
     RepositoryInfo,
     RightsChange,
@@ -189,6 +190,30 @@ class Lake(LakeBase):
             None, since=since, until=until, user=user, path=path, operation=operation, refused=refused
         )
         return arrow.ipc.open_stream(await self._transport.call(wanted)).read_all().sort_by("time")
+
+    def events(self, *, after: int | None = None, type: str = "", limit: int | None = None) -> Listing[Event]:
+        """List the events of all repositories on which the user has `audit:ReadEvents`, the oldest first.
+
+        With `audit:ReadEvents` on everything also the changes of users, groups, policies and keys: the types `auth.*`.
+        `after` is the logical timestamp of an event. `type` is like `branch.merged`, or `auth` for all types of this
+        group. `Repository.events` follows one repository live.
+
+            for event in lake.events(type="auth"):
+                print(event.time, event.user, event.data["what"])
+
+        Iterating raises PermissionDeniedError, and InvalidRequestError for more than 1,000 repositories.
+        """
+        from lakebed._gateway.operations import events
+
+        _checks.check_text(type, "type")
+        return Listing(
+            self._transport,
+            lambda at, amount: events.list_server_events(after=at, type=type, amount=amount),
+            Event.COLUMNS,
+            f"events of {self.settings.endpoint}",
+            after="" if after is None else str(after),
+            limit=limit,
+        )
 
     def rights_changes(self, limit: int | None = None) -> Listing[RightsChange]:
         """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything."""

@@ -22,6 +22,7 @@ from lakebed.model import (
     ProtectionRules,
     RefInfo,
     RepositoryInfo,
+    RepositoryStatistics,
     WorkspaceInfo,
 )
 
@@ -116,6 +117,13 @@ class RepositoryBase(Shown):
         return await objects.shared_directory.trusted(
             self._transport, await self._transport.call(repositories.get(self.id))
         )
+
+    async def statistics(self) -> RepositoryStatistics:
+        """Return the newest commit of the default branch, the number of its objects, and their size in bytes.
+
+        Raises NotFoundError.
+        """
+        return await self._transport.call(repositories.statistics(self.id))
 
     async def metadata(self) -> dict[str, str]:
         """Return the metadata of the repository. Raises NotFoundError."""

@@ -27,6 +27,17 @@ def list_events(repository: str, *, after: str, branch: str, type: str, amount: 
     return call("listEvents", kwargs, calls.parser(parse), Subject(repository))
 
 
+def list_server_events(*, after: str, type: str, amount: int) -> Call[Page[Event]]:
+    """One page of the events of all repositories, and of changes of rights."""
+    from lakebed_api.api.repositories import list_server_events
+
+    def parse(body: Mapping[str, Any]) -> Page[Event]:
+        return Page(tuple(map(event, body["results"])), convert.following(body["pagination"], after))
+
+    kwargs = list_server_events._get_kwargs(**clean(after=after, type_=type, amount=amount))
+    return call("listServerEvents", kwargs, calls.parser(parse), Subject())
+
+
 def follow(repository: str, *, after: str, resumes: bool, branch: str, type: str) -> Call[None]:
     """The live feed. `resumes`: the client has the event with the logical timestamp `after`."""
     kwargs = {

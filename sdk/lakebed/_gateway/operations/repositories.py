@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
-from lakebed.model import Page, RepositoryInfo
+from lakebed.model import Page, RepositoryInfo, RepositoryStatistics
 
 
 def list_page(*, prefix: str, search: str, after: str, amount: int) -> Call[Page[RepositoryInfo]]:
@@ -59,6 +60,23 @@ def get(repository: str) -> Call[RepositoryInfo]:
 
     kwargs = get_repository._get_kwargs(repository)
     return call("getRepository", kwargs, reads(Repository.from_dict, convert.repository), Subject(repository))
+
+
+def statistics(repository: str) -> Call[RepositoryStatistics]:
+    """Count the objects of the default branch."""
+    from lakebed_api.api.repositories import get_repository_statistics
+    from lakebed_api.models import Commit
+
+    def read(body: Mapping[str, Any]) -> RepositoryStatistics:
+        size, last = body.get("bytes"), body.get("last_commit")
+        return RepositoryStatistics(
+            objects=convert.number(body["objects"]),
+            bytes=None if size is None else convert.number(size),
+            last_commit=None if last is None else convert.commit(Commit.from_dict(last)),
+        )
+
+    kwargs = get_repository_statistics._get_kwargs(repository)
+    return call("getRepositoryStatistics", kwargs, calls.parser(read), Subject(repository))
 
 
 def delete(repository: str, *, force: bool) -> Call[None]:

@@ -24,6 +24,7 @@ from lakebed.model import (
     ProtectionRules,
     RefInfo,
     RepositoryInfo,
+    RepositoryStatistics,
     WorkspaceInfo,
 )
 
@@ -116,6 +117,13 @@ class RepositoryBase(Shown):
     def info(self) -> RepositoryInfo:
         """Return the server's description of the repository. Raises NotFoundError."""
         return objects.shared_directory.trusted(self._transport, self._transport.call(repositories.get(self.id)))
+
+    def statistics(self) -> RepositoryStatistics:
+        """Return the newest commit of the default branch, the number of its objects, and their size in bytes.
+
+        Raises NotFoundError.
+        """
+        return self._transport.call(repositories.statistics(self.id))
 
     def metadata(self) -> dict[str, str]:
         """Return the metadata of the repository. Raises NotFoundError."""

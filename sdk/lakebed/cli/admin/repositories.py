@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lakebed import Location, ProtectionRule, RepositoryInfo
+from lakebed import Location, ProtectionRule, RepositoryInfo, RepositoryStatistics
 from lakebed.cli import output
 from lakebed.cli.admin.storage import add_commit, dump, metadata_file, restore
 from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
@@ -75,16 +75,18 @@ def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
 
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.option("--size", is_flag=True, help="Count the objects of the default branch, and their bytes.")
 @pass_app
-def show(app: App, repository: Location) -> None:
+def show(app: App, repository: Location, size: bool) -> None:
     """Show a repository: its storage namespace and its metadata.
 
     \b
-    Example: lakebed repo show sales
+    Example: lakebed repo show sales --size
     """
     with app.lake() as lake:
         handle = lake.repository(repository.repository)
         info, metadata = handle.info(), handle.metadata()
+        counted = handle.statistics() if size else None
     text = output.table(
         [
             ("repository", info.id),
@@ -92,10 +94,19 @@ def show(app: App, repository: Location) -> None:
             ("default branch", info.default_branch),
             ("created", output.when(info.created)),
             ("read-only", "yes" if info.read_only else "no"),
+            *_size_lines(counted),
             *((f"metadata {output.shown(key)}", output.shown(value)) for key, value in metadata.items()),
         ]
     )
-    output.show(app, text, {**output.record(info), "metadata": metadata})
+    numbers = {} if counted is None else {"objects": counted.objects, "bytes": counted.bytes}
+    output.show(app, text, {**output.record(info), "metadata": metadata, **numbers})
+
+
+def _size_lines(counted: RepositoryStatistics | None) -> list[tuple[str, str]]:
+    if counted is None:
+        return []
+    size = "the server still counts: ask again" if counted.bytes is None else output.size_text(counted.bytes)
+    return [("objects", f"{counted.objects:,}"), ("size", size)]
 
 
 @repo.command()

@@ -13,12 +13,12 @@ from lakebed_format.keys import JOURNAL
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.events.drain import drain
-from lakebed_engine.operations.events.head import decode_head
+from lakebed_engine.operations.events.head import Head, decode_head
 from lakebed_engine.operations.events.rows import in_order
 from lakebed_engine.operations.keys import JOURNAL as JOURNAL_ROWS
 from lakebed_engine.operations.keys import JOURNAL_HEAD, under
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, InvalidRequestError
-from lakebed_engine.vocabulary.events import Event, EventPage, Flush
+from lakebed_engine.vocabulary.events import SKEW, Event, EventPage, Flush
 
 FILES: Final = 64
 """Files that one page reads at most. A page with a filter may therefore be short, or empty, and still have a next."""
@@ -117,6 +117,19 @@ async def position(ctx: Context, repo_name: str) -> int:
     repo = await open_repo(ctx, repo_name)
     found = await ctx.kv.get(repo.partition, JOURNAL_HEAD)
     return 0 if found is None else decode_head(found.value).number * PLACES + PLACES - 1
+
+
+async def settled(ctx: Context, repo_name: str) -> int:
+    """A logical timestamp: every event up to it is in a file now, if the clocks of servers differ by less than SKEW.
+
+    Raises RepositoryNotFoundError.
+    """
+    repo = await open_repo(ctx, repo_name)
+    found = await ctx.kv.get(repo.partition, JOURNAL_HEAD)
+    head = Head() if found is None else decode_head(found.value)
+    if head.next:  # a drain has begun this file: it may be put at any time
+        return head.next * PLACES - 1
+    return max(head.number * PLACES + PLACES - 1, (int(ctx.clock.now() * 1000) - SKEW) * PLACES)
 
 
 async def is_kept(ctx: Context, repo_name: str, logical_timestamp: int) -> bool:

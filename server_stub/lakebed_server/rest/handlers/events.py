@@ -13,7 +13,9 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, FeedReply, Reply, json
 from lakebed_server.rest import serializers
 from lakebed_server.rest.event_stream import Wanted, followed
+from lakebed_server.rest.rights.audited import audited
 from lakebed_server.rest.rights.permission_table import PERMISSIONS
+from lakebed_server.rest.server_events import Place, server_page
 from lakebed_server.vocabulary import Header, bad_request
 
 EVENT_STREAM: Final = b"text/event-stream"
@@ -42,6 +44,22 @@ async def list_events(call: Call, p: ops.ListEventsParams) -> Reply:
         max_per_page=serializers.MAX_PER_PAGE,
     )
     return json(200, models.EventList(pagination=pagination, results=[wire.event(one) for one in page.items]))
+
+
+async def list_server_events(call: Call, p: ops.ListServerEventsParams) -> Reply:
+    """listServerEvents."""
+    place = Place.parse(serializers.text(p.after))
+    repositories, rights = await audited(call)
+    found = await server_page(
+        call.engine, repositories, rights, place, serializers.text(p.type), serializers.amount(p.amount)
+    )
+    pagination = models.Pagination(
+        has_more=found.has_more,
+        next_offset=str(found.place),
+        results=len(found.items),
+        max_per_page=serializers.MAX_PER_PAGE,
+    )
+    return json(200, models.EventList(pagination=pagination, results=[wire.event(one) for one in found.items]))
 
 
 def _feed(call: Call, p: ops.ListEventsParams) -> Reply:

@@ -64,6 +64,12 @@ async def get_repository(call: Call, p: ops.GetRepositoryParams) -> Reply:
     return json(200, serializers.repository(found, await _directory(call, p.repository)))
 
 
+async def get_repository_statistics(call: Call, p: ops.GetRepositoryStatisticsParams) -> Reply:
+    """getRepositoryStatistics."""
+    found = await call.engine.repositories.statistics(p.repository)
+    return json(200, serializers.repository_statistics(found))
+
+
 async def delete_repository(call: Call, p: ops.DeleteRepositoryParams) -> Reply:
     """deleteRepository."""
     await call.engine.repositories.delete(p.repository, force=bool(p.force))
