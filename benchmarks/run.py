@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks import client_groups, server_groups
 from benchmarks.apart import apart
 from benchmarks.figures import FULL, ROOT, Figure, table
-from benchmarks.server import table_rows
+from benchmarks.server import browse, table_rows
 
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": client_groups.starting,
@@ -30,6 +30,7 @@ GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "rest": server_groups.rest,
     "transfer": server_groups.transfers,
     "rows": table_rows.rows,
+    "browse": browse.browsing,
     "scale": server_groups.scale,
     "protocol": server_groups.protocol,
     "bulk": client_groups.bulk,

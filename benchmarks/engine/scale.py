@@ -42,9 +42,9 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-async def stage_all(engine: Engine, branch: str, rows: list[tuple[str, Entry]]) -> None:
+async def stage_all(engine: Engine, branch: str, rows: list[tuple[str, Entry]], repository: str = "bench") -> None:
     ctx = engine.context
-    repo = await open_repo(ctx, "bench")
+    repo = await open_repo(ctx, repository)
     for start in range(0, len(rows), BATCH):
         await stage.stage(ctx, repo, branch, rows[start : start + BATCH])
 

@@ -15,14 +15,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
 import uvloop
 
 
-def authorization() -> str:
-    pair = f"{os.environ['LAKEBED_ACCESS_KEY_ID']}:{os.environ['LAKEBED_SECRET_ACCESS_KEY']}"
+def authorization(env: Mapping[str, str] = os.environ) -> str:
+    pair = f"{env['LAKEBED_ACCESS_KEY_ID']}:{env['LAKEBED_SECRET_ACCESS_KEY']}"
     return f"Authorization: Basic {base64.b64encode(pair.encode()).decode()}\r\n"
 
 

@@ -208,9 +208,8 @@ class _Found:
             return
         any_ = np.logical_or.reduce(list(masks.values()))
         rows = pa.array(np.flatnonzero(any_))
-        names = [[name for name in self._common if masks[name][row]] for row in rows.to_pylist()]
         columns = [new.column(name).take(rows) for name in self._key]
-        columns.append(pa.array(names, pa.list_(pa.string())))
+        columns.append(_names(self._common, np.column_stack(list(masks.values()))[rows]))
         for name in self._common:
             columns += [old.column(name).take(rows), new.column(name).take(rows)]
         self._changed.append(pa.table(columns, schema=self._changed[0].schema))
@@ -222,6 +221,13 @@ class _Found:
             pa.concat_tables(tables).sort_by(order) for tables in (self._added, self._removed, self._changed)
         )
         return RowDiff(added, removed, changed, schema)
+
+
+def _names(names: Sequence[str], masks: Any) -> pa.Array:
+    """For each row of a matrix of booleans, the names of the columns that are true."""
+    at_row, at_column = masks.nonzero()
+    ends = np.searchsorted(at_row, np.arange(len(masks) + 1)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(names, pa.string()).take(pa.array(at_column)))
 
 
 def _unequal(one: pa.ChunkedArray, other: pa.ChunkedArray) -> Any:
