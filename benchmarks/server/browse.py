@@ -37,7 +37,7 @@ _TIMES = 15
 
 
 def browsing(folder: Path, entries: int) -> Iterator[Figure]:
-    """`entries`: of the largest repository. A tenth is in one folder. A hundredth is the number of branches and commits."""
+    """`entries`: of the largest repository. One folder has a tenth of them. A hundredth: branches, and commits."""
     data = folder / "browse"
     measured("server.browse", data, entries)
     few = entries // 10
