@@ -14,7 +14,7 @@ from lakebed_server.access.transaction import scan
 from lakebed_server.auth.records import CHANGES, EPOCH, PARTITION, Change
 
 _MOST_READ: Final = 10_000
-"""Rows that one page reads, if they do not all lie within `SKEW`. A page with a filter may therefore be short."""
+"""Rows that one page reads, unless all of them are within `SKEW`. A page with a filter may therefore be short."""
 
 
 class RightsLog:
