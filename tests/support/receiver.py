@@ -174,8 +174,8 @@ async def _serve(receiver: Receiver, reader: asyncio.StreamReader, writer: Write
             await writer.drain()
             if way in CLOSES:
                 return
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return
+    except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+        return  # also when the receiver ends
     finally:
         writer.close()
 
