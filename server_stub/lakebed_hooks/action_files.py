@@ -6,11 +6,11 @@ which events the file names, because a rule that its author wanted must not disa
 
 from __future__ import annotations
 
-import importlib
 import re
 from typing import Final, TypeGuard, get_args
 
 from lakebed_hooks import conditions
+from lakebed_hooks.contracts.model import parse_contract
 from lakebed_hooks.errors import ActionFileError
 from lakebed_hooks.syntax import branches, nodes, properties
 from lakebed_hooks.syntax.nodes import Fields, Items, Node, Problem, Scalar
@@ -41,12 +41,12 @@ def parse(file: ActionFile) -> Action:
         return _action(file, top)
     except Problem as problem:
         raise ActionFileError(
-            f"{file.path} line {problem.line}: {problem.message}",
+            f"{file.path}, line {problem.line}: {problem.message}",
             path=file.path,
             line=problem.line,
             events=frozenset(on),
         ) from None
-    except ActionFileError as error:  # of the properties of a contract, which know no events
+    except ActionFileError as error:  # of a contract, which does not know the events
         raise ActionFileError(error.message, path=error.path, line=error.line, events=frozenset(on)) from None
 
 
@@ -54,7 +54,7 @@ def _decode(content: bytes) -> str:
     if len(content) > MOST_BYTES:
         raise Problem(f"the file has {len(content)} bytes, at most {MOST_BYTES}", 1)
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Problem("the file is not UTF-8", content.count(b"\n", 0, error.start) + 1) from None
 
@@ -158,6 +158,8 @@ def _hook(file: ActionFile, node: Node, number: int) -> Hook:
         )
     except Problem as problem:
         raise Problem(f"{label}: {problem.message}", problem.line) from None
+    except ActionFileError as error:  # its message has file and line already
+        raise ActionFileError(f"{error.message} ({label})", path=error.path, line=error.line) from None
 
 
 def _type(node: Node) -> HookType:
@@ -177,9 +179,8 @@ def _properties(file: ActionFile, of_type: HookType, hook: Fields) -> dict[str, 
     node = hook.fields.get("properties", Fields({}, {}, hook.line))
     if of_type != "contract":
         return properties.read(of_type, node, line=hook.line)
-    contracts = importlib.import_module("lakebed_hooks.contracts.model")
-    given = properties.mapping("properties", node)
-    contracts.parse_contract(given, file.path, node.line)
+    given = properties.contract(node)
+    parse_contract(given, file.path, node.line)
     return given
 
 

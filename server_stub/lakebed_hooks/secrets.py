@@ -66,7 +66,8 @@ def mask(text: str, secrets: Iterable[str]) -> str:
     values = sorted({value for value in secrets if value.strip("*")}, key=len, reverse=True)
     if not values:
         return text
-    pattern = re.compile("|".join(f"(?:{_spellings(value)})" for value in values))
+    begin = "".join(dict.fromkeys(re.escape(char) for char in ["%", "\\", "&", "+", *(value[0] for value in values)]))
+    pattern = re.compile(f"(?=[{begin}])(?:{'|'.join(_spellings(value) for value in values)})")
     raw = [value.encode("utf-8", "surrogatepass") for value in values]
 
     def hide_base64(run: re.Match[str]) -> str:

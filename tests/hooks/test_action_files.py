@@ -78,6 +78,24 @@ def test_every_event(event: str) -> None:
     assert list(action(WEBHOOK.replace('pre-merge:\n    branches: [main, "release-*"]', f"{event}:")).on) == [event]
 
 
+def test_a_contract_is_checked_by_its_own_module() -> None:
+    text = """
+        name: contract
+        on: {pre-merge: }
+        hooks:
+          - {id: orders, type: contract, properties: {path: "orders/**", timeout: 5m, checks: [{not_null: [id]}]}}
+        """
+    (hook,) = action(text).hooks
+    assert hook.properties == {"path": "orders/**", "timeout": "5m", "checks": [{"not_null": ["id"]}]}
+    error = refused(text.replace("not_null", "not_nil"))
+    assert error.line == 5
+    assert "not_nil" in error.message
+    assert "hook 'orders'" in error.message
+    assert error.events == {"pre-merge"}
+    error = refused(text.replace("5m", "300"))
+    assert "hook 'orders': 'timeout': expected a duration with units" in error.message
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "said", "blocked"),
     [
@@ -160,7 +178,7 @@ def test_every_event(event: str) -> None:
             ["pre-merge"],
         ),
         ("https://checks", "https://me:secret@checks", 10, "hook 'schema': 'url' must have no secrets", ["pre-merge"]),
-        ("/schema", "/{{ ENV.LAKEBEDACTION_X }}", 10, "hook 'schema': 'url' must", ["pre-merge"]),
+        ("/schema", "/{{ENV.LAKEBEDACTION_X}}", 10, "hook 'schema': 'url' must have no secrets", ["pre-merge"]),
     ],
 )
 def test_mistakes(old: str, new: str, line: int, said: str, blocked: list[str]) -> None:
@@ -255,7 +273,7 @@ def test_no_message_shows_a_secret() -> None:
 
 def test_two_hooks_with_one_id() -> None:
     error = refused(WEBHOOK + "  - {id: schema, type: webhook, properties: {url: 'http://a'}}\n")
-    assert error.message == f"{PATH} line 11: two hooks have the id 'schema', the other one in line 7"
+    assert error.message == f"{PATH}, line 11: two hooks have the id 'schema', the other one in line 7"
 
 
 def test_hooks_are_bounded() -> None:

@@ -62,6 +62,7 @@ def test_no_patterns_are_all_branches() -> None:
         "[!]",
         "[a",
         "[z-a]",
+        "[z-ab]",
         "[.]",
         "[!-a-zA-Z0-9_]",
         "]",

@@ -103,6 +103,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "Basic, 1": lambda secret: "Basic " + base64.b64encode(f"j:{secret}".encode()).decode(),
     "Basic, 2": lambda secret: "Basic " + base64.b64encode(f"ja:{secret}".encode()).decode(),
     "Basic, 3": lambda secret: "Basic " + base64.b64encode(f"jan:{secret}".encode()).decode(),
+    "after one letter": lambda secret: "x" + base64.b64encode(f"jane:{secret}".encode()).decode(),
+    "after two letters": lambda secret: "xx" + base64.b64encode(f"jane:{secret}".encode()).decode(),
+    "after three letters": lambda secret: "xxx" + base64.b64encode(f"jane:{secret}".encode()).decode(),
     "Basic after other letters": lambda secret: "Basic" + base64.b64encode(f"jane:{secret}".encode()).decode(),
 }
 

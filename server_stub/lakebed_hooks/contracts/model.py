@@ -44,7 +44,7 @@ from lakebed_hooks.contracts.vocabulary import (
 
 FORMATS: Final = ("parquet", "csv", "jsonl", "orc", "avro", "other")
 CHECKS_MOST: Final = 200
-_KEYS: Final = ("path", "only_changed", "schema", "additional", "checks", "description")
+_KEYS: Final = ("path", "only_changed", "schema", "additional", "checks", "description", "timeout")
 _COLUMN_KEYS: Final = ("type", "nullable", "required", "unique", "description")
 
 

@@ -137,6 +137,14 @@ def mapping(name: str, node: Node) -> dict[str, Any]:
     return fields
 
 
+def contract(node: Node) -> dict[str, Any]:
+    """Return the properties of a contract. It checks all but the timeout itself. Raises Problem."""
+    fields = _fields("properties", node)
+    if "timeout" in fields.fields:
+        _timeout("timeout", fields.fields["timeout"])
+    return mapping("properties", node)
+
+
 def _fields(name: str, node: Node) -> Fields:
     if is_null(node):
         return Fields({}, {}, node.line)
