@@ -41,7 +41,7 @@ def parse(file: ActionFile) -> Action:
         return _action(file, top)
     except Problem as problem:
         raise ActionFileError(
-            f"{file.path}, line {problem.line}: {problem.message}",
+            f"{file.path} line {problem.line}: {problem.message}",
             path=file.path,
             line=problem.line,
             events=frozenset(on),

@@ -47,6 +47,6 @@ def refused(content: str | bytes) -> ActionFileError:
     error = caught.value
     assert error.path == PATH
     assert error.line >= 1
-    assert error.message.startswith(f"{PATH}, line {error.line}: ")
+    assert error.message.startswith(f"{PATH} line {error.line}: ")
     assert "\n" not in error.message
     return error

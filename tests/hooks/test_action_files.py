@@ -273,7 +273,7 @@ def test_no_message_shows_a_secret() -> None:
 
 def test_two_hooks_with_one_id() -> None:
     error = refused(WEBHOOK + "  - {id: schema, type: webhook, properties: {url: 'http://a'}}\n")
-    assert error.message == f"{PATH}, line 11: two hooks have the id 'schema', the other one in line 7"
+    assert error.message == f"{PATH} line 11: two hooks have the id 'schema', the other one in line 7"
 
 
 def test_hooks_are_bounded() -> None:

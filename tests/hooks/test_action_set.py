@@ -50,7 +50,7 @@ def test_events_and_branches_choose() -> None:
 def test_a_bad_hook_blocks_the_events_of_its_file_only() -> None:
     found = built(file(WEBHOOK.replace("webhook", "lua"), "bad.yaml"), named("good", "pre-merge", "pre-commit"))
     assert messages(found, "pre-merge", "main") == [
-        "bad.yaml, line 8: hook 'schema': hooks of type lua are not offered: use python or webhook"
+        "bad.yaml line 8: hook 'schema': hooks of type lua are not offered: use python or webhook"
     ]
     assert messages(found, "pre-commit", "main") == []
     assert names(found, "pre-commit", "main") == ["good"]
@@ -62,7 +62,7 @@ def test_a_file_whose_events_are_unknown_blocks_every_event(content: str) -> Non
     found = built(file(content, "bad.yaml"), named("good", "pre-merge"))
     for event in ("pre-merge", "post-commit", "pre-create-tag"):
         (message,) = messages(found, event, "main")
-        assert message.startswith("bad.yaml, line ")
+        assert message.startswith("bad.yaml line ")
         assert found.has(event)
 
 

@@ -32,7 +32,7 @@ class Fields:
     def error(self, field: str, said: str) -> ActionFileError:
         """The error for a field. `said` continues the sentence."""
         return ActionFileError(
-            f"{self.path}, line {self.line}: {field} of the contract {said}", path=self.path, line=self.line
+            f"{self.path} line {self.line}: {field} of the contract {said}", path=self.path, line=self.line
         )
 
     def mapping(self, value: Any, field: str, known: Sequence[str] = ()) -> Mapping[str, Any]:

@@ -135,7 +135,7 @@ def test_a_bad_contract_is_one_sentence_with_its_file_line_and_field(name: str) 
     with pytest.raises(ActionFileError) as raised:
         parsed(**properties)
     message = raised.value.message
-    assert message.startswith(f"{FILE}, line 7: `")
+    assert message.startswith(f"{FILE} line 7: `")
     assert said in message
     assert "\n" not in message
     assert len(message) < 500
