@@ -274,6 +274,19 @@ async def drain(actor: Actor) -> None:
         await park(actor.world.scheduler.time + actor.rng.choice([0.02, LEASE + 0.01]))
 
 
+async def deliver(actor: Actor) -> None:
+    """Make the calls that are due, as the dispatcher does: under the lease, and each row is removed after its call."""
+    hooks = actor.engine.hooks
+    if not (await actor.call("lease", hooks.take_lease(actor.name))).answer:
+        return
+    found = (await actor.call("due", hooks.due(10))).answer
+    while found:
+        for seen in found:
+            actor.world.audit.events.hooks.call(seen.delivery)
+        await actor.call("finish", hooks.finish(found))
+        found = (await actor.call("due", hooks.due(10))).answer
+
+
 async def events(actor: Actor) -> None:
     await actor.call("events", actor.engine.events.page(REPO, amount=1000))
 

@@ -16,6 +16,7 @@ from lakebed_format.keys import JOURNAL as FILES
 
 from tests.simulation.contents import Contents
 from tests.simulation.history import Op, Violation
+from tests.simulation.hooking import HookLog
 
 Heads = Mapping[str, str]
 """The commits of branches; empty: there is no such branch."""
@@ -28,6 +29,7 @@ class EventLog:
     """Follows the events of one repository."""
 
     def __init__(self, contents: Contents) -> None:
+        self.hooks = HookLog()
         self._contents = contents
         self._recorded: dict[str, int] = {key[len(JOURNAL) :].decode(): -1 for key in self._rows()}  # id -> step
 
@@ -43,6 +45,7 @@ class EventLog:
                 raise Violation(f"{op} records {event.type} of branch {event.branch!r}, which it does not change")
         for name, old in before.items():
             _check_chain(op, name, old, after[name], [event for event in events if event.branch == name])
+        self.hooks.applied(batch, events, op)
         gone = [key[len(JOURNAL) :].decode() for part, key in batch.deletes if part == own and key.startswith(JOURNAL)]
         lost = set(gone) - set(self._in_files()) if gone else ()
         if lost:
@@ -68,6 +71,7 @@ class EventLog:
             raise Violation(f"{len(self._recorded.keys() - set(ids))} events are in no file")
         if self._rows():
             raise Violation("rows of events are left")
+        self.hooks.check_end()
 
     def _rows(self) -> list[bytes]:
         return [key for key in self._contents.rows(self._contents.partition) if key.startswith(JOURNAL)]

@@ -276,6 +276,9 @@ class Checker:
     def _exists(self, op: Op) -> bool:
         return op.kind == "create_branch" and self._some(op, lambda s: True)
 
+    def _refused_by_hooks(self, op: Op) -> bool:
+        return self._events.hooks.on
+
     def _full(self, op: Op) -> bool:
         return op.kind in {"push", "reset_prefix", "ingest", "import", "pop"} and self._some(
             op, lambda s: len(s.record.layers) >= 32
@@ -309,6 +312,7 @@ _TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
     errors.InvalidPartError: Checker._other_parts,
     errors.TaskEndedError: Checker._task_ended,
     errors.BranchExistsError: Checker._exists,
+    errors.HookRefusedError: Checker._refused_by_hooks,
 }
 if hasattr(errors, "BackpressureError"):
     _TRUTHS[errors.BackpressureError] = Checker._full

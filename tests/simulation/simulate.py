@@ -12,7 +12,7 @@ from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.vocabulary.records import Branch, Workspace
 
 from tests.simulation import multiparts
-from tests.simulation.actors import PATHS, Actor
+from tests.simulation.actors import PATHS, Actor, deliver
 from tests.simulation.audit import tokens_of
 from tests.simulation.contents import Contents
 from tests.simulation.history import Violation, identities
@@ -138,6 +138,13 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
         ["commit", "hard_reset", "merge", "put"],
         ["at_once", "publish", "create_branch", "delete_branch"],
     ),
+    "hooks": (
+        ["deliver", "commit"],
+        ["commit", "merge", "put"],
+        ["at_once", "commit", "ws_whole"],
+        ["hard_reset", "revert", "pick", "put"],
+        ["deliver", "deliver", "put", "commit"],
+    ),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 
@@ -147,10 +154,10 @@ TWICE = (
 )  # fmt: skip
 """Mixes that are drawn twice as often, or three times: what they are to find takes rare moments."""
 
-ASIDE = {"events": 0.05}
+ASIDE = {"events": 0.05, "hooks": 0.05}
 """Mixes that replace the drawn one in this share of the schedules. So the other schedules stay as they are."""
 
-TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins", "merge_tasks", "events"}
+TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins", "merge_tasks", "events", "hooks"}
 """Mixes whose actors work on either branch; those of the others on `main`."""
 
 _COMMITS = {"commit", "task", "merge", "merge_task", "revert", "pick", "ws_commit", "publish"}
@@ -194,6 +201,7 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
     world = World(prepared(rng.randrange(4), bounds), rng, policy, rates, trace, tuning=tuning)
     if trace is not None:
         trace(f"seed {seed}: mix {mix}, policy {policy}, faults {dict(rates)}")
+    world.audit.events.hooks.on = mix == "hooks"
     try:
         _cast(world, rng, mix)
         world.scheduler.run(MOST_STEPS)
@@ -247,6 +255,8 @@ def _quiet(world: World, rng: random.Random) -> None:
         world.scheduler.time += LEASE + 1
         await actor.call("drain", engine.events.drain(REPO))
         await actor.call("events", engine.events.page(REPO, amount=1000))
+        world.scheduler.time += 2 * LEASE
+        await deliver(actor)
 
     actor = Actor(world, "last", engine, random.Random(0), "main")
     world.scheduler.spawn("last", Process("last"), last_look(actor))

@@ -25,7 +25,7 @@ VERBS: Mapping[str, Script] = {
     "clash": joining_verbs.clash, "cancel": task_verbs.cancel,
     "merge_task": task_verbs.merge_task, "import": task_verbs.import_task,
     "mp_whole": multipart_verbs.whole, "mp_join": multipart_verbs.join,
-    "drain": actors.drain, "events": actors.events,
+    "drain": actors.drain, "deliver": actors.deliver, "events": actors.events,
     "feed": workspace_verbs.feed, "ingest": workspace_verbs.ingest,
 }  # fmt: skip
 

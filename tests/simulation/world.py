@@ -24,6 +24,7 @@ from lakebed_format import identity
 from tests.simulation.audit import Audit
 from tests.simulation.contents import Contents
 from tests.simulation.history import CONTENT_TYPE, History, content_etag, content_identity
+from tests.simulation.hooking import SimHooks
 from tests.simulation.memo import SharedCache, SharedTrees, finish, remembered
 from tests.simulation.multiparts import LIFETIME
 from tests.simulation.outside import SOURCE
@@ -121,7 +122,7 @@ class World:
     def engine(self, process: int) -> Engine:
         """A fresh engine: a process of its own."""
         trees = SharedTrees(self._runtime, SharedCache(1 << 30), self._tuning.trees) if self._share else None
-        return Engine(
+        engine = Engine(
             self._kv,
             self._stores,
             clock=self.scheduler,
@@ -133,6 +134,9 @@ class World:
             tuning=self._tuning,
             trees=trees,
         )
+        if self.audit.events.hooks.on:
+            engine.hooks.use(SimHooks(self.audit.events.hooks, self._runtime))
+        return engine
 
     def stored(self, address: str, text: str) -> Entry:
         """An entry whose data is there: what a pusher brings along."""
