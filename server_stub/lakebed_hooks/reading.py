@@ -66,6 +66,9 @@ class Snapshot(Protocol):
     def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         """Bytes of a file. Fewer than `length` only at the end of the file."""
 
+    def expect(self, side: Side, paths: Sequence[str]) -> None:
+        """Prepare for reads of these files, which come soon."""
+
     def local(self, side: Side, path: str) -> str | None:
         """A file of this machine with the same content, or None."""
 

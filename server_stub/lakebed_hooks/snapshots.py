@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +34,9 @@ class FilesSnapshot:
         if path not in self._sides[side]:
             raise FileNotFoundError(f"there is no file {path!r} in {side}")
         return bytes(self._sides[side][path][offset : offset + length])
+
+    def expect(self, side: Side, paths: Sequence[str]) -> None:
+        """Nothing is to be prepared."""
 
     def local(self, side: Side, path: str) -> str | None:
         """None: they are in memory."""
@@ -65,6 +68,9 @@ class FolderSnapshot:
         """Bytes of a file. Raises FileNotFoundError."""
         with open(self._path(side, path), "rb") as file:
             return os.pread(file.fileno(), length, offset)
+
+    def expect(self, side: Side, paths: Sequence[str]) -> None:
+        """Nothing is to be prepared."""
 
     def local(self, side: Side, path: str) -> str | None:
         """The file itself."""

@@ -51,7 +51,7 @@ class _Evaluation:
         report = Report(self._contract.path)
         files = self._checked_files()
         with ThreadPoolExecutor(self._threads, thread_name_prefix="contract") as pool:
-            for file, checked in _mapped(pool, self._checker.check, files):
+            for file, checked in self._mapped(pool, "candidate", self._checker.check, files):
                 report.files += 1
                 report.add(checked.results)
                 self._rows[file.path] = checked.rows
@@ -130,11 +130,13 @@ class _Evaluation:
                     return 0  # an unreadable file of the destination: the change may mend it
                 raise UnreadableFile(f"the rows of {file.path} cannot be counted: it {error}") from None
 
-        return sum(rows for _, rows in _mapped(pool, count, files))
+        return sum(rows for _, rows in self._mapped(pool, side, count, files))
 
-
-def _mapped(pool: ThreadPoolExecutor, function: Callable[[File], T], files: Iterable[File]) -> Iterator[tuple[File, T]]:
-    """The results of a function for files, in order, some hundred files at a time."""
-    iterator = iter(files)
-    while some := list(islice(iterator, _TOGETHER)):
-        yield from zip(some, pool.map(function, some), strict=True)
+    def _mapped(
+        self, pool: ThreadPoolExecutor, side: Side, function: Callable[[File], T], files: Iterable[File]
+    ) -> Iterator[tuple[File, T]]:
+        """The results of a function for files, in order, some hundred files at a time."""
+        iterator = iter(files)
+        while some := list(islice(iterator, _TOGETHER)):
+            self._snapshot.expect(side, [file.path for file in some])
+            yield from zip(some, pool.map(function, some), strict=True)

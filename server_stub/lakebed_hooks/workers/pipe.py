@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from lakebed_hooks.reading import READ_MOST, Change, File, Side
+from lakebed_hooks.workers import wire
 from lakebed_hooks.workers.connection import Connection
+
+_LOCALS_MOST: Final = 10_000
 
 
 class PipeSnapshot:
@@ -14,6 +19,7 @@ class PipeSnapshot:
     def __init__(self, connection: Connection, *, may_open: bool) -> None:
         self._connection = connection
         self._may_open = may_open
+        self._locals: dict[tuple[Side, str], str | None] = {}
 
     def files(self, side: Side, prefix: str) -> Iterator[File]:
         """The files below a prefix, in order."""
@@ -31,6 +37,9 @@ class PipeSnapshot:
 
     def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         """Bytes of a file. Raises FileNotFoundError."""
+        if (local := self.local(side, path)) is not None:
+            with open(local, "rb", buffering=0) as file:
+                return os.pread(file.fileno(), length, offset)
         parts = []
         while length > 0:
             part: bytes = self._connection.ask(
@@ -41,7 +50,19 @@ class PipeSnapshot:
             length = length - len(part) if len(part) == min(length, READ_MOST) else 0
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def expect(self, side: Side, paths: Sequence[str]) -> None:
+        """Ask which of these files are on this machine, in few requests."""
+        if not self._may_open:
+            return
+        if len(self._locals) > _LOCALS_MOST:
+            self._locals.clear()
+        for first in range(0, len(paths), wire.PATHS_MOST):
+            some = paths[first : first + wire.PATHS_MOST]
+            found = self._connection.ask("locals", side=side, paths=some)
+            self._locals.update(zip(((side, path) for path in some), found, strict=True))
+
     def local(self, side: Side, path: str) -> str | None:
         """A file of this machine with the same content, or None. Only contracts may ask."""
-        found: str | None = self._connection.ask("local", side=side, path=path) if self._may_open else None
-        return found
+        if self._may_open and (side, path) not in self._locals:
+            self.expect(side, [path])
+        return self._locals.get((side, path))

@@ -40,7 +40,7 @@ async def run(job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, byte
 
     When it returns, no process of the hook is left, also when it is cancelled.
     """
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="lakebed-hook-", ignore_cleanup_errors=True)
+    folder = tempfile.TemporaryDirectory(prefix="lakebed-hook-", ignore_cleanup_errors=True)
     try:
         return await _run_in(folder.name, job, lake, limits)
     finally:
@@ -67,8 +67,6 @@ async def _run_in(folder: str, job: Job, lake: LakeReader, limits: Limits) -> tu
         )
     finally:
         await asyncio.shield(process.end())
-        if served is not None:
-            await served.close()
     return outcome, process.output.content()
 
 
@@ -81,6 +79,7 @@ class _HookProcess:
         self._starting: asyncio.Future[subprocess.Popen[bytes]] | None = None
         self._control, self._their_control = socket.socketpair()
         self._lake, self._their_lake = socket.socketpair()
+        self._writer: asyncio.StreamWriter | None = None
         self.output = Output(limits.log)
 
     async def start(self, folder: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -89,7 +88,8 @@ class _HookProcess:
         self._process = await asyncio.shield(self._starting)
         await self.output.follow(self._process.stdout)
         self._control.setblocking(False)
-        return await asyncio.open_connection(sock=self._lake)
+        reader, self._writer = await asyncio.open_connection(sock=self._lake)
+        return reader, self._writer
 
     def _started(self, folder: str) -> subprocess.Popen[bytes]:
         numbers = self._their_control.fileno(), self._their_lake.fileno()
@@ -134,16 +134,24 @@ class _HookProcess:
                 self._process = await self._starting
         for one in (self._their_control, self._their_lake, self._control):
             one.close()
-        if self._process is None:
-            self._lake.close()
-            return
+        if self._process is not None:
+            await self._ended(self._process)
+        if self._writer is not None:
+            self._writer.close()
+            with contextlib.suppress(ConnectionError):
+                await self._writer.wait_closed()
+        self._lake.close()
+
+    async def _ended(self, process: subprocess.Popen[bytes]) -> None:
         try:
-            await asyncio.to_thread(self._process.wait, _END_SECONDS)
+            await asyncio.to_thread(process.wait, _END_SECONDS)
         except subprocess.TimeoutExpired:
-            log.error("the process %d of a hook did not end in time", self._process.pid)
-            self._process.kill()
-            await asyncio.to_thread(self._process.wait)
+            log.error("the process %d of a hook did not end in time", process.pid)
+            process.kill()
+            await asyncio.to_thread(process.wait)
         await self.output.close()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def _environment(folder: str) -> Mapping[str, str]:

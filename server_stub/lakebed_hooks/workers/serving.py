@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from typing import Any, Final
 
@@ -13,8 +12,6 @@ from lakebed_hooks.workers.vocabulary import Job, Limits
 
 _READS: Final = 16
 """Requests of one hook that are answered at the same time."""
-
-_PATH_MOST: Final = 1024
 
 
 class HookFailed(Exception):
@@ -112,11 +109,14 @@ class Served:
             raise _Refused(f"there is no side {str(side)[:40]!r}: it is {' or '.join(SIDES)}")
         if operation == "list":
             return _json(await self._lake.list(side, _text(message, "prefix"), _text(message, "after")))
-        path = self.last_path = _path(message)
-        if operation == "local":
+        if operation == "locals":
             if self._job.type != "contract":
                 raise _Refused("only contracts may open files of the server")
-            return _json(await self._lake.local(side, path))
+            paths = message.get("paths")
+            if not isinstance(paths, list) or len(paths) > wire.PATHS_MOST:
+                raise _Refused(f"`paths` must be a list of at most {wire.PATHS_MOST} paths")
+            return _json([await self._lake.local(side, _path({"path": path})) for path in paths])
+        path = self.last_path = _path(message)
         if operation != "read":
             raise _Refused(f"there is no operation {str(operation)[:40]!r}")
         offset, length = (message.get(name) for name in ("offset", "length"))
@@ -133,12 +133,6 @@ class Served:
             self._writer.write(content)
             await self._writer.drain()
 
-    async def close(self) -> None:
-        """Close the connection."""
-        self._writer.close()
-        with contextlib.suppress(ConnectionError):
-            await self._writer.wait_closed()
-
 
 class _Refused(Exception):
     """The request may not be made. The hook is informed, and goes on."""
@@ -150,8 +144,8 @@ def _json(found: object) -> tuple[int, bytes]:
 
 def _text(message: dict[str, Any], name: str) -> str:
     value = message.get(name)
-    if not isinstance(value, str) or len(value) > _PATH_MOST or "\0" in value:
-        raise _Refused(f"`{name}` must be a text of at most {_PATH_MOST} characters")
+    if not isinstance(value, str) or len(value) > wire.PATH_MOST or "\0" in value:
+        raise _Refused(f"`{name}` must be a text of at most {wire.PATH_MOST} characters")
     return value
 
 

@@ -24,8 +24,14 @@ MISSING: Final = 2
 REFUSED: Final = 3
 """The request may not be made. The content says why."""
 
-REQUEST_MOST: Final = 8192
+REQUEST_MOST: Final = 256 << 10
 """Bytes of a request. Only the answer of a hook may be longer."""
+
+PATHS_MOST: Final = 200
+"""Paths of one request."""
+
+PATH_MOST: Final = 1024
+"""Characters of a path."""
 
 
 def job_text(job: Job, limits: Limits) -> bytes:
