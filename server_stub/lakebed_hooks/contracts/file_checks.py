@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from lakebed_format.globs import Globs
 
@@ -134,55 +134,54 @@ class FileChecker:
                 if len(found.names) == 1 and path not in known and not any(one.startswith(f"{path}.") for one in known):
                     yield path, f"has the column {path!r}, which the schema does not name"
 
-    def _parquet(self, file: File, parquet: ParquetFile) -> Iterator[Result]:
-        scans: list[tuple[Scan, list[int]]] = []
-        for check in self._values:
-            column, test, said = _prepared(check, parquet.columns)
-            if column is None or isinstance(test, str):
-                yield Result(file.path, NAMES[type(check)], "refused", check.column, said)
-                continue
-            groups = _suspects(check, column, parquet)
-            if groups:
-                scans.append((Scan(check, column, test), groups))
-            else:
-                yield Result(file.path, NAMES[type(check)], "passed", check.column, rows=parquet.rows, bad=0)
-        if scans:
-            yield from self._scanned(file, parquet, scans)
-
-    def _scanned(self, file: File, parquet: ParquetFile, scans: Sequence[tuple[Scan, list[int]]]) -> Iterator[Result]:
-        """Read the row groups of the scans. Scans of the same row groups read them together."""
+    def _parquet(self, file: File, parquet: ParquetFile) -> Iterable[Result]:
+        """Results of values, in the order of the contract. Scans of the same row groups read them together."""
+        made = [self._prepared(file, check, parquet.columns) for check in self._values]
         together: dict[tuple[int, ...], list[Scan]] = {}
-        for scan, groups in scans:
-            together.setdefault(tuple(groups), []).append(scan)
-        for groups_, some in together.items():
-            for row, batch in parquet.batches([scan.column for scan in some], groups_):
-                for scan in some:
+        for scan in made:
+            if isinstance(scan, Scan) and (groups := _suspects(scan.check, scan.column, parquet)):
+                scan.scanned = True
+                together.setdefault(groups, []).append(scan)
+        for groups, scans in together.items():
+            for row, batch in parquet.batches([scan.column for scan in scans], groups):
+                for scan in scans:
                     scan.add(batch, row)
-        for scan, _ in scans:
-            yield result_of(file, scan, parquet.rows)
+        return (result_of(file, one, parquet.rows) if isinstance(one, Scan) else one for one in made)
 
     def _text(self, file: File, format: str, found: Checked) -> None:
         text = TextFile(self._snapshot, "candidate", file, format, self._contract.schema)
         found.results += self._columns(file, text.columns)
-        scans: list[Scan] = []
-        for check in self._values:
-            column, test, said = _prepared(check, text.columns)
-            if column is None or isinstance(test, str):
-                found.results.append(Result(file.path, NAMES[type(check)], "refused", check.column, said))
-            else:
-                scans.append(Scan(check, column, test))
+        made = [self._prepared(file, check, text.columns) for check in self._values]
         for row, batch in text.batches():
-            for scan in scans:
-                scan.add(batch, row)
+            for scan in made:
+                if isinstance(scan, Scan):
+                    scan.scanned = True
+                    scan.add(batch, row)
         found.rows = text.rows
-        found.results += [result_of(file, scan, text.rows) for scan in scans]
+        found.results += [result_of(file, one, text.rows) if isinstance(one, Scan) else one for one in made]
+
+    def _prepared(self, file: File, check: ValueCheck, columns: Mapping[str, ColumnAt]) -> Scan | Result:
+        """The scan of a check, or the result where there can be none."""
+        column = columns.get(check.column)
+        if column is None:
+            said = missing(check.column, columns)
+        elif column.is_ambiguous:
+            said = f"has two columns {check.column!r}"
+        elif column.in_list:
+            said = f"{check.column!r} is inside of a list, where a row has several values"
+        elif isinstance(test := test_of(check, stored(column.type)), str):
+            said = f"{check.column!r} {test}"
+        else:
+            return Scan(check, column, test)
+        return Result(file.path, NAMES[type(check)], "refused", check.column, said)
 
 
 def result_of(file: File, scan: Scan, rows: int) -> Result:
     """The result of a scan. `rows`: of the file."""
     name = NAMES[type(scan.check)]
     if not scan.bad:
-        return Result(file.path, name, "passed", scan.column.path, rows=rows, bad=0, source="scan")
+        source: Literal["scan", "footer"] = "scan" if scan.scanned else "footer"
+        return Result(file.path, name, "passed", scan.column.path, rows=rows, bad=0, source=source)
     first = scan.values[0]
     value = "" if isinstance(scan.check, NotNull | NotNan) else f", which is {first.value!s:.60}"
     what = {NotNull: "null", NotNan: "NaN", Accepted: "not accepted"}.get(type(scan.check)) or _range_said(scan.check)
@@ -198,22 +197,9 @@ def _range_said(check: Any) -> str:
     return f"outside of {low} to {high}"
 
 
-def _prepared(check: ValueCheck, columns: Mapping[str, ColumnAt]) -> tuple[ColumnAt | None, Any, str]:
-    """The column and the test of a check, or why it cannot be made."""
-    column = columns.get(check.column)
-    if column is None:
-        return None, None, missing(check.column, columns)
-    if column.is_ambiguous:
-        return None, None, f"has two columns {check.column!r}"
-    if column.in_list:
-        return None, None, f"{check.column!r} is inside of a list, where a row has several values"
-    test = test_of(check, stored(column.type))
-    return column, test, f"{check.column!r} {test}" if isinstance(test, str) else ""
-
-
-def _suspects(check: ValueCheck, column: ColumnAt, parquet: ParquetFile) -> list[int]:
+def _suspects(check: ValueCheck, column: ColumnAt, parquet: ParquetFile) -> tuple[int, ...]:
     """The row groups that the check has to scan."""
-    every = list(range(parquet.metadata.num_row_groups))
+    every = tuple(range(parquet.metadata.num_row_groups))
     if isinstance(check, NotNull):
         return parquet.groups_with_nulls(column)
     if isinstance(check, Range):

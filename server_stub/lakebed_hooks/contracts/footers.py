@@ -41,30 +41,29 @@ class ParquetFile:
         self.rows: int = self.metadata.num_rows
         self.columns = layouts.of(self.metadata)
 
-    def groups_with_nulls(self, column: ColumnAt) -> list[int]:
+    def groups_with_nulls(self, column: ColumnAt) -> tuple[int, ...]:
         """The row groups that have, or may have, nulls in a column."""
         groups = range(self.metadata.num_row_groups)
         if column.in_list or not column.is_leaf:
-            return list(groups)
+            return tuple(groups)
         if not self.metadata.schema.column(column.leaf).max_definition_level:
-            return []
-        found = []
-        for group in groups:
-            statistics = self.metadata.row_group(group).column(column.leaf).statistics
-            if statistics is None or not statistics.has_null_count or statistics.null_count:
-                found.append(group)
-        return found
+            return ()
+        return tuple(group for group in groups if self._may_have_nulls(group, column.leaf))
 
-    def suspects(self, column: ColumnAt, bounds: Bounds) -> list[int]:
+    def _may_have_nulls(self, group: int, leaf: int) -> bool:
+        statistics = self.metadata.row_group(group).column(leaf).statistics
+        return statistics is None or not statistics.has_null_count or statistics.null_count > 0
+
+    def suspects(self, column: ColumnAt, bounds: Bounds) -> tuple[int, ...]:
         """The row groups that may have values outside of bounds: the others do not need a scan."""
         groups = range(self.metadata.num_row_groups)
         if column.in_list or not column.is_leaf:
-            return list(groups)
+            return tuple(groups)
         physical = self.metadata.schema.column(column.leaf).physical_type
         number = _numbers(physical, bounds, column.type)
         if number is None:
-            return list(groups)
-        return [group for group in groups if not self._is_inside(group, column.leaf, bounds, number)]
+            return tuple(groups)
+        return tuple(group for group in groups if not self._is_inside(group, column.leaf, bounds, number))
 
     def _is_inside(self, group: int, leaf: int, bounds: Bounds, number: Any) -> bool:
         chunk = self.metadata.row_group(group).column(leaf)
@@ -140,7 +139,11 @@ def read_footer(snapshot: Snapshot, side: Side, file: File) -> Any:
     if size > length:
         tail = snapshot.read(side, file.path, file.size - size, size)
     with reading():
-        return pq.read_metadata(pa.BufferReader(tail))
+        metadata = pq.read_metadata(pa.BufferReader(tail))
+    if metadata.serialized_size != size - _END:
+        # a signature follows the footer. pyarrow ends the process where it shows an encrypted column
+        raise UnreadableFile("has encrypted columns, and Lakebed has no key for them, or its footer is damaged")
+    return metadata
 
 
 class reading:

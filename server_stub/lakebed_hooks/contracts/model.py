@@ -19,6 +19,7 @@ The Open Data Contract Standard defines `required`, `unique` and `description` o
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -116,6 +117,9 @@ def _range(fields: Fields, value: Any, field: str) -> list[Check]:
             if low is not None and high is not None and low > high:
                 raise fields.error(place, f"is [{low}, {high}]: the least value is above the greatest")
         except TypeError:
+            if isinstance(low, str | datetime.date) and isinstance(high, str | datetime.date):
+                made.append(Range(column, low, high))  # such as a date and a text with another
+                continue
             raise fields.error(place, f"is [{low!r}, {high!r}]: these are of different types") from None
         made.append(Range(column, low, high))
     return made

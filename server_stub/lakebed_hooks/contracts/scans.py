@@ -26,6 +26,8 @@ class Scan:
         self.check = check
         self.column = column
         self.bad = 0
+        self.scanned = False
+        """Whether values were read. Else the footer shows that none is bad."""
         self.values: list[BadValue] = []
         self._test = test
 

@@ -69,8 +69,9 @@ def check_unique(check: Unique, files: Iterable[File], opened: Open, most: int =
 def _refused(name: str, rows: int, surplus: int, found: list[tuple[_Place, _Place]]) -> Result:
     (first_file, first_row, value), (file, row, _) = found[0]
     shown = value[0] if len(value) == 1 else value
-    said = f"{surplus:,} values of {name!r} occur again, the first is {shown!s:.60} in row {row} of {file.path}"
-    said += f" and row {first_row} of {first_file.path}"
+    number = "1 value" if surplus == 1 else f"{surplus:,} values"
+    said = f"{number} of {name!r} occur{'s' if surplus == 1 else ''} again, the first is {shown!s:.60} in row {row}"
+    said += f" and in row {first_row}" + (f" of {first_file.path}" if first_file.path != file.path else "")
     values = tuple(BadValue(place[1], place[2][0] if len(place[2]) == 1 else str(place[2])) for _, place in found)
     return Result(file.path, "unique", "refused", name, said, rows, surplus, values, "scan")
 

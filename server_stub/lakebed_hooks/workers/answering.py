@@ -11,12 +11,13 @@ from lakebed_hooks.errors import HookError
 from lakebed_hooks.vocabulary import Outcome
 from lakebed_hooks.workers import system, wire
 from lakebed_hooks.workers.connection import Connection
+from lakebed_hooks.workers.progress import Progress
 from lakebed_hooks.workers.vocabulary import Job, Limits
 
 
-def answer(lake: socket.socket) -> None:
+def answer(lake: socket.socket, progress: Progress) -> None:
     """Receive the job, run it, and send its outcome."""
-    connection = Connection(lake)
+    connection = Connection(lake, progress)
     job, limits = wire.job_of(connection.first())
     system.limit(
         memory=limits.memory,

@@ -9,12 +9,14 @@ from concurrent.futures import Future
 from typing import Any
 
 from lakebed_hooks.workers import wire
+from lakebed_hooks.workers.progress import Progress
 
 
 class Connection:
     """The socket that this process inherited."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, progress: Progress) -> None:
+        self.progress = progress
         self._socket = connection
         self._file = connection.makefile("rb", buffering=1 << 18)
         self._lock = threading.Lock()

@@ -19,6 +19,7 @@ import traceback
 from typing import Final, NoReturn
 
 from lakebed_hooks.workers import system
+from lakebed_hooks.workers.progress import Progress
 
 _SPARE_SECONDS: Final = 5.0
 """The server ends the hook by itself after its time. This process waits a little longer."""
@@ -30,11 +31,12 @@ def main() -> None:
     woken, wake = socket.socketpair()
     wake.setblocking(False)
     system.adopt_orphans()
+    progress = Progress()
     process = os.fork()
     if process == 0:
         for one in (control, woken, wake):
             one.close()
-        _run_hook(lake)
+        _run_hook(lake, progress)
     lake.close()
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
@@ -42,17 +44,17 @@ def main() -> None:
     system.end_descendants(process)
     if status is not None:
         with contextlib.suppress(ConnectionError):  # the server has its answer already
-            control.sendall(json.dumps({"status": status}).encode())
+            control.sendall(json.dumps({"status": status, "paths": progress.paths()[:3]}).encode())
 
 
-def _run_hook(lake: socket.socket) -> NoReturn:
+def _run_hook(lake: socket.socket, progress: Progress) -> NoReturn:
     from lakebed_hooks.workers.answering import answer
 
     os.setsid()
     system.end_with_parent()
     code = 0
     try:
-        answer(lake)
+        answer(lake, progress)
     except BaseException:
         code = 70
         with contextlib.suppress(Exception):

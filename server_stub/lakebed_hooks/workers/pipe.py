@@ -37,6 +37,7 @@ class PipeSnapshot:
 
     def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         """Bytes of a file. Raises FileNotFoundError."""
+        self._connection.progress.note(path)
         if (local := self.local(side, path)) is not None:
             with open(local, "rb", buffering=0) as file:
                 return os.pread(file.fileno(), length, offset)

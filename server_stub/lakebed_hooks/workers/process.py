@@ -33,6 +33,7 @@ _STATUS_SECONDS: Final = 2.0
 """A hook that closes its connection without an answer has so long to end by itself, which explains why."""
 
 _MESSAGE_MOST: Final = 2_000
+_REPORT_MOST: Final = 64 << 10
 
 
 async def run(job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, bytes]:
@@ -49,13 +50,12 @@ async def run(job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, byte
 
 async def _run_in(folder: str, job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, bytes]:
     process = _HookProcess(limits)
-    served: Served | None = None
     try:
         async with asyncio.timeout(limits.seconds):
             reader, writer = await process.start(folder)
             served = Served(job, limits, lake, reader, writer)
             answer = await served.answer()
-            outcome = _outcome_of(answer) if answer is not None else await _without_answer(process, served, limits)
+            outcome = _outcome_of(answer) if answer is not None else await _without_answer(process, limits)
     except TimeoutError:
         outcome = _error(f"took longer than {limits.seconds:g} s and was ended")
     except HookFailed as error:
@@ -114,18 +114,17 @@ class _HookProcess:
                 start_new_session=True,
             )
 
-    async def status(self, seconds: float) -> int | None:
-        """The exit status of the hook, as `subprocess` gives it. None: it does not end."""
+    async def report(self, seconds: float) -> dict[str, Any]:
+        """The `status` with which the hook ended, as `subprocess` gives it, and its last `paths`. Empty: it runs on."""
         data = b""
         with contextlib.suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(seconds):
-                while part := await asyncio.get_running_loop().sock_recv(self._control, 1024):
-                    data += part
+                while part := await asyncio.get_running_loop().sock_recv(self._control, _REPORT_MOST):
+                    data = (data + part)[:_REPORT_MOST]
         try:
-            found = wire.message_of(data).get("status")
+            return wire.message_of(data)
         except ValueError:
-            return None
-        return found if isinstance(found, int) else None
+            return {}
 
     async def end(self) -> None:
         """End it and all processes below it."""
@@ -169,12 +168,13 @@ def _environment(folder: str) -> Mapping[str, str]:
     }
 
 
-async def _without_answer(process: _HookProcess, served: Served, limits: Limits) -> Outcome:
+async def _without_answer(process: _HookProcess, limits: Limits) -> Outcome:
     """Why a hook closed its connection without an answer."""
-    status = await process.status(min(_STATUS_SECONDS, limits.seconds))
-    last = f" after it asked for {served.last_path!r}" if served.last_path else ""
-    if status is None:
-        return _error(f"closed its connection{last} without an answer")
+    report = await process.report(min(_STATUS_SECONDS, limits.seconds))
+    status, paths = report.get("status"), report.get("paths")
+    last = f" after it read {', '.join(map(repr, paths))}" if isinstance(paths, list) and paths else ""
+    if not isinstance(status, int):
+        return _error("closed its connection without an answer")
     if status == -signal.SIGXCPU:
         return _error(f"used more than {2 * limits.seconds:g} s of processor time and was ended")
     if status < 0:

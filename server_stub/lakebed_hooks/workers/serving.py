@@ -34,8 +34,6 @@ class Served:
         self._places = asyncio.Semaphore(_READS)
         self._reads: set[asyncio.Task[None]] = set()
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.last_path = ""
-        """The path that the hook asked for last."""
 
     async def answer(self) -> dict[str, Any] | None:
         """Send the job, serve reads until the hook answers, and return its answer. None: it closed the connection.
@@ -116,7 +114,7 @@ class Served:
             if not isinstance(paths, list) or len(paths) > wire.PATHS_MOST:
                 raise _Refused(f"`paths` must be a list of at most {wire.PATHS_MOST} paths")
             return _json([await self._lake.local(side, _path({"path": path})) for path in paths])
-        path = self.last_path = _path(message)
+        path = _path(message)
         if operation != "read":
             raise _Refused(f"there is no operation {str(operation)[:40]!r}")
         offset, length = (message.get(name) for name in ("offset", "length"))

@@ -18,7 +18,7 @@ ENDED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "exits": ({}, {}, "the hook ended its process with exit code 3, before it answered"),
     "exits_at_once": ({}, {}, "the hook ended its process with exit code 4, before it answered"),
     "exits_as_if_done": ({}, {}, "the hook ended its process with exit code 0, before it answered"),
-    "segfaults": ({}, {}, "the hook was ended by SIGSEGV after it asked for 'notes.txt', before it answered"),
+    "segfaults": ({}, {}, "the hook was ended by SIGSEGV after it read 'notes.txt', before it answered"),
     "ends_its_group": ({}, {}, "the hook was ended by SIGKILL, before it answered"),
     "ends_its_parent": ({}, {}, "the hook closed its connection without an answer"),
     "closes_the_pipe": ({}, {}, "the hook closed its connection without an answer"),

@@ -130,3 +130,18 @@ async def test_a_contract_opens_local_files(tmp_path: Path) -> None:
     outcome, _ = await ran("contract", {"path": "orders/*", "checks": [{"not_null": ["id"]}]}, lake=lake)
     assert outcome.details[0]["values"] == [{"row": 2, "value": None}]
     assert lake.reads == 0
+
+
+async def test_a_file_that_ends_the_process_is_named() -> None:
+    """A footer in which one byte is damaged: pyarrow ends the process, by a C++ error that no code catches."""
+    data = parquet(id=[1, 2, 3])
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    bad = bytearray(data)
+    bad[footer + 36] = 0
+    outcome, _ = await ran(
+        "contract", {"path": "*", "checks": [{"not_null": ["id"]}]}, lake=Lake({"bad.parquet": bytes(bad)})
+    )
+    assert (outcome.state, outcome.message) == (
+        "error",
+        "the hook was ended by SIGABRT after it read 'bad.parquet', before it answered",
+    )
