@@ -1,6 +1,8 @@
 // The address of the page. Screens read it, and every link of this origin changes it without a reload.
 class Page {
   url = $state.raw(new URL(location.href))
+  /** How often a link was followed or another path opened. */
+  visits = $state(0)
 
   get path(): string {
     return this.url.pathname
@@ -20,7 +22,12 @@ export function go(href: string, replace = false): void {
   const moved = url.pathname !== page.url.pathname
   history[replace ? 'replaceState' : 'pushState'](null, '', url)
   page.url = url
-  if (moved) scrollTo(0, 0)
+  if (moved) visit()
+}
+
+function visit(): void {
+  page.visits += 1
+  scrollTo(0, 0)
 }
 
 /** Change values of the query string. Empty values are removed. */
@@ -35,7 +42,11 @@ export function setQuery(values: Record<string, string>, replace = false): void 
 
 /** Follow links of this origin without a reload, and the buttons of the browser. Call it once. */
 export function follow(isOurs: (path: string) => boolean): void {
-  addEventListener('popstate', () => (page.url = new URL(location.href)))
+  addEventListener('popstate', () => {
+    const before = page.path
+    page.url = new URL(location.href)
+    if (page.path !== before) page.visits += 1 // the browser scrolls
+  })
   addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = event.target instanceof Element ? event.target.closest('a') : null
@@ -43,6 +54,7 @@ export function follow(isOurs: (path: string) => boolean): void {
     if (!isOurs(link.pathname)) return
     if (link.hash && link.pathname === location.pathname && link.search === location.search) return
     event.preventDefault()
+    if (link.pathname === page.path) visit()
     go(link.href)
   })
 }
