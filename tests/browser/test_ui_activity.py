@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from uuid import uuid4
 
 import lakebed
@@ -62,6 +63,38 @@ def test_a_feed_that_breaks_is_reported_and_comes_back(
         expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
         repo.branch("dev").create(source="main")
         expect(page.get_by_role("listitem").filter(has_text="created branch dev")).to_be_visible()
+
+
+def test_an_event_of_an_unknown_type_is_shown(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    """A server that is newer than the page has more types."""
+    event = {"id": "1", "type": "robot.arrived", "time": "2026-01-31T00:00:00Z", "data": {}, "user": "ana"}
+    messages = f"event: reset\ndata: {{}}\n\nid: 5\nevent: robot.arrived\ndata: {json.dumps(event)}\n\n"
+    with signed_in(chromium, server) as page:
+        page.route(
+            lambda url: "/events?" in url and "amount=" not in url,
+            lambda route: route.fulfill(content_type="text/event-stream", body=messages),
+        )
+        page.goto(f"/repositories/{repo.id}/activity")
+        line = page.get_by_role("listitem").filter(has_text="robot.arrived")
+        expect(line).to_have_count(1)
+        expect(line).to_contain_text("ana")
+
+
+def test_a_pause_survives_the_choice_of_a_kind(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    repo.branch("dev").create(source="main")
+    with signed_in(chromium, server) as page:
+        page.goto(f"/repositories/{repo.id}/activity")
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Branches", exact=True).click()
+        page.wait_for_url("**kind=branch")
+        expect(page.get_by_role("listitem").filter(has_text="created branch dev")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Paused")).to_be_visible()
+        page.reload()
+        expect(page.get_by_role("button", name="Branches", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
 def test_activity_without_a_permission(

@@ -1,19 +1,11 @@
 // The events of a repository: those of the last days, and those that come while the screen is open.
-import { api, BASE, ok, type Schema } from '../../api/client'
+import { EventSourceParserStream, type EventSourceMessage } from 'eventsource-parser/stream'
+import { api, BASE, noAnswer, ok, refused, type Schema } from '../../api/client'
 import { noticeEnd } from '../../lib/session.svelte'
 
 export type Event = Schema['Event']
 export type State = 'opening' | 'live' | 'broken' | 'paused'
 
-/** The types of docs/events.md. EventSource tells a page only of the types that it names. */
-const TYPES = [
-  ...['created', 'changed', 'deleted'].map((one) => `repository.${one}`),
-  ...['created', 'committed', 'merged', 'reverted', 'cherry_picked', 'imported', 'reset', 'deleted'].map((one) => `branch.${one}`),
-  ...['created', 'deleted'].map((one) => `tag.${one}`),
-  ...['opened', 'edited', 'reviewed', 'dismissed', 'commented', 'closed', 'reopened', 'merged'].map((one) => `pull.${one}`),
-  'protection.changed',
-  'check.reported',
-]
 const HOUR = 3_600_000
 const SPANS = [7 * 24 * HOUR, 24 * HOUR, HOUR] // the longest one whose events fit into PAGES
 const PAGES = 5
@@ -63,18 +55,25 @@ function compare(left: Event, right: Event): number {
   return Date.parse(right.time) - Date.parse(left.time)
 }
 
-/** The live feed. The browser connects again by itself, and this class does where the browser gives up. */
+/**
+ * The live feed. It connects again after `RETRY_SECONDS`, and continues after the last event that came.
+ *
+ * Not an `EventSource` of the browser: that one tells a page only of the types that it names, and not why the server
+ * refused it.
+ */
 export class Feed {
   state = $state<State>('opening')
-  #source: EventSource | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #stop: AbortController | undefined
   #last: string
+  #hasSeen = false // an event, so that the server says `reset` if the next ones are gone
 
+  /** `onreset`: events that this page has not got were deleted, so what it shows must be read again. */
   constructor(
     readonly repo: string,
     readonly type: string,
     after: string,
     readonly onevent: (event: Event) => void,
+    readonly onreset: () => void,
   ) {
     this.#last = after
   }
@@ -82,15 +81,8 @@ export class Feed {
   open(): void {
     this.close()
     this.state = 'opening'
-    const query = new URLSearchParams({ after: this.#last, ...(this.type && { type: this.type }) })
-    const source = new EventSource(`${BASE}/repositories/${encodeURIComponent(this.repo)}/events?${query}`)
-    source.onopen = () => (this.state = 'live')
-    source.onerror = () => {
-      this.state = 'broken'
-      if (source.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#again(), RETRY_SECONDS * 1000)
-    }
-    for (const type of TYPES) source.addEventListener(type, (message) => this.#take(message))
-    this.#source = source
+    this.#stop = new AbortController()
+    void this.#follow(this.#stop.signal)
   }
 
   pause(): void {
@@ -99,26 +91,45 @@ export class Feed {
   }
 
   close(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#source?.close()
-    this.#source = undefined
+    this.#stop?.abort()
+    this.#stop = undefined
   }
 
-  /** EventSource does not say why the server refused: ask, so that an ended session opens the sign-in dialog. */
-  async #again(): Promise<void> {
-    const timer = this.#timer
-    const query = { after: this.#last, amount: 1 }
-    try {
-      await ok(api.GET('/repositories/{repository}/events', { params: { path: { repository: this.repo }, query } }))
-    } catch (failed) {
-      noticeEnd(failed)
+  async #follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#read(signal)
+      } catch (failed) {
+        if (!signal.aborted) noticeEnd(failed)
+      }
+      if (signal.aborted) return
+      this.state = 'broken'
+      await new Promise((resolve) => setTimeout(resolve, RETRY_SECONDS * 1000))
     }
-    if (timer === this.#timer && this.state === 'broken') this.open()
   }
 
-  #take(message: MessageEvent<string>): void {
-    if (message.lastEventId) this.#last = message.lastEventId
-    this.onevent(JSON.parse(message.data) as Event)
+  /** Read until the server ends the feed. Throws ApiError when it refuses it. */
+  async #read(signal: AbortSignal): Promise<void> {
+    const query = new URLSearchParams({ after: this.#last, ...(this.type && { type: this.type }) })
+    const address = `${BASE}/repositories/${encodeURIComponent(this.repo)}/events?${query}`
+    const headers: Record<string, string> = { Accept: 'text/event-stream', ...(this.#hasSeen && { 'Last-Event-ID': this.#last }) }
+    const response = await fetch(address, { headers, signal }).catch(() => Promise.reject(noAnswer()))
+    if (!response.ok || !response.body) throw refused(response.status, await response.json().catch(() => undefined))
+    this.state = 'live'
+    const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()).getReader()
+    for (;;) {
+      const { done, value } = await messages.read()
+      if (done) return
+      if (!signal.aborted) this.#take(value)
+    }
+  }
+
+  #take(message: EventSourceMessage): void {
+    if (message.id) {
+      this.#last = message.id
+      this.#hasSeen = true
+    }
+    if (message.event === 'reset') this.onreset()
+    else this.onevent(JSON.parse(message.data) as Event)
   }
 }
