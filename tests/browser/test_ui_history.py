@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import lakebed
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.server import RunningServer, lake_of
 
 
 def test_changes_are_seen_discarded_and_committed(
@@ -80,6 +82,42 @@ def test_history_with_a_merge_is_drawn_and_a_commit_is_opened(
         page.goto(f"/repositories/{repo.id}/commits?path=b/")
         expect(page.get_by_role("row")).to_have_count(2)
     assert repo.tag("worked").info().commit_id == next(iter(dev.log())).id
+
+
+def test_commits_are_filtered_by_author_and_day(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    lake = lake_of(repo)
+    name = f"Ana-{repo.id}"
+    lake.users.create(name)
+    lake.users.grant(name, repo.id, "writer")
+    main = repo.branch("main")
+    for message, date, author in (("of last year", datetime(2025, 3, 5, 12, tzinfo=UTC), ""), ("of Ana", None, name)):
+        main.put("a.txt", message.encode())
+        main.commit(message, date=date, author=author)
+    with signed_in(chromium, server) as page:
+        page.goto(f"/repositories/{repo.id}/commits")
+        rows = page.get_by_role("row")
+        expect(rows).to_have_count(4)
+        page.get_by_label("Author").fill(name.lower())
+        page.keyboard.press("Enter")
+        expect(rows).to_have_count(2)
+        expect(rows.nth(1)).to_contain_text("of Ana")
+        expect(page.get_by_label("Author")).to_be_focused()
+        check(page, "commits-filtered")
+        page.reload()
+        expect(page.get_by_label("Author")).to_have_value(name.lower())
+        page.get_by_role("button", name="Show all commits").click()
+        expect(rows).to_have_count(4)
+        page.get_by_label("To", exact=True).fill("2025-03-05")
+        expect(rows).to_have_count(2)
+        expect(rows.nth(1)).to_contain_text("of last year")
+        page.get_by_label("From").fill("2025-03-05")
+        page.wait_for_url("**to=2025-03-05&from=2025-03-05")
+        expect(rows).to_have_count(2)
+        page.goto(f"/repositories/{repo.id}/commits?from=2025-03-06&to=2025-03-07")
+        expect(page.get_by_text("Nothing matches the filter")).to_be_visible()
+        check(page, "commits-none")
 
 
 def test_branches_are_made_protected_compared_and_deleted(
