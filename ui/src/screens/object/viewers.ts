@@ -20,6 +20,7 @@ export const viewers: Viewer[] = [
   { name: 'pdf', fits: (stats) => kindOf(stats.path) === 'pdf' || type(stats) === 'application/pdf', load: () => import('./PdfViewer.svelte') },
   { name: 'notebook', fits: (stats) => kindOf(stats.path) === 'notebook', load: () => import('./NotebookViewer.svelte') },
   { name: 'markdown', fits: (stats) => kindOf(stats.path) === 'markdown' || type(stats) === 'text/markdown', load: () => import('./MarkdownViewer.svelte') },
+  { name: 'geojson', fits: (stats) => extensionOf(stats.path) === 'geojson' || type(stats) === 'application/geo+json', load: () => import('./GeoViewer.svelte') },
   { name: 'text', fits: (stats) => !BINARY.includes(extensionOf(stats.path)), load: () => import('./TextViewer.svelte') },
 ]
 
