@@ -18,7 +18,7 @@ NAMES = [
     "\u202egnp.txt",
     "😀 é.txt",
     "a/../b.txt",
-    "long-" * 200 + ".txt",
+    "long-" * 204 + ".txt",  # 1,024 bytes
     "q?x=1&y=2#h.txt",
     "100%.txt",
 ]
