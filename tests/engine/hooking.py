@@ -40,6 +40,7 @@ class Hooks:
     """Operations that a call follows."""
     rounds: int = 5
     everywhere: bool = True
+    ordered: bool = False
     asked: list[Proposal] = field(default_factory=list)
     checked: list[Proposal] = field(default_factory=list)
 
@@ -50,8 +51,9 @@ class Hooks:
         self.asked.append(proposal)
         deliveries = []
         if proposal.operation in self.after:
+            event = f"post-{proposal.operation}"
             call = NewDelivery(
-                action="a", event_type=f"post-{proposal.operation}", origin="server", path="a", digest="d"
+                action="a", event_type=event, origin="server", path="a", digest="d", ordered=self.ordered
             )
             deliveries = [call]
         return PlanOfTest(self, proposal, proposal.operation in self.operations, deliveries)
