@@ -1754,6 +1754,18 @@ class SimulationResult(Struct, kw_only=True):
     statement: StatementReference | UnsetType = UNSET
 
 
+class ObjectWriter(Struct, kw_only=True):
+    """
+    An object, and the commit that wrote it.
+    """
+
+    path: str
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)]
+    uncommitted: bool
+    commit: Commit | UnsetType = UNSET
+
+
 class RepositoryStatistics(Struct, kw_only=True):
     """
     The newest commit of the default branch, and the objects that it has.
@@ -2043,6 +2055,15 @@ class CredentialsWithSecret(Struct, kw_only=True):
     name: str | UnsetType = UNSET
     expiration: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     statement: list[Statement] | UnsetType = UNSET
+
+
+class ObjectWriterList(Struct, kw_only=True):
+    """
+    One page of objects with their commits.
+    """
+
+    pagination: Pagination
+    results: list[ObjectWriter]
 
 
 class Merge(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "5aecd118b58ea6c9d376041546c5ce45ab22dd712916ef5e8114f1a6f07e9a55"
+SPEC_DIGEST: Final = "c1f8d162ab1bb95be7ea91012dd98779405310cc20ce56222ed21571183de226"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -988,6 +988,16 @@ class ListObjectsParams(Struct, kw_only=True):
     after: str | UnsetType = UNSET
     amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
     delimiter: str | UnsetType = UNSET
+    prefix: str | UnsetType = UNSET
+
+
+class ListObjectWritersParams(Struct, kw_only=True):
+    """Parameters of listObjectWriters."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
     prefix: str | UnsetType = UNSET
 
 
@@ -3546,6 +3556,27 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="objects",
         summary="List objects in the order of their paths.",
+    ),
+    Operation(
+        operation_id="listObjectWriters",
+        method="GET",
+        path="/repositories/{repository}/refs/{ref}/objects/writers",
+        params=ListObjectWritersParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="List objects with the commits that wrote them.",
     ),
     Operation(
         operation_id="readTable",

@@ -171,6 +171,27 @@ class CommitStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectWriter:
+    """An object, and the newest commit in which it got its present content.
+
+    `commit` is None if the server did not find it in time, and for an object that is not committed (`uncommitted`).
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("path", "string"),
+        ("size", "int64"),
+        ("mtime", "time"),
+        ("uncommitted", "bool"),
+    )
+
+    path: str
+    size: int
+    mtime: datetime
+    uncommitted: bool
+    commit: Commit | None
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryStatistics:
     """The newest commit of the default branch, the number of its objects, and their size in bytes.
 
@@ -513,6 +534,7 @@ __all__ = [
     "IngestReport",
     "MergeResult",
     "ObjectInfo",
+    "ObjectWriter",
     "OwnPullRequest",
     "Policy",
     "ProtectionRule",

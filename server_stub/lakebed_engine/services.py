@@ -27,6 +27,7 @@ from lakebed_engine.operations.history import commit_statistics as history_stati
 from lakebed_engine.operations.history import diff as history_diff
 from lakebed_engine.operations.history import log as history_log
 from lakebed_engine.operations.history import merge_base as history_merge_base
+from lakebed_engine.operations.history import writers as history_writers
 from lakebed_engine.operations.hooks import action_files
 from lakebed_engine.operations.hooks import deliveries as hook_deliveries
 from lakebed_engine.operations.hooks import runs as hook_runs
@@ -214,6 +215,7 @@ class Objects(Service):
     locate = bound(read.locate)
     list = bound(read.list_objects)
     search = bound(object_search.search)
+    writers = bound(history_writers.list_writers)
     open = bound(read.open_entry)
     read_part = bound(read.read_part)
     sign_reads = bound(presign.sign_reads)

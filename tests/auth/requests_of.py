@@ -175,6 +175,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "listObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,)),
     "readTable": Sample(READ, "path=a"),
     "diffTable": Sample(("fs:ListObjects" + ON_REPOSITORY, *READ), "path=a&key=id"),
+    "listObjectWriters": Sample(("fs:ListObjects" + ON_REPOSITORY, "fs:ReadCommit" + ON_REPOSITORY)),
     "searchObjects": Sample(("fs:ListObjects" + ON_REPOSITORY,), "q=a"),
     "getArchive": Sample(("fs:ListObjects" + ON_REPOSITORY, "fs:ReadObject@object/*")),
     "uploadObject": Sample(WRITE, "path=a", b"x"),

@@ -220,6 +220,7 @@ REACHED = {
     "listObjects": Reached("Ref.list", "fs ls"),
     "readTable": Reached("Ref.table_page", "fs head"),
     "diffTable": Reached("Diff.table_page", why="diff --key compares tables of any size, in the SDK"),
+    "listObjectWriters": Reached("Ref.writers", "fs ls"),
     "searchObjects": Reached("Ref.find", "fs find"),
     "uploadObject": Reached("Branch.put", "fs upload"),
     "uploadObjects": Reached("Branch.put_many", "fs publish"),

@@ -138,7 +138,7 @@ REASONS = {
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("getCommitStatistics", "getRepositoryStatistics"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
-        *("searchObjects", "readTable", "diffTable", "listPullRequests", "getPullRequest"),
+        *("searchObjects", "listObjectWriters", "readTable", "diffTable", "listPullRequests", "getPullRequest"),
         *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory", "listEvents"),
         "listServerEvents",
         *("getPullRequestState", "listPullRequestConflicts", "listCommitChecks", "listOwnPullRequests"),

@@ -198,6 +198,7 @@ TABLE = [
     Case("createCommitRecord", "POST", REPO + "/commits", RECORD, 400, "invalid_request"),
     Case("createCommitRecord", "POST", GONE + "/commits", RECORD, 404, "repository_not_found"),
     Case("createCommitRecord", "POST", RO + "/commits", RECORD, 403, "read_only_repository"),
+    *_reads("listObjectWriters", "/refs/main/objects/writers", ref="main"),
     *_reads("logCommits", "/refs/main/commits", ref="main"),
     Case("logCommits", "GET", REPO + f"/refs/main/commits?{TOO_MANY}", None, 400, "invalid_request"),
     Case("logCommits", "GET", REPO + "/refs/main$/commits", None, 400, "invalid_ref"),

@@ -93,6 +93,8 @@ if TYPE_CHECKING:
     from .object_stats import ObjectStats
     from .object_stats_list import ObjectStatsList
     from .object_user_metadata import ObjectUserMetadata
+    from .object_writer import ObjectWriter
+    from .object_writer_list import ObjectWriterList
     from .objects_end import ObjectsEnd
     from .objects_read import ObjectsRead
     from .own_pull_request import OwnPullRequest
@@ -307,6 +309,8 @@ _MODULES = {
     "ObjectStats": "object_stats",
     "ObjectStatsList": "object_stats_list",
     "ObjectUserMetadata": "object_user_metadata",
+    "ObjectWriter": "object_writer",
+    "ObjectWriterList": "object_writer_list",
     "ObjectsEnd": "objects_end",
     "ObjectsRead": "objects_read",
     "OwnPullRequest": "own_pull_request",
@@ -534,6 +538,8 @@ __all__ = (
     "ObjectStats",
     "ObjectStatsList",
     "ObjectUserMetadata",
+    "ObjectWriter",
+    "ObjectWriterList",
     "ObjectsEnd",
     "ObjectsRead",
     "OwnPullRequest",

@@ -37,6 +37,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "getObjects": COMPUTE,
     "getRepositoryStatistics": COMPUTE,
     "listObjects": COMPUTE,
+    "listObjectWriters": COMPUTE,
     "listServerEvents": COMPUTE,
     "logCommits": COMPUTE,
     "mergeIntoBranch": COMPUTE,

@@ -158,6 +158,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "listObjects": objects.list_objects,
     "readTable": tables.read_table,
     "diffTable": tables.diff_table,
+    "listObjectWriters": objects.list_object_writers,
     "searchObjects": objects.search_objects,
     "uploadObject": objects.upload_object,
     "uploadObjects": objects.upload_objects,

@@ -67,6 +67,17 @@ def repository_statistics(record: records.RepositoryStatistics) -> models.Reposi
     )
 
 
+def writer(record: records.Written) -> models.ObjectWriter:
+    """An object, and the commit that wrote it."""
+    return models.ObjectWriter(
+        path=record.path,
+        size_bytes=record.entry.size,
+        mtime=record.entry.mtime,
+        uncommitted=record.is_uncommitted,
+        commit=UNSET if record.commit is None else commit(record.commit),
+    )
+
+
 def ref(record: records.Branch | records.Tag) -> models.Ref:
     """A branch or a tag."""
     return models.Ref(id=record.name, commit_id=record.commit_id)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.errors import ObjectNotFoundError
-from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import ReadableEntry
 
 from lakebed_server.http.authorization import require_paths
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import JSON, Reply
+from lakebed_server.rest import delta_tables
+from lakebed_server.rest.delta_tables import DataFile, EmptyTable
 from lakebed_server.tables.messages import TOO_LARGE, File, Format, Request, State, TableError
 from lakebed_server.vocabulary import RequestError
 
@@ -25,28 +26,35 @@ ENDINGS: Final[dict[Format, tuple[str, ...]]] = {
 }
 """The endings of the files of each format. The first format that a folder has files of is its format."""
 
-_DELTA: Final = "_delta_log/"
 _MOST_FILES: Final = 2000
 
-Found = Sequence[tuple[str, Entry]]
+Found = Sequence[DataFile]
 
 
 async def find(call: Call, repository: str, ref: str, path: str, format: Format | None) -> tuple[Found, Format]:
     """The files of a table, in the order of their paths. Raises RequestError (403, 413, 422), and EngineError."""
     if not path.endswith("/"):
-        return [(path, await call.engine.objects.stat(repository, ref, path))], format or format_of([path], path)
+        entry = await call.engine.objects.stat(repository, ref, path)
+        return [DataFile(path, entry, path)], format or format_of([path], path)
+    of_delta = await delta_tables.files_of(call, repository, ref, path)
+    if of_delta is not None:
+        require_paths(call, Fs.READ_OBJECT, repository, [one.path for one in of_delta])
+        return of_delta, "parquet"
     page = await call.engine.objects.find_below(repository, ref, prefix=path)
     entries = [(one.path, one.found.entry) for one in page.items if isinstance(one.found, ReadableEntry)]
     if not entries:
         raise ObjectNotFoundError(f"no object below {path!r} in {ref!r} of repository {repository!r}")
-    refuse_delta(path, [one for one, _ in entries])
     chosen = format or format_of([one for one, _ in entries if is_data(one, path)], path)
-    found = [(one, entry) for one, entry in entries if is_data(one, path) and one.endswith(ENDINGS[chosen])]
+    found = [
+        DataFile(one, entry, one[len(path) :])
+        for one, entry in entries
+        if is_data(one, path) and one.endswith(ENDINGS[chosen])
+    ]
     if page.has_more or len(found) > _MOST_FILES:
         raise RequestError("table_too_large", f"{TOO_LARGE} (it has more than {_MOST_FILES} files)")
     if not found:
         raise RequestError("unreadable_table", f"no file of the format {chosen} is below {path!r}")
-    require_paths(call, Fs.READ_OBJECT, repository, [one for one, _ in found])
+    require_paths(call, Fs.READ_OBJECT, repository, [one.path for one in found])
     return found, chosen
 
 
@@ -59,12 +67,12 @@ async def find_changed(
     if not known:
         raise ObjectNotFoundError(f"no table at {path!r}, neither in {left!r} nor in {right!r} of {repository!r}")
     chosen = known[-1][1]
-    found: list[tuple[str, Entry]] = []
+    found: list[DataFile] = []
     states = []
-    marks = [{(one, entry.identity) for one, entry in side[0]} if side else set() for side in sides]
+    marks = [{(one.path, one.entry.identity) for one in side[0]} if side else set() for side in sides]
     for side, others in zip(sides, reversed(marks), strict=True):
-        files = [] if side is None else [one for one in side[0] if (one[0], one[1].identity) not in others]
-        sample = None if side is None or files else side[0][:1]
+        files = [] if side is None else [one for one in side[0] if (one.path, one.entry.identity) not in others]
+        sample = None if side is None or files else list(side[0][:1])
         numbers = tuple(range(len(found), len(found) + len(files)))
         found += files
         states.append(State(numbers, None if sample is None else len(found)))
@@ -87,14 +95,8 @@ async def _find_or_none(
 ) -> tuple[Found, Format] | None:
     try:
         return await find(call, repository, ref, path, format)
-    except ObjectNotFoundError:
+    except (ObjectNotFoundError, EmptyTable):
         return None
-
-
-def refuse_delta(path: str, paths: Iterable[str]) -> None:
-    """Raise RequestError for a Delta table: its log says which of the files count, and their rows alone are wrong."""
-    if any(one.startswith(path + _DELTA) for one in paths):
-        raise RequestError("unreadable_table", f"{path!r} is a Delta table: read it in Python, with deltalake")
 
 
 def is_data(path: str, folder: str) -> bool:
@@ -111,17 +113,14 @@ def format_of(paths: Sequence[str], path: str) -> Format:
     raise RequestError("unreadable_table", f"{path!r} has no known ending of a table: name its format")
 
 
-def described(found: Found, folder: str) -> tuple[File, ...]:
+def described(found: Found) -> tuple[File, ...]:
     """The files, for the process that reads them."""
-    return tuple(
-        File(path, path[len(folder) :] if folder.endswith("/") else path, entry.size, entry.identity)
-        for path, entry in found
-    )
+    return tuple(File(one.path, one.place, one.entry.size, one.entry.identity) for one in found)
 
 
 async def answered(call: Call, repository: str, request: Request, found: Found) -> Reply:
     """The answer to a request for rows. Raises RequestError (400, 413, 422), and EngineError."""
-    reads = [partial(call.engine.objects.read_part, repository, entry) for _, entry in found]
+    reads = [partial(call.engine.objects.read_part, repository, one.entry) for one in found]
     try:
         return Reply(200, await call.services.tables.answer(request, reads), (JSON,))
     except TableError as error:

@@ -68,7 +68,29 @@ class DiffRequest(msgspec.Struct, frozen=True, tag="diff", kw_only=True):
     most_bytes: int
 
 
-Request = PageRequest | DiffRequest
+class DeltaRequest(msgspec.Struct, frozen=True, tag="delta"):
+    """The data files of a Delta table. `files` are parts of its log: first `checkpoints` parts of one, then commits."""
+
+    path: str
+    files: tuple[File, ...]
+    checkpoints: int
+    most_bytes: int
+
+
+class DeltaFile(msgspec.Struct, frozen=True):
+    """A data file: its path below the folder of the table, and its `place` as of `File`."""
+
+    path: str
+    place: str
+
+
+class DeltaFiles(msgspec.Struct, frozen=True):
+    """The answer to a `DeltaRequest`."""
+
+    files: tuple[DeltaFile, ...]
+
+
+Request = PageRequest | DiffRequest | DeltaRequest
 
 
 class Ranges(msgspec.Struct, frozen=True, tag="ranges"):

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from lakebed_server.tables import messages, pages, row_diffs
+from lakebed_server.tables import delta, messages, pages, row_diffs
 from lakebed_server.tables.files import Fetch, Source
 from lakebed_server.tables.kept import Kept
 
@@ -80,6 +80,8 @@ def answer(request: messages.Request, fetch: Fetch, kept: Kept) -> messages.Done
 def _answered(request: messages.Request, source: Source, kept: Kept) -> Any:
     if isinstance(request, messages.DiffRequest):
         return row_diffs.page(request, source, kept)
+    if isinstance(request, messages.DeltaRequest):
+        return delta.files_of(request, source, kept)
     return pages.page(request, source, kept)
 
 

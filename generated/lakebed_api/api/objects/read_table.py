@@ -167,10 +167,11 @@ def sync_detailed(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Names that begin with `_` or `.` are no part of it, and directories
-    `name=value` are columns. The server reads a bounded number of bytes for a bounded time, and refuses
-    more with 413. The first rows of a large CSV or JSON file are read although the file is larger than
-    the bound: then `complete` is false. Lakebed only.
+    of one format below it. Of a Delta table, the files are those of its newest version. Names that
+    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
+    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
+    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):
@@ -229,10 +230,11 @@ def sync(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Names that begin with `_` or `.` are no part of it, and directories
-    `name=value` are columns. The server reads a bounded number of bytes for a bounded time, and refuses
-    more with 413. The first rows of a large CSV or JSON file are read although the file is larger than
-    the bound: then `complete` is false. Lakebed only.
+    of one format below it. Of a Delta table, the files are those of its newest version. Names that
+    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
+    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
+    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):
@@ -286,10 +288,11 @@ async def asyncio_detailed(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Names that begin with `_` or `.` are no part of it, and directories
-    `name=value` are columns. The server reads a bounded number of bytes for a bounded time, and refuses
-    more with 413. The first rows of a large CSV or JSON file are read although the file is larger than
-    the bound: then `complete` is false. Lakebed only.
+    of one format below it. Of a Delta table, the files are those of its newest version. Names that
+    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
+    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
+    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):
@@ -346,10 +349,11 @@ async def asyncio(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Names that begin with `_` or `.` are no part of it, and directories
-    `name=value` are columns. The server reads a bounded number of bytes for a bounded time, and refuses
-    more with 413. The first rows of a large CSV or JSON file are read although the file is larger than
-    the bound: then `complete` is false. Lakebed only.
+    of one format below it. Of a Delta table, the files are those of its newest version. Names that
+    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
+    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
+    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):

@@ -18,7 +18,7 @@ from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._values.signed import PROXIED, wanted_path
 from lakebed.errors import LakebedError, ObjectNotFoundError, ReadOnlyRefError
-from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
+from lakebed.model import CommonPrefix, ObjectInfo, ObjectWriter, RangeInfo
 
 if TYPE_CHECKING:
     from lakebed._async.handles.repository_base import Repository
@@ -231,6 +231,26 @@ class RefObjects(Shown):
             ),
             ObjectInfo.COLUMNS,
             f"{text!r} in lakebed://{self.repository.id}/{self.id}/{prefix}",
+            after=after,
+            limit=limit,
+        )
+
+    def writers(self, prefix: str = "", after: str = "", limit: int | None = None) -> Listing[ObjectWriter]:
+        """List objects in the order of their paths, with the commits that wrote their present content.
+
+            for file in main.writers("orders/"):
+                print(file.path, file.commit.committer if file.commit else "?")
+
+        The server reads the history for a bounded time in each request, so a commit that is far back may be missing.
+        """
+        _checks.check_text(prefix + after, "prefix or after")
+        return Listing(
+            self._transport,
+            lambda after, amount: objects.writers_page(
+                self.repository.id, self.id, prefix=prefix, after=after, amount=min(amount, 100)
+            ),
+            ObjectWriter.COLUMNS,
+            f"writers of lakebed://{self.repository.id}/{self.id}/{prefix}",
             after=after,
             limit=limit,
         )

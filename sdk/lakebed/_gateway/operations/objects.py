@@ -14,7 +14,7 @@ from lakebed._gateway.calls import call, clean, reads, segment
 from lakebed._values.signed import StoreAddress
 from lakebed._values.wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
-from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page, TablePage
+from lakebed.model import Commit, CommonPrefix, ObjectInfo, ObjectWriter, Page, TablePage
 
 T = TypeVar("T")
 
@@ -72,6 +72,26 @@ def search_page(
 
     kwargs = search_objects._get_kwargs(repository, ref, q=text, **clean(prefix=prefix, after=after, amount=amount))
     return call("searchObjects", kwargs, calls.parser(read), Subject(repository, ref))
+
+
+def writers_page(repository: str, ref: str, *, prefix: str, after: str, amount: int) -> Call[Page[ObjectWriter]]:
+    """One page of objects with the commits that wrote them."""
+    from lakebed_api.api.objects import list_object_writers
+    from lakebed_api.models import Commit as WireCommit
+
+    def read(row: Mapping[str, Any]) -> ObjectWriter:
+        commit = row.get("commit")
+        return ObjectWriter(
+            path=convert.text(row["path"]),
+            size=convert.number(row["size_bytes"]),
+            mtime=convert.moment(row["mtime"]),
+            uncommitted=bool(row["uncommitted"]),
+            commit=None if commit is None else convert.commit(WireCommit.from_dict(commit)),
+        )
+
+    kwargs = list_object_writers._get_kwargs(repository, ref, **clean(prefix=prefix, after=after, amount=amount))
+    parse = calls.parser(lambda body: convert.listing(body, read, after))
+    return call("listObjectWriters", kwargs, parse, Subject(repository, ref))
 
 
 def table_page(repository: str, ref: str, path: str, format: str | None, **asked: object) -> Call[TablePage]:

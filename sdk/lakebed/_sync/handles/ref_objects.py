@@ -20,7 +20,7 @@ from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
 from lakebed._values.signed import PROXIED, wanted_path
 from lakebed.errors import LakebedError, ObjectNotFoundError, ReadOnlyRefError
-from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
+from lakebed.model import CommonPrefix, ObjectInfo, ObjectWriter, RangeInfo
 
 if TYPE_CHECKING:
     from lakebed._sync.handles.repository_base import Repository
@@ -233,6 +233,26 @@ class RefObjects(Shown):
             ),
             ObjectInfo.COLUMNS,
             f"{text!r} in lakebed://{self.repository.id}/{self.id}/{prefix}",
+            after=after,
+            limit=limit,
+        )
+
+    def writers(self, prefix: str = "", after: str = "", limit: int | None = None) -> Listing[ObjectWriter]:
+        """List objects in the order of their paths, with the commits that wrote their present content.
+
+            for file in main.writers("orders/"):
+                print(file.path, file.commit.committer if file.commit else "?")
+
+        The server reads the history for a bounded time in each request, so a commit that is far back may be missing.
+        """
+        _checks.check_text(prefix + after, "prefix or after")
+        return Listing(
+            self._transport,
+            lambda after, amount: objects.writers_page(
+                self.repository.id, self.id, prefix=prefix, after=after, amount=min(amount, 100)
+            ),
+            ObjectWriter.COLUMNS,
+            f"writers of lakebed://{self.repository.id}/{self.id}/{prefix}",
             after=after,
             limit=limit,
         )

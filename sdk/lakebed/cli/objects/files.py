@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import CommonPrefix, Location, ObjectInfo, ObjectNotFoundError
+from lakebed import CommonPrefix, Location, ObjectInfo, ObjectNotFoundError, ObjectWriter
 from lakebed.cli import output
 from lakebed.cli.app import App, LazyNoun, Verb, confirm, pass_app, yes_option
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, OBJECT
@@ -45,15 +45,22 @@ fs = LazyNoun(
 @click.command(cls=Verb)
 @click.argument("target", type=FOLDER, metavar="REPO/REF[/PATH]")
 @click.option("-r", "--recursive", is_flag=True, help="List everything below, not only this folder.")
+@click.option("--writers", is_flag=True, help="Show the commit that wrote each file. Lists everything below.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
-def ls(app: App, target: Location, recursive: bool, limit: int | None) -> None:
+def ls(app: App, target: Location, recursive: bool, writers: bool, limit: int | None) -> None:
     """List objects and folders, in the order of their paths.
 
     \b
     Example: lakebed fs ls sales/main/orders/
+    Example: lakebed fs ls sales/main/orders/ --writers
     """
     with app.lake() as lake:
+        if writers:
+            ref = lake.repository(target.repository).ref(target.ref)
+            if not output.rows(app, ref.writers(target.path, limit=limit), _writer_line) and target.path:
+                raise _nothing(target)
+            return
         found = _found(lake, target, recursive)
         if not output.rows(app, islice(found, limit), _line) and target.path and limit != 0:
             raise _nothing(target)
@@ -82,6 +89,13 @@ def _line(row: ObjectInfo | CommonPrefix) -> str:
     if isinstance(row, CommonPrefix):
         return f"{'-':>10}  {'-':<23}  {output.shown(row.path)}"
     return f"{output.size_text(row.size):>10}  {output.when(row.mtime)}  {output.shown(row.path)}"
+
+
+def _writer_line(row: ObjectWriter) -> str:
+    if row.commit is None:
+        return f"{'not committed' if row.uncommitted else '?':<16}  {'-':<23}  {output.shown(row.path)}"
+    who = f"{row.commit.id[:16]}  {output.when(row.commit.created)}  {output.shown(row.commit.committer)}"
+    return f"{who}  {output.shown(row.path)}"
 
 
 @click.command(cls=Verb)

@@ -79,7 +79,7 @@ class _Walk:
         return commit
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """Commits of a log in order, and the indices of the commits that may match. `known`: they are a stored span."""
 
     ids: Sequence[str]
@@ -87,7 +87,7 @@ class _Step(NamedTuple):
     known: bool = False
 
 
-class _Steps:
+class Steps:
     """A log as steps: single commits, and whole spans where they are stored. Stores new spans on the way."""
 
     def __init__(self, ctx: Context, repo: Repo, start: Commit, request: LogRequest) -> None:
@@ -102,7 +102,8 @@ class _Steps:
     def _walk(self, start: Commit) -> _Walk:
         return _Walk(self._ctx, self._repo, start, self._request.first_parent, self._request.since)
 
-    async def all(self) -> AsyncIterator[_Step]:
+    async def all(self) -> AsyncIterator[Step]:
+        """The steps from the newest commit to the oldest."""
         ctx, repo, request = self._ctx, self._repo, self._request
         walk = self._walk(self._start)
         while following := walk.peek():
@@ -112,7 +113,7 @@ class _Steps:
                 if span is not None and (request.since is None or span.oldest >= request.since):
                     everything = range(len(span.ids))
                     asked = self._query
-                    yield _Step(span.ids, everything if asked is None else span.candidates(asked), known=True)
+                    yield Step(span.ids, everything if asked is None else span.candidates(asked), known=True)
                     if not span.next:
                         return
                     walk = self._walk(await load_commit(ctx, repo, span.next))
@@ -122,16 +123,16 @@ class _Steps:
             yield await self._one(await walk.next())
         await self._end_span("")
 
-    async def _one(self, commit: Commit) -> _Step:
+    async def _one(self, commit: Commit) -> Step:
         if self._query is None:
-            return _Step((commit.id,), (0,))
+            return Step((commit.id,), (0,))
         changed_paths = await changed_paths_of(self._ctx, self._repo, commit) if len(commit.parents) == 1 else None
         if self._builder is not None:
             self._builder.add(commit.id, commit.creation_date, changed_paths)
             if self._builder.too_long:
                 self._builder = None
         may = changed_paths is not None and self._query.may_match(changed_paths)
-        return _Step((commit.id,), (0,) if may else ())
+        return Step((commit.id,), (0,) if may else ())
 
     async def _end_span(self, following: str) -> None:
         if self._builder is not None:
@@ -183,7 +184,7 @@ async def _candidates(
 ) -> AsyncIterator[str]:
     """The ids of the commits that may match, in order, from the beginning of the page on."""
     skipping = bool(request.after)
-    async for step in _Steps(ctx, repo, start, request).all():
+    async for step in Steps(ctx, repo, start, request).all():
         first, last = 0, len(step.ids) - 1
         if stop_id in step.ids:
             last = step.ids.index(stop_id)
@@ -215,7 +216,7 @@ async def index(ctx: Context, repo_name: str) -> None:
     """Store the missing spans of the default branch, so that no log has to make them."""
     repo = await open_repo(ctx, repo_name)
     start = await resolve_commit(ctx, repo, repo.record.default_branch)
-    async for step in _Steps(ctx, repo, start, LogRequest(objects=("\0",))).all():
+    async for step in Steps(ctx, repo, start, LogRequest(objects=("\0",))).all():
         if step.known:
             return
 

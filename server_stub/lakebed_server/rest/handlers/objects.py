@@ -113,6 +113,19 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
     return json(200, models.ObjectStatsList(pagination=pagination, results=results))
 
 
+async def list_object_writers(call: Call, p: ops.ListObjectWritersParams) -> Reply:
+    """listObjectWriters."""
+    page = await call.engine.objects.writers(
+        p.repository,
+        p.ref,
+        prefix=serializers.text(p.prefix),
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+    )
+    pagination = serializers.pagination(page, lambda item: item.path)
+    return json(200, models.ObjectWriterList(pagination=pagination, results=list(map(serializers.writer, page.items))))
+
+
 async def search_objects(call: Call, p: ops.SearchObjectsParams) -> Reply:
     """searchObjects."""
     page = await call.engine.objects.search(

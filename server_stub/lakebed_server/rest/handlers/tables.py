@@ -19,7 +19,7 @@ async def read_table(call: Call, p: ops.ReadTableParams) -> Reply:
     request = PageRequest(
         path=p.path,
         format=format,
-        files=table_files.described(found, p.path),
+        files=table_files.described(found),
         offset=p.offset or 0,
         limit=_ROWS if p.limit is UNSET else p.limit,
         columns=tuple(p.columns),
@@ -38,7 +38,7 @@ async def diff_table(call: Call, p: ops.DiffTableParams) -> Reply:
     request = DiffRequest(
         path=p.path,
         format=format,
-        files=table_files.described(found, p.path),
+        files=table_files.described(found),
         before=before,
         after=after,
         key=tuple(p.key),

@@ -96,6 +96,13 @@ def _list(p: Any, body: Any) -> Asked:
     return Asked(Need(Fs.LIST_OBJECTS, arn.repository(p.repository)), ref=p.ref)
 
 
+def _writers(p: Any, body: Any) -> Asked:
+    needs = AllOf(
+        Need(Fs.LIST_OBJECTS, arn.repository(p.repository)), Need(Fs.READ_COMMIT, arn.repository(p.repository))
+    )
+    return Asked(needs, ref=p.ref)
+
+
 def _table(p: Any, body: Any) -> Asked:
     """A folder is listed. The handler checks each of its files."""
     needs = [Need(Fs.READ_OBJECT, arn.object_(p.repository, p.path))]
@@ -370,6 +377,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "headObject": _READ,
     "statObject": _READ,
     "listObjects": _LIST,
+    "listObjectWriters": Row(_writers),
     "searchObjects": _LIST,
     "readTable": Row(_table),
     "diffTable": Row(_table_diff),

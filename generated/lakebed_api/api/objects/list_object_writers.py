@@ -1,0 +1,281 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ... import errors
+from ...types import UNSET, Response, Unset
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.object_writer_list import ObjectWriterList
+
+
+def _get_kwargs(
+    repository: str,
+    ref: str,
+    *,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["after"] = after
+
+    params["amount"] = amount
+
+    params["prefix"] = prefix
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/repositories/{repository}/refs/{ref}/objects/writers".format(
+            repository=quote(str(repository), safe=""),
+            ref=quote(str(ref), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | ObjectWriterList | None:
+    from ...models.error import Error
+    from ...models.object_writer_list import ObjectWriterList
+
+    if response.status_code == 200:
+        response_200 = ObjectWriterList.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | ObjectWriterList]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Response[Error | ObjectWriterList]:
+    """List objects with the commits that wrote them.
+
+     The commit of an object is the newest one in which it got its present content. The server reads the
+    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+
+    Args:
+        repository (str):
+        ref (str):
+        after (str | Unset):
+        amount (int | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectWriterList]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        ref=ref,
+        after=after,
+        amount=amount,
+        prefix=prefix,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Error | ObjectWriterList | None:
+    """List objects with the commits that wrote them.
+
+     The commit of an object is the newest one in which it got its present content. The server reads the
+    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+
+    Args:
+        repository (str):
+        ref (str):
+        after (str | Unset):
+        amount (int | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectWriterList
+    """
+
+    return sync_detailed(
+        repository=repository,
+        ref=ref,
+        client=client,
+        after=after,
+        amount=amount,
+        prefix=prefix,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Response[Error | ObjectWriterList]:
+    """List objects with the commits that wrote them.
+
+     The commit of an object is the newest one in which it got its present content. The server reads the
+    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+
+    Args:
+        repository (str):
+        ref (str):
+        after (str | Unset):
+        amount (int | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectWriterList]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        ref=ref,
+        after=after,
+        amount=amount,
+        prefix=prefix,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Error | ObjectWriterList | None:
+    """List objects with the commits that wrote them.
+
+     The commit of an object is the newest one in which it got its present content. The server reads the
+    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+
+    Args:
+        repository (str):
+        ref (str):
+        after (str | Unset):
+        amount (int | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectWriterList
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            ref=ref,
+            client=client,
+            after=after,
+            amount=amount,
+            prefix=prefix,
+        )
+    ).parsed
