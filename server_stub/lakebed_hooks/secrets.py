@@ -81,7 +81,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 
 def _spellings(value: str) -> str:
-    """Return an expression for a value in which each character may be escaped."""
+    """Return an expression for a value in which each character may be escaped, with at most 12 characters for each."""
     return "".join(f"(?:{'|'.join(dict.fromkeys(_spelling(char)))})" for char in value)
 
 
@@ -91,8 +91,8 @@ def _spelling(char: str) -> Iterator[str]:
     yield "".join(f"%(?i:{byte:02x})" for byte in raw)
     units = char.encode("utf-16-be", "surrogatepass")
     yield "".join(rf"\\u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2))
-    yield rf"&#0{{0,6}}{code};"
-    yield rf"&#[xX]0{{0,6}}(?i:{code:x});"
+    yield rf"&#0{{0,2}}{code};"
+    yield rf"&#[xX]0{{0,2}}(?i:{code:x});"
     named = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}.get(char)
     if named:
         yield named

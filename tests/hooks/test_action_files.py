@@ -73,6 +73,12 @@ def test_everything_that_a_file_can_have() -> None:
     assert third.properties["args"] == {"limit": 3, "names": ["a", None, 1.5, True, "2026-01-01"]}
 
 
+@pytest.mark.parametrize("text", ["", " {}", " {branches: }", " {branches: []}"])
+def test_no_patterns_are_all_branches(text: str) -> None:
+    read = action(WEBHOOK.replace('\n    branches: [main, "release-*"]', text))
+    assert read.on == {"pre-merge": BranchFilter()}
+
+
 @pytest.mark.parametrize("event", sorted(EVENTS))
 def test_every_event(event: str) -> None:
     assert list(action(WEBHOOK.replace('pre-merge:\n    branches: [main, "release-*"]', f"{event}:")).on) == [event]
