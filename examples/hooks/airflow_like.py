@@ -53,7 +53,8 @@ class AirflowLike:
     """The server. Use it as a context manager: it serves in a thread of its own.
 
     `dags`: the state with which the runs of each DAG end, or `running` for a DAG whose runs never end.
-    `requests`: method and path of each request. `token_uses`: requests after which a token of v2 expires.
+    `requests`: method and path of each request. `runs`: by `DAG/ID`. `token_uses`: requests after which a token of v2
+    expires.
     """
 
     api: Api = "v2"
@@ -104,7 +105,7 @@ class AirflowLike:
             dag_id, run_id = found.groups()
             if dag_id not in self.dags:
                 return 404, {"detail": f"DAG with dag_id: '{dag_id}' not found", "status": 404, "title": "Not Found"}
-            return self._trigger(dag_id, body) if method == "POST" else self._show(run_id)
+            return self._trigger(dag_id, body) if method == "POST" else self._show(dag_id, run_id)
 
     def _new_token(self, body: bytes) -> tuple[int, Any]:
         sent = _document(body)
@@ -129,14 +130,15 @@ class AirflowLike:
             missing = {"type": "missing", "loc": ["body", "logical_date"], "msg": "Field required"}
             return 422, {"detail": [missing]}
         run_id = str(sent.get("dag_run_id") or f"manual__{len(self.runs)}")
-        if run_id in self.runs:
+        key = f"{dag_id}/{run_id}"
+        if key in self.runs:
             detail = f"DAGRun with DAG ID: '{dag_id}' and DAGRun ID: '{run_id}' already exists"
             return 409, {"detail": detail, "status": 409, "title": "Conflict"}
-        self.runs[run_id] = DagRun(dag_id, run_id, sent.get("conf") or {}, self.dags[dag_id])
-        return 200, self.runs[run_id].as_json()
+        self.runs[key] = DagRun(dag_id, run_id, sent.get("conf") or {}, self.dags[dag_id])
+        return 200, self.runs[key].as_json()
 
-    def _show(self, run_id: str | None) -> tuple[int, Any]:
-        run = self.runs.get(run_id or "")
+    def _show(self, dag_id: str, run_id: str | None) -> tuple[int, Any]:
+        run = self.runs.get(f"{dag_id}/{run_id}")
         if run is None:
             return 404, {"detail": f"DAGRun with DAGRun ID: '{run_id}' not found", "status": 404}
         answer = run.as_json()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from lakebed_hooks.errors import HookError
@@ -66,8 +67,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
     values = sorted({value for value in secrets if value.strip("*")}, key=len, reverse=True)
     if not values:
         return text
-    begin = "".join(dict.fromkeys(re.escape(char) for char in ["%", "\\", "&", "+", *(value[0] for value in values)]))
-    pattern = re.compile(f"(?=[{begin}])(?:{'|'.join(_spellings(value) for value in values)})")
+    pattern = _pattern(tuple(values))
     raw = [value.encode("utf-8", "surrogatepass") for value in values]
 
     def hide_base64(run: re.Match[str]) -> str:
@@ -78,6 +78,13 @@ def mask(text: str, secrets: Iterable[str]) -> str:
         before = text
         text = _RUN.sub(hide_base64, pattern.sub(MASK, text))
     return text
+
+
+@lru_cache(maxsize=64)
+def _pattern(values: tuple[str, ...]) -> re.Pattern[str]:
+    """Return an expression for the values. Its text takes longer to make than most texts take to mask."""
+    begin = "".join(dict.fromkeys(re.escape(char) for char in ["%", "\\", "&", "+", *(value[0] for value in values)]))
+    return re.compile(f"(?=[{begin}])(?:{'|'.join(_spellings(value) for value in values)})")
 
 
 def _spellings(value: str) -> str:

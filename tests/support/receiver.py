@@ -14,7 +14,7 @@ import gzip
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -174,10 +174,14 @@ async def _serve(receiver: Receiver, reader: asyncio.StreamReader, writer: Write
             await writer.drain()
             if way in CLOSES:
                 return
-    except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-        return  # also when the receiver ends
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return
+    except asyncio.CancelledError:
+        writer.transport.abort()  # the receiver ends
     finally:
         writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 async def _read(reader: asyncio.StreamReader) -> Got:

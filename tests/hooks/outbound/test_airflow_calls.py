@@ -10,10 +10,11 @@ from typing import Any, Literal
 import pytest
 
 from examples.hooks.airflow_like import AirflowLike
-from tests.hooks.calling import call_airflow
+from tests.hooks.outbound.calling import call_airflow
 from tests.support.receiver import running_receiver
 
 APIS: tuple[Literal["v1", "v2"], ...] = ("v1", "v2")
+USERNAME = "jane"
 RUN = "lakeFS_hook_schema_r1"
 both = pytest.mark.parametrize("api", APIS)
 
@@ -26,10 +27,10 @@ async def test_start_a_dag_run(api: Literal["v1", "v2"], chosen: str | None) -> 
         called = await call_airflow(url=server.url + "/", dag_conf={"limit": 3, "deep": {"a": [1]}}, **properties)
         assert (called.outcome.state, called.outcome.status) == ("passed", 200)
         assert RUN in called.outcome.message
-        conf = server.runs[RUN].conf
+        conf = server.runs[f"validate/{RUN}"].conf
         assert (conf["limit"], conf["deep"]) == (3, {"a": [1]})
         assert (conf["lakeFS_event"]["event_type"], conf["lakeFS_event"]["branch_id"]) == ("pre-merge", "main")
-        assert server.runs[RUN].asked == 0  # it did not wait
+        assert server.runs[f"validate/{RUN}"].asked == 0  # it did not wait
         assert server.requests[-1] == ("POST", f"/api/{api}/dags/validate/dagRuns")
 
 
@@ -37,7 +38,7 @@ async def test_start_a_dag_run(api: Literal["v1", "v2"], chosen: str | None) -> 
 async def test_the_run_of_a_dag_decides(api: Literal["v1", "v2"]) -> None:
     with AirflowLike(api) as server:
         passed = await call_airflow(url=server.url, wait_for_dag=True)
-        assert (passed.outcome.state, server.runs[RUN].asked) == ("passed", 3)
+        assert (passed.outcome.state, server.runs[f"validate/{RUN}"].asked) == ("passed", 3)
         assert "the state of the DAG run is 'running'" in passed.log
         server.runs.clear()
         failed = await call_airflow(url=server.url, wait_for_dag=True, dag_id="broken")
@@ -61,7 +62,7 @@ async def test_a_second_attempt_finds_the_first_dag_run(api: Literal["v1", "v2"]
         again = await call_airflow(url=server.url, wait_for_dag=True)
         assert again.outcome.state == "passed"
         assert "an attempt before this one started it" in again.log
-        assert list(server.runs) == [RUN]
+        assert list(server.runs) == [f"validate/{RUN}"]
 
 
 async def test_a_token_that_expires_during_the_wait() -> None:
@@ -97,22 +98,32 @@ async def test_the_wrong_api() -> None:
         assert "gave no token" in (await call_airflow(url=server.url, api="v2")).outcome.message
 
 
+class Careless(AirflowLike):
+    """Returns what it got, credentials included."""
+
+    def answer(self, method: str, path: str, authorization: str, body: bytes) -> tuple[int, Any]:
+        status, document = super().answer(method, path, authorization, body)
+        return status, {**document, "sent": [authorization, body.decode()]}
+
+
 @both
+@pytest.mark.parametrize("password", ["pa55/wörd", "{{ ENV.LAKEBEDACTION_PASSWORD }}"])
 async def test_no_password_and_no_token_is_in_the_log(
-    api: Literal["v1", "v2"], caplog: pytest.LogCaptureFixture
+    api: Literal["v1", "v2"], password: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    with AirflowLike(api, password="pa55/wörd") as server:
+    with Careless(api, password="pa55/wörd", username=USERNAME) as server:
         called = await call_airflow(
             url=server.url,
             wait_for_dag=True,
-            username="{{ ENV.LAKEBEDACTION_USER }}",
-            password="{{ ENV.LAKEBEDACTION_PASSWORD }}",
-            environment={"LAKEBEDACTION_USER": "admin", "LAKEBEDACTION_PASSWORD": "pa55/wörd"},
+            username=USERNAME,
+            password=password,
+            environment={"LAKEBEDACTION_PASSWORD": "pa55/wörd"},
         )
         assert called.outcome.state == "passed"
+        assert '"sent": [' in called.log
         written = called.log + called.outcome.message + caplog.text
-        for secret in ("pa55", base64.b64encode("admin:pa55/wörd".encode()).decode(), *server.tokens):
+        for secret in ("pa55", base64.b64encode(f"{USERNAME}:pa55/wörd".encode()).decode(), *server.tokens):
             assert secret not in written
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from lakebed_hooks import signatures
 
-from tests.hooks.calling import EVENT, NOW, call_webhook
+from tests.hooks.outbound.calling import EVENT, NOW, call_webhook
 from tests.support.receiver import Receiver, running_receiver
 
 KEY = "whsec_" + base64.b64encode(b"a key of twenty-four bytes").decode()
