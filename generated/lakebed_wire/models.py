@@ -868,6 +868,53 @@ class CommitCheckList(Struct, kw_only=True):
     results: list[CommitCheck]
 
 
+class ActionFile(Struct, kw_only=True):
+    """
+    An action file.
+    """
+
+    name: Annotated[str, Meta(max_length=1024, min_length=1)]
+    content: str
+
+
+class ActionRunCreation(Struct, kw_only=True):
+    """
+    A run by hand.
+    """
+
+    event: Annotated[str, Meta(max_length=64, min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    action: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+
+
+HookState: TypeAlias = str
+
+
+HookDetail: TypeAlias = dict[str, Any]
+"""
+A row of results. Its fields depend on the type of the hook.
+"""
+
+
+class HookDeliveryAttempt(Struct, kw_only=True):
+    """
+    An attempt of a delivery.
+    """
+
+    time: datetime
+    state: HookState
+    message: str
+    run_id: str
+
+
+class HookSettings(Struct, kw_only=True):
+    """
+    The action files of the settings of a repository.
+    """
+
+    actions: dict[str, str]
+
+
 ObjectUserMetadata: TypeAlias = dict[str, str]
 """
 Keys and values of an object.
@@ -1691,6 +1738,7 @@ class Error(Struct, kw_only=True):
     conflicts_has_more: bool | UnsetType = UNSET
     no_acl: bool | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
+    run_id: str | UnsetType = UNSET
 
 
 class Statement(Struct, kw_only=True):
@@ -1869,6 +1917,87 @@ class OwnPullRequestList(Struct, kw_only=True):
 
     pagination: Pagination
     results: list[OwnPullRequest]
+
+
+class ActionRun(Struct, kw_only=True):
+    """
+    A run of the actions of one event.
+    """
+
+    run_id: str
+    branch: str
+    start_time: datetime
+    event_type: str
+    status: str
+    commit_id: str
+    end_time: datetime | UnsetType = UNSET
+    state: HookState | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    tag: str | UnsetType = UNSET
+    source_ref: str | UnsetType = UNSET
+    user: str | UnsetType = UNSET
+    delivery_id: str | UnsetType = UNSET
+    rerun_of: str | UnsetType = UNSET
+
+
+class ActionRunList(Struct, kw_only=True):
+    """
+    One page of runs.
+    """
+
+    pagination: Pagination
+    results: list[ActionRun]
+
+
+class HookRun(Struct, kw_only=True):
+    """
+    A hook of a run.
+    """
+
+    hook_run_id: str
+    action: str
+    hook_id: str
+    start_time: datetime
+    status: str
+    end_time: datetime | UnsetType = UNSET
+    type: str | UnsetType = UNSET
+    state: HookState | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    details: list[HookDetail] | UnsetType = UNSET
+
+
+class HookRunList(Struct, kw_only=True):
+    """
+    One page of hooks.
+    """
+
+    pagination: Pagination
+    results: list[HookRun]
+
+
+class HookDelivery(Struct, kw_only=True):
+    """
+    A call of one action after a change.
+    """
+
+    id: str
+    state: str
+    action: str
+    event_type: str
+    attempts: list[HookDeliveryAttempt]
+    event_id: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    commit_id: str | UnsetType = UNSET
+    due: datetime | UnsetType = UNSET
+
+
+class HookDeliveryList(Struct, kw_only=True):
+    """
+    Deliveries.
+    """
+
+    results: list[HookDelivery]
+    has_more: bool
 
 
 class DiffObjectStat(Struct, kw_only=True):

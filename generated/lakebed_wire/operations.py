@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "c1f8d162ab1bb95be7ea91012dd98779405310cc20ce56222ed21571183de226"
+SPEC_DIGEST: Final = "6510a3a35816f755db148a6e8719707ce1f5b7a30974abdddf2dd0743135fa66"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -903,6 +903,85 @@ class ReportCommitCheckParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     commit_id: Annotated[str, Meta(min_length=1)] = field(name="commitId")
+
+
+class ValidateActionParams(Struct, kw_only=True):
+    """Parameters of validateAction."""
+
+
+class ListRepositoryRunsParams(Struct, kw_only=True):
+    """Parameters of listRepositoryRuns."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    commit: str | UnsetType = UNSET
+
+
+class StartActionRunParams(Struct, kw_only=True):
+    """Parameters of startActionRun."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class GetRunParams(Struct, kw_only=True):
+    """Parameters of getRun."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class RepeatActionRunParams(Struct, kw_only=True):
+    """Parameters of repeatActionRun."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class ListRunHooksParams(Struct, kw_only=True):
+    """Parameters of listRunHooks."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+    skipped: bool | UnsetType = UNSET
+
+
+class GetRunHookOutputParams(Struct, kw_only=True):
+    """Parameters of getRunHookOutput."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    hook_run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class ListHookDeliveriesParams(Struct, kw_only=True):
+    """Parameters of listHookDeliveries."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class RedeliverHookParams(Struct, kw_only=True):
+    """Parameters of redeliverHook."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    delivery_id: Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class GetHookSettingsParams(Struct, kw_only=True):
+    """Parameters of getHookSettings."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class SetHookSettingsParams(Struct, kw_only=True):
+    """Parameters of setHookSettings."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    if_match: str | UnsetType = field(default=UNSET, name="If-Match")
 
 
 class DiffBranchParams(Struct, kw_only=True):
@@ -3393,6 +3472,202 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="commits",
         summary="Report the state of a check of a commit.",
+    ),
+    Operation(
+        operation_id="validateAction",
+        method="POST",
+        path="/actions/validate",
+        params=ValidateActionParams,
+        parameters=(),
+        body=models.ActionFile,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="actions",
+        summary="Check an action file without storing it.",
+    ),
+    Operation(
+        operation_id="listRepositoryRuns",
+        method="GET",
+        path="/repositories/{repository}/actions/runs",
+        params=ListRepositoryRunsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("branch", "query", False, False, False),
+            Parameter("commit", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="List the runs of hooks, the newest first.",
+    ),
+    Operation(
+        operation_id="startActionRun",
+        method="POST",
+        path="/repositories/{repository}/actions/runs",
+        params=StartActionRunParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.ActionRunCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="actions",
+        summary="Run the actions of an event by hand.",
+    ),
+    Operation(
+        operation_id="getRun",
+        method="GET",
+        path="/repositories/{repository}/actions/runs/{run_id}",
+        params=GetRunParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("run_id", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="Describe a run of hooks.",
+    ),
+    Operation(
+        operation_id="repeatActionRun",
+        method="POST",
+        path="/repositories/{repository}/actions/runs/{run_id}/rerun",
+        params=RepeatActionRunParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("run_id", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="actions",
+        summary="Run the actions of a run again, at the same commit.",
+    ),
+    Operation(
+        operation_id="listRunHooks",
+        method="GET",
+        path="/repositories/{repository}/actions/runs/{run_id}/hooks",
+        params=ListRunHooksParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("run_id", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("skipped", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="List the hooks of a run, in order.",
+    ),
+    Operation(
+        operation_id="getRunHookOutput",
+        method="GET",
+        path="/repositories/{repository}/actions/runs/{run_id}/hooks/{hook_run_id}/output",
+        params=GetRunHookOutputParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("run_id", "path", False, False, False),
+            Parameter("hook_run_id", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=True,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="Read the log of a hook.",
+    ),
+    Operation(
+        operation_id="listHookDeliveries",
+        method="GET",
+        path="/repositories/{repository}/actions/deliveries",
+        params=ListHookDeliveriesParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="List the waiting calls of actions after changes, and the failed ones.",
+    ),
+    Operation(
+        operation_id="redeliverHook",
+        method="POST",
+        path="/repositories/{repository}/actions/deliveries/{delivery_id}/redeliver",
+        params=RedeliverHookParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("delivery_id", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="Make a failed delivery due again, from its first hook.",
+    ),
+    Operation(
+        operation_id="getHookSettings",
+        method="GET",
+        path="/repositories/{repository}/settings/hooks",
+        params=GetHookSettingsParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="actions",
+        summary="Read the action files of the settings.",
+    ),
+    Operation(
+        operation_id="setHookSettings",
+        method="PUT",
+        path="/repositories/{repository}/settings/hooks",
+        params=SetHookSettingsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("If-Match", "header", False, False, False),
+        ),
+        body=models.HookSettings,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="actions",
+        summary="Replace the action files of the settings.",
     ),
     Operation(
         operation_id="diffBranch",

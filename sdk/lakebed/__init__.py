@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.tag import Tag
     from lakebed._sync.handles.task import Dump, Import, Restore, Task
     from lakebed._sync.handles.workspace import Selection, Workspace
+    from lakebed._sync.hooks.deliveries import Deliveries
+    from lakebed._sync.hooks.runs import Runs
     from lakebed._sync.http.events import Events
     from lakebed._sync.http.pagination import Listing
     from lakebed._sync.tables.diff import Diff
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
         CorruptDataError,
         CorruptTransferError,
         DirtyBranchError,
+        HookRefusedError,
         InvalidRequestError,
         LakebedError,
         MergeConflictError,
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
         PreconditionFailedError,
         ProtocolError,
         ReadOnlyRefError,
+        RunNotFoundError,
         SchemaDifference,
         SchemaMismatchError,
         ServerError,
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     )
     from lakebed.model import (
         AccessKey,
+        ActionRun,
         Change,
         ColumnStatistics,
         Commit,
@@ -88,9 +93,14 @@ if TYPE_CHECKING:
         CommonPrefix,
         CutText,
         Decision,
+        DeliveryAttempt,
         Event,
         Group,
         HistogramBin,
+        HookDeliveries,
+        HookDelivery,
+        HookRun,
+        HookSettings,
         IngestReport,
         LoginSession,
         MergeResult,
@@ -129,6 +139,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessKey",
+    "ActionRun",
     "AlreadyExistsError",
     "Answer",
     "AuthenticationError",
@@ -153,6 +164,8 @@ __all__ = [
     "CorruptTransferError",
     "CutText",
     "Decision",
+    "Deliveries",
+    "DeliveryAttempt",
     "Diff",
     "DirtyBranchError",
     "Dump",
@@ -161,6 +174,11 @@ __all__ = [
     "Group",
     "Groups",
     "HistogramBin",
+    "HookDeliveries",
+    "HookDelivery",
+    "HookRefusedError",
+    "HookRun",
+    "HookSettings",
     "Import",
     "IngestReport",
     "InvalidRequestError",
@@ -207,6 +225,8 @@ __all__ = [
     "RepositoryStatistics",
     "Restore",
     "RightsChange",
+    "RunNotFoundError",
+    "Runs",
     "Scan",
     "ScanRefusal",
     "ScanResult",
@@ -258,6 +278,7 @@ _HOMES = {
     "Import": "_sync.handles.task",
     "Keys": "_sync.access.keys",
     "TableDiff": "_tables.compare_results",
+    "Deliveries": "_sync.hooks.deliveries",
     "Lake": "_sync.handles.lake",
     "Events": "_sync.http.events",
     "Listing": "_sync.http.pagination",
@@ -267,6 +288,7 @@ _HOMES = {
     "Ref": "_sync.handles.ref",
     "Restore": "_sync.handles.task",
     "Repository": "_sync.handles.repository",
+    "Runs": "_sync.hooks.runs",
     "Settings": "_settings.config",
     "Scan": "_sync.tables.scan",
     "Selection": "_sync.handles.workspace",
@@ -279,6 +301,12 @@ _HOMES = {
     **dict.fromkeys(
         (
             "AccessKey",
+            "ActionRun",
+            "DeliveryAttempt",
+            "HookDeliveries",
+            "HookDelivery",
+            "HookRun",
+            "HookSettings",
             "TemporaryKey",
             "TemporaryKey",
             "Change",

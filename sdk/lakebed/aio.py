@@ -20,6 +20,8 @@ from lakebed._async.handles.repository import Repository
 from lakebed._async.handles.tag import Tag
 from lakebed._async.handles.task import Dump, Import, Restore, Task
 from lakebed._async.handles.workspace import Selection, Workspace
+from lakebed._async.hooks.deliveries import Deliveries
+from lakebed._async.hooks.runs import Runs
 from lakebed._async.http.events import Events
 from lakebed._async.http.pagination import Listing
 from lakebed._async.tables.diff import Diff
@@ -28,6 +30,7 @@ from lakebed._compat.aio_files import OpenFile
 
 __all__ = [
     "Branch",
+    "Deliveries",
     "Diff",
     "Dump",
     "Events",
@@ -42,6 +45,7 @@ __all__ = [
     "Ref",
     "Repository",
     "Restore",
+    "Runs",
     "Scan",
     "Selection",
     "Tag",

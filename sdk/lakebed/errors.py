@@ -90,6 +90,12 @@ class ObjectGoneError(NotFoundError):
     default_kind = "object_gone"
 
 
+class RunNotFoundError(NotFoundError):
+    """There is no run of hooks, no hook in a run, or no failed delivery with this id. Old runs are deleted."""
+
+    default_kind = "run_not_found"
+
+
 class AlreadyExistsError(LakebedError):
     """A name or a storage namespace is taken. `exist_ok=True` accepts what is there."""
 
@@ -267,6 +273,17 @@ class PreconditionFailedError(LakebedError):
     default_kind = "precondition_failed"
 
 
+class HookRefusedError(PreconditionFailedError):
+    """A hook refused the change, failed while it checked it, or has not answered yet. Nothing was changed.
+
+    The same call is refused again until the data or the hook is corrected. `repo.runs.hooks(error.run_id)` says what
+    the hooks found. `run_id` is empty if no hook ran.
+    """
+
+    default_kind = "hook_refused"
+    run_id: str = ""
+
+
 class ThrottledError(LakebedError):
     """The server is too busy, or the request lost too many races. Nothing was changed. Try again later."""
 
@@ -375,6 +392,7 @@ __all__ = [
     "CorruptDataError",
     "CorruptTransferError",
     "DirtyBranchError",
+    "HookRefusedError",
     "InvalidRequestError",
     "LakebedError",
     "MergeConflictError",
@@ -390,6 +408,7 @@ __all__ = [
     "PreconditionFailedError",
     "ProtocolError",
     "ReadOnlyRefError",
+    "RunNotFoundError",
     "SchemaDifference",
     "SchemaMismatchError",
     "ServerError",

@@ -12,6 +12,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from lakebed._model.events import Event
+from lakebed._model.hooks import (
+    ActionRun,
+    DeliveryAttempt,
+    HookDeliveries,
+    HookDelivery,
+    HookRun,
+    HookSettings,
+)
 from lakebed._model.identities import Decision, Group, Policy, RightsChange, User
 from lakebed._model.pulls import (
     CommitCheck,
@@ -519,6 +527,7 @@ class TaskStatus:
 
 __all__ = [
     "AccessKey",
+    "ActionRun",
     "Change",
     "ColumnStatistics",
     "Commit",
@@ -528,9 +537,14 @@ __all__ = [
     "CommonPrefix",
     "CutText",
     "Decision",
+    "DeliveryAttempt",
     "Event",
     "Group",
     "HistogramBin",
+    "HookDeliveries",
+    "HookDelivery",
+    "HookRun",
+    "HookSettings",
     "IngestReport",
     "MergeResult",
     "ObjectInfo",

@@ -32,6 +32,8 @@ _WRITE_PULL = ("pr:WritePullRequest" + ON_REPOSITORY,)
 _APPROVE = ("pr:ApprovePullRequest" + ON_REPOSITORY,)
 _COMMENT = ("pr:CommentPullRequest" + ON_REPOSITORY,)
 _RULES = ("branches:SetBranchProtectionRules" + ON_REPOSITORY,)
+_READ_RUNS = ("ci:ReadAction" + ON_REPOSITORY,)
+_RUN = ("ci:RunAction" + ON_REPOSITORY,)
 _READ_RULES = ("branches:GetBranchProtectionRules" + ON_REPOSITORY,)
 _DUMP = tuple(f"fs:{one}{ON_REPOSITORY}" for one in ("ListTags", "ListBranches", "ListCommits"))
 _RESTORE = tuple(f"fs:{one}{ON_REPOSITORY}" for one in ("CreateTag", "CreateBranch", "CreateCommit"))
@@ -163,6 +165,17 @@ SAMPLES: Final[dict[str, Sample]] = {
     "deletePullRequestComment": Sample(_COMMENT),
     "listCommitChecks": Sample(("fs:ReadCommit" + ON_REPOSITORY,)),
     "reportCommitCheck": Sample(("ci:WriteCheck" + ON_REPOSITORY,), body={"name": "n", "state": "success"}),
+    "validateAction": Sample(body={"name": "a", "content": "x"}),
+    "getHookSettings": Sample(_READ_RULES),
+    "setHookSettings": Sample(_RULES, body={"actions": {}}),
+    "listRepositoryRuns": Sample(_READ_RUNS),
+    "getRun": Sample(_READ_RUNS),
+    "listRunHooks": Sample(_READ_RUNS),
+    "getRunHookOutput": Sample(_READ_RUNS),
+    "listHookDeliveries": Sample(_READ_RUNS),
+    "startActionRun": Sample(_RUN, body={"event": "pre-commit", "ref": "main"}),
+    "repeatActionRun": Sample(_RUN),
+    "redeliverHook": Sample(_RUN),
     "updatePullRequest": Sample(("pr:WritePullRequest" + ON_REPOSITORY,), body={"title": "t"}),
     "mergePullRequest": Sample(("pr:WritePullRequest" + ON_REPOSITORY, *_MERGE), body={}),
     "findMergeBase": Sample(("fs:ListCommits" + ON_REPOSITORY,)),

@@ -39,6 +39,9 @@ NAMES = {
     "workspace": WORKSPACE,
     "review": "1",
     "comment": "1",
+    "run_id": "none",
+    "hook_run_id": "0000_0000",
+    "delivery_id": "none",
 }
 SECURED = {operation.operation_id: operation for operation in OPERATIONS if operation.security}
 WITH_NEEDS = sorted(name for name, sample in SAMPLES.items() if sample.needs)

@@ -27,6 +27,7 @@ WORKSPACES = ("0" * 31 + "1", "0" * 31 + "2", "0" * 31 + "3")
 BRANCHES = ("main", "dev", "tx", f"main+{WORKSPACES[0]}", f"main+{WORKSPACES[2]}")
 REFS = ("main", "dev", "v1", "main~1", "main@", "tx~2^1", f"main+{WORKSPACES[0]}", f"main+{WORKSPACES[2]}")
 PATHS = ("a.csv", "dir/b.csv", "dir/ü 😀.csv", "nope")
+RUN = "3" * 20
 KNOWN = {
     "repository": (REPOSITORY,),
     "branch": BRANCHES,
@@ -45,6 +46,9 @@ KNOWN = {
     "userId": ("admin", "robot"),
     "groupId": ("Viewers", "sales"),
     "policyId": ("FSReadAll", "sales-readers"),
+    "run_id": (RUN,),
+    "hook_run_id": ("0000_0000", "0000_0001"),
+    "event": ("pre-commit", "post-merge"),
 }
 EXPENDABLE = {"userId": "robot", "groupId": "sales", "policyId": "sales-readers"}
 """What calls change instead of what the run's own user needs. They are not deleted."""

@@ -33,6 +33,8 @@ _HANDLES = (
     "Keys",
     "Policies",
     "Pulls",
+    "Runs",
+    "Deliveries",
     "Users",
     "Restore",
 )

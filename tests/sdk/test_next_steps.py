@@ -100,9 +100,11 @@ def test_every_step_is_of_a_known_kind_and_names_calls_that_there_are() -> None:
         "groups": lakebed.Groups,
         "policies": lakebed.Policies,
         "pulls": lakebed.Pulls,
+        "runs": lakebed.Runs,
+        "deliveries": lakebed.Deliveries,
     }
     assert set(next_steps._STEPS) <= set(BY_KIND)
-    texts = [*next_steps._STEPS.values(), next_steps._BRANCH, next_steps._FIXED]
+    texts = [*next_steps._STEPS.values(), next_steps._BRANCH, next_steps._FIXED, next_steps._REFUSED]
     named = [found for text in texts for found in re.findall(r"\b(\w+)\.(\w+)\(", text)]
     assert len(named) > 8
     for handle, verb in named:

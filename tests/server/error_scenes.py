@@ -18,14 +18,18 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.hooks import HookRun, Run
 from lakebed_server.process.app import App, create_app
 from lakebed_wire.operations import OPERATIONS
 
+from tests.server.hook_runs import RunsOfNoHooks
 from tests.server.lake import REPO, Lake
 from tests.server.support import Answer, FakeEngine, ask, services
 
 SOME = "0" * 64
 OPEN, CLOSED = "1" * 32, "2" * 32
+RUN = "3" * 20
+"""The id of a run of hooks."""
 TABLE = {operation.operation_id: operation for operation in OPERATIONS}
 FAULTS: dict[int, errors.EngineError] = {
     429: errors.BackpressureError("too much at once"),
@@ -40,6 +44,8 @@ _STATEMENT = [{"effect": "allow", "action": ["fs:Read*"], "resource": "*"}]
 _LINK = {"staging": {"physical_address": "data/x"}, "checksum": "x", "size_bytes": 1}
 _DUMP = {"commits_meta_range_id": SOME, "tags_meta_range_id": SOME, "branches_meta_range_id": SOME}
 _PART = {"physical_address": "data/x", "upload_id": "u"}
+ACTION = "name: a1\non: {post-commit: }\nhooks: [{id: h1, type: webhook, properties: {url: 'https://example.org'}}]\n"
+"""A valid action file. Nothing calls its hook."""
 _IMPORT = {"type": "common_prefix", "path": "mem://elsewhere/in/", "destination": "in/"}
 
 BODIES: dict[str, Any] = {
@@ -79,6 +85,9 @@ BODIES: dict[str, Any] = {
     "createPullRequestComment": {"body": "c"},
     "updatePullRequestComment": {"body": "c"},
     "reportCommitCheck": {"name": "n", "state": "success"},
+    "validateAction": {"name": "a.yaml", "content": ACTION},
+    "startActionRun": {"event": "pre-commit", "ref": "main"},
+    "setHookSettings": {"actions": {"a.yaml": ACTION}},
     "deleteObjects": {"paths": ["a"]},
     "getObjects": {"paths": ["a"]},
     "copyObject": {"src_path": "a"},
@@ -130,6 +139,9 @@ _PLACES = {
     "workspace": OPEN,
     "pull_request": "0" * 20,
     "review": "1",
+    "run_id": RUN,
+    "hook_run_id": "0000_0000",
+    "delivery_id": "none",
     "comment": "1",
     "userId": "admin",
     "accessKeyId": "AKIAJNONE",
@@ -262,7 +274,7 @@ class Scene(Lake):
         self.runner = asyncio.Runner()
         foreign = Foreign(self.stores.open, ["mem://elsewhere/"])
         self.engine = Engine(self.kv, self.stores, foreign=foreign, address_key=b"key")
-        self.app: App = create_app(services(self.engine))
+        self.app: App = create_app(replace(services(self.engine), hooks=RunsOfNoHooks(self.engine)))
         for name, read_only in (("lake", False), ("frozen", True)):
             body = {"name": name, "storage_namespace": f"mem://{name}", "read_only": read_only}
             self("POST", "/repositories", body, 201)
@@ -283,6 +295,9 @@ class Scene(Lake):
         self._pull = str(self("POST", REPO + "/pulls", BODIES["createPullRequest"], 201)["id"])
         self._import = self._ended_import()
         self._linked = self._written()
+        hook = HookRun(id="0000_0000", action="a1", hook_id="h1", type="webhook", state="passed")
+        run = Run(id=RUN, event_type="pre-commit", source_ref="main", started=1.0, ended=2.0, hooks=[hook])
+        self.runner.run(self.engine.hooks.save_run("lake", run, {hook.id: b"log"}))
         self("POST", f"{REPO}/workspaces/{CLOSED}/commit", {"message": "m"}, 201)
 
     def _ended_import(self) -> str:
@@ -328,5 +343,5 @@ class Scene(Lake):
             self.kv.fault = None
 
     def cold(self) -> App:
-        """An app over the same stores, which must read the access key first."""
+        """An app over the same stores, which must read the access key first, and runs no hooks."""
         return create_app(services(self.engine, self.kv))

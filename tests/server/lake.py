@@ -11,7 +11,7 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_server.process.app import create_app
 
-from tests.server.support import ask, services
+from tests.server.support import Answer, ask, services
 
 REPO = "/repositories/lake"
 
@@ -29,12 +29,16 @@ class Lake:
         self.runner = asyncio.Runner()
 
     def __call__(self, method: str, target: str, body: Any = None, expect: int = 200, **headers: Any) -> Any:
-        raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
-        answer = ask(self.app, "/api/v1" + target, method, raw, runner=self.runner, **headers)
+        answer = self.raw(method, target, body, **headers)
         assert answer.status == expect, answer.body
         if answer.headers.get("content-type") == "application/json":
             return answer.json
         return answer
+
+    def raw(self, method: str, target: str, body: Any = None, **headers: Any) -> Answer:
+        """The answer with its status and headers."""
+        raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
+        return ask(self.app, "/api/v1" + target, method, raw, runner=self.runner, **headers)
 
     def put(self, path: str, data: bytes, branch: str = "main") -> Any:
         return self("POST", f"{REPO}/branches/{branch}/objects?path={path}", data, 201, content_type="text/csv")

@@ -1,9 +1,9 @@
 """Every documented error of every operation, provoked one by one; the list is made from openapi.yaml.
 
 What is wrong is either in the request (a body that is no JSON, a repository that is not there, a closed workspace), or
-in the store under the engine, which fails on request. Some errors no request can cause in this server (permissions and
-hooks are not here yet). For these, a replaced part raises the error: the engine, the authenticator or, where nothing is
-called, the handler. So each error has its form on the wire. `test_errors_table_refs.py` has further kinds of errors,
+in the store under the engine, which fails on request. Some errors no request can cause in this server: it has no
+permissions and no hooks. For these, a replaced part raises the error: the engine, the authenticator or, where nothing
+is called, the handler. So each error has its form on the wire. `test_errors_table_refs.py` has further kinds of errors,
 and checks that they change nothing.
 """
 
@@ -87,6 +87,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("approvePullRequest", 409): lambda one: one.says(source_commit_id="0" * 64),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
     ("setBranchProtectionRules", 412): lambda one: one.told(if_match='"another"'),
+    ("setHookSettings", 412): lambda one: one.told(if_match='"another"'),
     ("setup", 409): lambda one: one,
     ("setupCommPrefs", 409): lambda one: one,
     ("uploadObject", 412): lambda one: one.told(if_none_match="*"),
@@ -102,7 +103,7 @@ NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "ab
 
 COLD = {
     *("getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "logout"),
-    *("renewSession", "createTemporaryKey"),
+    *("renewSession", "createTemporaryKey", "validateAction"),
     "setup",
     *(name for name in TABLE if name.endswith(("Credentials", "UserSession", "UserSessions"))),
 }
@@ -118,6 +119,7 @@ test_placing_s3.py and test_part_uploads.py."""
 
 
 FOREIGN = {
+    *("validateAction", "setHookSettings", "startActionRun", "repeatActionRun", "redeliverHook"),
     *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
     *("createRepository", "deleteObjects", "dumpRefs", "dumpSubmit"),
     *("login", "exchangeSignInCode", "renewSession", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
@@ -142,6 +144,7 @@ REASONS = {
         *("getObjects", "getArchive", "getAccessHistory", "getServerAccessHistory", "listEvents"),
         "listServerEvents",
         *("getPullRequestState", "listPullRequestConflicts", "listCommitChecks", "listOwnPullRequests"),
+        *("listRepositoryRuns", "getRun", "listRunHooks", "getRunHookOutput", "listHookDeliveries", "getHookSettings"),
         *("listPullRequestEvents", "listPullRequestReviews", "listPullRequestApprovals", "listPullRequestComments"),
         *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),
@@ -149,7 +152,11 @@ REASONS = {
     "permissions come with users: what can be asked of a read-only repository too": _all(
         403, "createBranchProtectionRulePreflight", "uploadObjectPreflight"
     ),
-    "hooks come later": _all(412, "commit", "mergeIntoBranch", "mergePullRequest", "revertBranch", "cherryPick"),
+    "this server runs no hooks": _all(
+        412,
+        *("commit", "mergeIntoBranch", "mergePullRequest", "revertBranch", "cherryPick", "hardResetBranch"),
+        *("createBranch", "deleteBranch", "createTag", "deleteTag", "uploadObjects", "commitWorkspace"),
+    ),
     "it takes no condition": _all(412, "stageObject"),
     "another user's keys and sessions are 403, whether there is such a user or not": _all(
         404, "listUserCredentials", "createCredentials", "listUserSessions"
@@ -236,6 +243,8 @@ def provoke(scene: Scene, name: str, status: int) -> Answer:
         return scene.send(request.at(accessKeyId=KEY_ID).told(authorization=f"Bearer {token}"))
     if (name, status) in STOOD_IN:
         return standing_in(request, status)
+    if name in ("startActionRun", "repeatActionRun") and status == 501:
+        return scene.send(request, app=scene.cold())
     if name in NOT_SIGNING and status == 501:
         return failing(request.asks("presign=true"), status)
     if name in SIGNED and status not in (400, 401, 501):
@@ -253,7 +262,7 @@ RAISED: dict[int, errors.EngineError] = {
     404: errors.WorkspaceNotFoundError("there is none"),
     409: errors.WorkspaceClosedError("it is closed"),
     410: errors.ObjectGoneError("it is gone"),
-    412: errors.PreconditionFailedError("a hook has refused it"),
+    412: errors.HookRefusedError("a hook has refused it", "a-run"),
     413: TableTooLargeError("it is too large"),
     501: errors.NotSupportedError("the store does not sign"),
 }

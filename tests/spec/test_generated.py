@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = spec.load(ROOT / "openapi.yaml")
 BINARY = {
     *("getObject", "getObjects", "getArchive", "headObject", "uploadObject", "uploadObjects", "pushLayer"),
-    *("getMetadataObject", "getAccessHistory", "getServerAccessHistory"),
+    *("getMetadataObject", "getAccessHistory", "getServerAccessHistory", "getRunHookOutput"),
 }
 # What existing clients call, and so may never go missing.
 PROMISED = {

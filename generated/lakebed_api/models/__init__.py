@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from .abort_presign_multipart_upload import AbortPresignMultipartUpload
     from .access_key_credentials import AccessKeyCredentials
     from .acl import ACL
+    from .action_file import ActionFile
+    from .action_run import ActionRun
+    from .action_run_creation import ActionRunCreation
+    from .action_run_list import ActionRunList
     from .auth_capabilities import AuthCapabilities
     from .authentication_token import AuthenticationToken
     from .branch_creation import BranchCreation
@@ -62,6 +66,14 @@ if TYPE_CHECKING:
     from .group_creation import GroupCreation
     from .group_list import GroupList
     from .histogram_bin import HistogramBin
+    from .hook_delivery import HookDelivery
+    from .hook_delivery_attempt import HookDeliveryAttempt
+    from .hook_delivery_list import HookDeliveryList
+    from .hook_detail import HookDetail
+    from .hook_run import HookRun
+    from .hook_run_list import HookRunList
+    from .hook_settings import HookSettings
+    from .hook_settings_actions import HookSettingsActions
     from .import_creation import ImportCreation
     from .import_creation_response import ImportCreationResponse
     from .import_location import ImportLocation
@@ -223,6 +235,10 @@ _MODULES = {
     "AbortPresignMultipartUpload": "abort_presign_multipart_upload",
     "AccessKeyCredentials": "access_key_credentials",
     "ACL": "acl",
+    "ActionFile": "action_file",
+    "ActionRun": "action_run",
+    "ActionRunCreation": "action_run_creation",
+    "ActionRunList": "action_run_list",
     "AuthCapabilities": "auth_capabilities",
     "AuthenticationToken": "authentication_token",
     "BranchCreation": "branch_creation",
@@ -278,6 +294,14 @@ _MODULES = {
     "GroupCreation": "group_creation",
     "GroupList": "group_list",
     "HistogramBin": "histogram_bin",
+    "HookDelivery": "hook_delivery",
+    "HookDeliveryAttempt": "hook_delivery_attempt",
+    "HookDeliveryList": "hook_delivery_list",
+    "HookDetail": "hook_detail",
+    "HookRun": "hook_run",
+    "HookRunList": "hook_run_list",
+    "HookSettings": "hook_settings",
+    "HookSettingsActions": "hook_settings_actions",
     "ImportCreation": "import_creation",
     "ImportCreationResponse": "import_creation_response",
     "ImportLocation": "import_location",
@@ -452,6 +476,10 @@ __all__ = (
     "ACL",
     "AbortPresignMultipartUpload",
     "AccessKeyCredentials",
+    "ActionFile",
+    "ActionRun",
+    "ActionRunCreation",
+    "ActionRunList",
     "AuthCapabilities",
     "AuthenticationToken",
     "BranchCreation",
@@ -507,6 +535,14 @@ __all__ = (
     "GroupCreation",
     "GroupList",
     "HistogramBin",
+    "HookDelivery",
+    "HookDeliveryAttempt",
+    "HookDeliveryList",
+    "HookDetail",
+    "HookRun",
+    "HookRunList",
+    "HookSettings",
+    "HookSettingsActions",
     "ImportCreation",
     "ImportCreationResponse",
     "ImportLocation",

@@ -58,6 +58,7 @@ class Error:
         conflicts_has_more (bool | Unset): Whether there are more conflicts after the listed ones.
         no_acl (bool | Unset): On getGroupACL: the group has no access control list.
         request_id (str | Unset): The id under which the server logged the request.
+        run_id (str | Unset): On hook_refused: the run of the hooks.
     """
 
     message: str
@@ -67,6 +68,7 @@ class Error:
     conflicts_has_more: bool | Unset = UNSET
     no_acl: bool | Unset = UNSET
     request_id: str | Unset = UNSET
+    run_id: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,6 +91,8 @@ class Error:
 
         request_id = self.request_id
 
+        run_id = self.run_id
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -108,6 +112,8 @@ class Error:
             field_dict["no_acl"] = no_acl
         if request_id is not UNSET:
             field_dict["request_id"] = request_id
+        if run_id is not UNSET:
+            field_dict["run_id"] = run_id
 
         return field_dict
 
@@ -137,6 +143,8 @@ class Error:
 
         request_id = d.pop("request_id", UNSET)
 
+        run_id = d.pop("run_id", UNSET)
+
         error = cls(
             message=message,
             kind=kind,
@@ -145,6 +153,7 @@ class Error:
             conflicts_has_more=conflicts_has_more,
             no_acl=no_acl,
             request_id=request_id,
+            run_id=run_id,
         )
 
         error.additional_properties = d

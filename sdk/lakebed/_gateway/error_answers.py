@@ -65,6 +65,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "membership_not_found": errors.NotFoundError,
     "attachment_not_found": errors.NotFoundError,
     "session_not_found": errors.NotFoundError,
+    "run_not_found": errors.RunNotFoundError,
     "method_not_allowed": errors.UnsupportedOperationError,
     "repository_exists": errors.AlreadyExistsError,
     "branch_exists": errors.AlreadyExistsError,
@@ -87,6 +88,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "table_too_large": errors.InvalidRequestError,
     "unreadable_table": errors.TableFormatError,
     "precondition_failed": errors.PreconditionFailedError,
+    "hook_refused": errors.HookRefusedError,
     "invalid_range": errors.InvalidRequestError,
     "too_many_attempts": errors.ThrottledError,
     "throttled": errors.ThrottledError,
@@ -138,12 +140,15 @@ def error_of(call: Call[Any], answer: Answer) -> LakebedError:
     is_message = isinstance(sent, str) and sent and answer.status >= 400
     reason = _reason(call, str(sent)) if is_message else _foreign(answer)
     cls = _class_of(answer.status, kind, call)
-    step = next_step(call, kind)
+    run_id = body.get("run_id") if isinstance(body.get("run_id"), str) else ""
+    step = next_step(call, kind, run_id or "")
     sentence = f"cannot {call.action} {call.subject}: {reason}" + (f"; {step}" if step else "")
     error = cls(sentence, kind=kind, **context(call, answer, body))
     error.reason = reason
     if isinstance(error, errors.ThrottledError):
         error.retry_after = retry_after(answer.headers)
+    if isinstance(error, errors.HookRefusedError):
+        error.run_id = run_id or ""
     if isinstance(error, errors.ConflictError):
         error.with_conflicts(conflicts_of(body), bool(body.get("conflicts_has_more")))
     return error

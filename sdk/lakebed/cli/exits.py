@@ -59,6 +59,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
         "Commit them with `lakebed commit`, or drop them with `lakebed branch reset`.",
     ),
     (errors.ConflictError, ExitCode.CONFLICT, "Nothing was changed."),
+    (errors.HookRefusedError, ExitCode.CONFLICT, "Nothing was changed. See `lakebed hooks runs`."),
     (errors.PreconditionFailedError, ExitCode.CONFLICT, ""),
     (errors.WorkspaceClosedError, ExitCode.CONFLICT, "`lakebed workspace show` shows its state."),
     (errors.NothingToCommitError, ExitCode.NOTHING, "--allow-empty makes a commit anyway."),
@@ -85,6 +86,7 @@ _BY_KIND = {
     "ref_not_found": "See `lakebed branch list {repository}` and `lakebed tag list {repository}`.",
     "object_not_found": "See `lakebed fs ls`.",
     "workspace_not_found": "See `lakebed workspace list {repository}`.",
+    "run_not_found": "See `lakebed hooks runs {repository}` and `lakebed hooks deliveries {repository}`.",
     "pull_not_found": "See `lakebed pr list {repository}`.",
     "pull_closed": "`lakebed pr show` shows its state.",
     "not_mergeable": "`lakebed pr show` shows what is missing.",
@@ -114,6 +116,7 @@ def explain(error: Exception) -> Failure:
 
 def _explain_ours(error: errors.LakebedError) -> Failure:
     code, hint = ExitCode.FAILED, ""
+    extra: dict[str, Any] = {}
     for kind, rule_code, rule_hint in _RULES:
         if isinstance(error, kind):
             code, hint = rule_code, rule_hint
@@ -122,13 +125,17 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
         hint = _BY_KIND[error.kind].format(repository=error.repository or "REPO")
     if trust.explained(error.reason):  # the server runs: the certificate or the scheme is wrong
         hint = "`lakebed doctor` shows the endpoint in use."
+    if isinstance(error, errors.HookRefusedError) and error.run_id:
+        hint = (
+            f"Nothing was changed. `lakebed hooks show {error.repository} {error.run_id}` shows what the hooks found."
+        )
+        extra["run_id"] = error.run_id
     if isinstance(error, errors.CommitStateUnknownError) and error.ref:
         where = f"lakebed://{error.repository}/{error.ref}"
         hint = f"Search for operation {error.operation_id} in `lakebed log --json {where}` before you repeat it."
     if isinstance(error, errors.ServerError) and code is ExitCode.FAILED and error.request_id:
         hint = f"The server's log has more under request id {error.request_id}."
     paths: tuple[str, ...] = ()
-    extra: dict[str, Any] = {}
     if isinstance(error, errors.ConflictError):
         paths = error.paths
         extra["conflicts"] = [

@@ -36,6 +36,7 @@ _VERBS = {
     "merge": "versions.commits",
     "merge-base": "versions.diff",
     "pr": "pulls.requests",
+    "hooks": "hooks.commands",
     "revert": "versions.commits",
     "cherry-pick": "versions.commits",
     "workspace": "workspaces.workspace",

@@ -6,6 +6,7 @@ runs, verdicts and deliveries.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
@@ -196,3 +197,10 @@ class HookSettings(msgspec.Struct, frozen=True):
     """Action files of a repository that are not in its data: by name, as YAML text."""
 
     actions: dict[str, str] = {}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the files, in any order, in hex. Empty: there are none."""
+        if not self.actions:
+            return ""
+        return hashlib.sha256(msgspec.json.encode(sorted(self.actions.items()))).hexdigest()

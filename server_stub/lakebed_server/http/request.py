@@ -8,8 +8,10 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.hooks import Run
 
 from lakebed_server.access.permissions import Permissions, Rights
 from lakebed_server.access.rights_log import RightsLog
@@ -40,6 +42,14 @@ PasswordCheck = Callable[[str, str, SignInClient], Awaitable[Token]]
 ExchangeCode = Callable[[str, str, SignInClient], Awaitable[Token]]
 
 
+class HookRuns(Protocol):
+    """Runs hooks on request."""
+
+    async def run_now(self, repo: str, event_type: str, ref: str, action: str = "", rerun_of: str = "") -> Run:
+        """Run the actions of an event, or one of them, at a ref. `rerun_of`: the run that this one repeats."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Installation:
     """What `getConfig` and workspaces say about this server.
@@ -67,7 +77,7 @@ class Services:
     it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
     `check_password`: returns the token for a user name and a password; None without LDAP. `identify_workload`: returns
     the user of a token of a CI system or cluster; None without rules. `login_path`: the page where a browser begins to
-    sign in with the provider; empty without one.
+    sign in with the provider; empty without one. `hooks`: None if this server runs none.
     """
 
     engine: Engine
@@ -85,6 +95,7 @@ class Services:
     tables: TablePool = field(default_factory=lambda: TablePool(TableSettings()))
     feeds: Feeds = field(default_factory=Feeds)
     rights_log: RightsLog | None = None
+    hooks: HookRuns | None = None
 
 
 class Accessed:

@@ -10,7 +10,13 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, PathsConflictError, StoreError
+from lakebed_engine.vocabulary.errors import (
+    EngineError,
+    HookRefusedError,
+    InvalidRangeError,
+    PathsConflictError,
+    StoreError,
+)
 from lakebed_wire import models
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET
@@ -66,6 +72,10 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
         return _reply(call, kind, _message(error, call), retry=not lasting)
     if isinstance(error, PathsConflictError):
         return _conflict_reply(error, call)
+    if isinstance(error, HookRefusedError) and not call.head:
+        run_id = error.run_id or UNSET
+        body = models.Error(message=error.message, kind=kind, request_id=call.request_id, run_id=run_id)
+        return json(ERROR_KINDS[kind], body)
     headers: tuple[Header, ...] = ()
     if isinstance(error, InvalidRangeError) and error.size is not None:
         headers = ((b"content-range", b"bytes */%d" % error.size),)

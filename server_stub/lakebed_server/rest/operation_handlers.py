@@ -30,6 +30,7 @@ from lakebed_server.rest.handlers import (
     tasks,
     workspaces,
 )
+from lakebed_server.rest.handlers.hooks import action_files, deliveries, runs
 from lakebed_server.rest.handlers.people import access_history, auth, groups, policies, users
 from lakebed_server.rest.handlers.pulls import checks, comments, pull_requests, reviews
 from lakebed_server.vocabulary import StartError
@@ -148,6 +149,17 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "deletePullRequestComment": comments.delete_pull_request_comment,
     "listCommitChecks": checks.list_commit_checks,
     "reportCommitCheck": checks.report_commit_check,
+    "validateAction": action_files.validate_action,
+    "getHookSettings": action_files.get_hook_settings,
+    "setHookSettings": action_files.set_hook_settings,
+    "listRepositoryRuns": runs.list_repository_runs,
+    "startActionRun": runs.start_action_run,
+    "getRun": runs.get_run,
+    "repeatActionRun": runs.repeat_action_run,
+    "listRunHooks": runs.list_run_hooks,
+    "getRunHookOutput": runs.get_run_hook_output,
+    "listHookDeliveries": deliveries.list_hook_deliveries,
+    "redeliverHook": deliveries.redeliver_hook,
     "diffBranch": diffs.diff_branch,
     "diffRefs": diffs.diff_refs,
     "getObject": objects.get_object,

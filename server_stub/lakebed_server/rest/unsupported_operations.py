@@ -12,7 +12,6 @@ from lakebed_server.vocabulary import RequestError, not_implemented
 
 _ACL: Final = "groups have no access control lists here: attach policies to the group"
 _OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
-_HOOKS: Final = "there are no actions here"
 _GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` sweeps immediately"
 _USAGE: Final = "this server does not count usage"
 
@@ -24,10 +23,6 @@ _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("POST", "/auth/external/principal/login", _OUTSIDE),
     ("POST", "/sts/login", _OUTSIDE),
     ("GET", "/oidc/callback", _OUTSIDE),
-    ("GET", "/repositories/{}/actions/runs", _HOOKS),
-    ("GET", "/repositories/{}/actions/runs/{}", _HOOKS),
-    ("GET", "/repositories/{}/actions/runs/{}/hooks", _HOOKS),
-    ("GET", "/repositories/{}/actions/runs/{}/hooks/{}/output", _HOOKS),
     ("GET PUT DELETE", "/repositories/{}/settings/gc_rules", _GC),
     ("GET", "/repositories/{}/gc/rules/set_allowed", _GC),
     ("GET POST DELETE", "/repositories/{}/gc/rules", _GC),

@@ -13,11 +13,12 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Storage
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import Shown
-from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
+from lakebed._gateway.operations import commits, hooks, metadata, protection, refs, repositories, workspaces
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import (
     Commit,
     CommitStatistics,
+    HookSettings,
     ProtectionRule,
     ProtectionRules,
     RefInfo,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     # The other handles get the type `Repository` from this module, so only this import, for types, leads in a circle.
     from lakebed._async.handles.repository import Repository as Repository  # noqa: PLC0414 - the alias exports it
+    from lakebed._async.hooks.deliveries import Deliveries
+    from lakebed._async.hooks.runs import Runs
 
 
 class RepositoryBase(Shown):
@@ -167,6 +170,36 @@ class RepositoryBase(Shown):
         from lakebed._async.commits.pulls import Pulls
 
         return Pulls(self._transport, self.id)
+
+    async def hook_settings(self) -> HookSettings:
+        """Return the action files of the settings. They apply in addition to those in the data."""
+        return await self._transport.call(hooks.settings(self.id))
+
+    async def set_hook_settings(self, actions: Mapping[str, str], *, replaces: HookSettings | None = None) -> None:
+        """Replace the action files of the settings: YAML text by name. They take effect immediately.
+
+            repo.set_hook_settings({"contract.yaml": Path("contract.yaml").read_text()})
+
+        With `replaces` the server sets them only when the present settings are still those. Raises
+        PreconditionFailedError, and InvalidRequestError for an invalid file: then nothing is changed.
+        """
+        checked = _checks.check_metadata(dict(actions), "hook settings")
+        etag = None if replaces is None else replaces.etag
+        await self._transport.call(hooks.set_settings(self.id, checked, etag=etag))
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of hooks of this repository."""
+        from lakebed._async.hooks.runs import Runs
+
+        return Runs(self._transport, self.id)
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """The calls of actions after changes that wait or have failed."""
+        from lakebed._async.hooks.deliveries import Deliveries
+
+        return Deliveries(self._transport, self.id)
 
     def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
         """List the branches in the order of their names. `hidden` includes branches that were created hidden."""

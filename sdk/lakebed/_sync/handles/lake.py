@@ -164,6 +164,16 @@ class Lake(LakeBase):
 
         return Listing(self._transport, pulls.own_page, OwnPullRequest.COLUMNS, "own pull requests", limit=limit)
 
+    def validate_action(self, name: str, content: str) -> None:
+        """Check an action file without storing it. `name` is for messages.
+
+        Raises InvalidRequestError, which names the line.
+        """
+        from lakebed._gateway.operations import hooks
+
+        _checks.check_text(name + content, "action file")
+        self._transport.call(hooks.validate(name, content))
+
     @property
     def policies(self) -> Policies:
         """The policies of this lake."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final
 
 import msgspec
@@ -16,6 +15,7 @@ from lakebed_engine.stores.kv.base import Batch, Check, Put
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     OutcomeUnknownError,
+    PreconditionFailedError,
     PredicateFailed,
     RepositoryNotFoundError,
 )
@@ -35,12 +35,18 @@ async def get_hook_settings(ctx: Context, repo_name: str) -> HookSettings:
     return HookSettings() if found is None else _settings.decode(found.value)
 
 
-async def set_hook_settings(ctx: Context, repo_name: str, settings: HookSettings) -> None:
-    """Replace the action files of the settings. The caller has parsed them. Raises InvalidRequestError."""
+async def set_hook_settings(
+    ctx: Context, repo_name: str, settings: HookSettings, *, if_match: str | None = None
+) -> None:
+    """Replace the action files of the settings. The caller has parsed them.
+
+    `if_match`: only if the current settings have this digest, `""` for none. Raises PreconditionFailedError and
+    InvalidRequestError.
+    """
     _check(settings)
     repo = await open_repo(ctx, repo_name)
     content = encode(HookSettings(dict(sorted(settings.actions.items()))))
-    digest = hashlib.sha256(content).hexdigest() if settings.actions else ""
+    digest = settings.digest
     lost: OutcomeUnknownError | None = None
 
     async def attempt() -> bool | None:
@@ -50,6 +56,10 @@ async def set_hook_settings(ctx: Context, repo_name: str, settings: HookSettings
         if found is None or record is None or record.uid != repo.record.uid:
             raise lost or RepositoryNotFoundError(
                 f"repository {repo_name!r} not found: it was deleted during the request"
+            )
+        if lost is None and if_match not in (None, record.hooks):
+            raise PreconditionFailedError(
+                f"hook settings of {repo_name!r}: they have changed (If-Match): nothing was set, read them again"
             )
         if record.hooks == digest:
             return True

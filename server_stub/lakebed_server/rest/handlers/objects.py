@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Final
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
-from lakebed_engine.vocabulary.requests import FoundObject, PublishRequest
+from lakebed_engine.vocabulary.requests import FoundObject, PublishRequest, UploadRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
@@ -22,6 +22,7 @@ from lakebed_server.http.authorization import allowed_paths, plain_branch, refus
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply, empty, json, last_modified
 from lakebed_server.rest import archives, errors, object_frames, presigned, serializers
+from lakebed_server.rest.handlers.hooks import action_files
 from lakebed_server.rest.rights import authors
 from lakebed_server.vocabulary import Header, bad_request, not_implemented
 
@@ -147,8 +148,20 @@ async def search_objects(call: Call, p: ops.SearchObjectsParams) -> Reply:
 async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
+    if action_files.is_action_file(p.path):
+        return await _upload_action_file(call, p, request, chunks)
     made = await call.engine.objects.upload(p.repository, p.branch, request, chunks)
     return json(201, serializers.object_stats(p.path, *made))
+
+
+async def _upload_action_file(
+    call: Call, p: ops.UploadObjectParams, request: UploadRequest, chunks: AsyncIterator[bytes]
+) -> Reply:
+    """An upload whose answer says whether the action file can be used."""
+    content = bytearray()
+    made = await call.engine.objects.upload(p.repository, p.branch, request, action_files.kept(chunks, content))
+    stats = serializers.object_stats(p.path, *made)
+    return json(201, stats, await action_files.warning(p.path, bytes(content)))
 
 
 async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:

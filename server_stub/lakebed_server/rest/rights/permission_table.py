@@ -261,6 +261,8 @@ _DUMP: Final = _repository(Fs.LIST_TAGS, Fs.LIST_BRANCHES, Fs.LIST_COMMITS)
 _RESTORE: Final = _repository(Fs.CREATE_TAG, Fs.CREATE_BRANCH, Fs.CREATE_COMMIT)
 _READ_RULES: Final = _repository(Branches.GET_PROTECTION_RULES)
 _WRITE_RULES: Final = _repository(Branches.SET_PROTECTION_RULES)
+_READ_RUNS: Final = _repository(Ci.READ_ACTION)
+_RUN: Final = _repository(Ci.RUN_ACTION)
 
 PERMISSIONS: Final[Mapping[str, Row]] = {
     "getConfig": ANYBODY,
@@ -367,6 +369,17 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "deletePullRequestComment": _repository(Pr.COMMENT),
     "listCommitChecks": _repository(Fs.READ_COMMIT),
     "reportCommitCheck": _repository(Ci.WRITE_CHECK),
+    "validateAction": ANYBODY,
+    "getHookSettings": _READ_RULES,
+    "setHookSettings": _WRITE_RULES,
+    "listRepositoryRuns": _READ_RUNS,
+    "getRun": _READ_RUNS,
+    "listRunHooks": _READ_RUNS,
+    "getRunHookOutput": _READ_RUNS,
+    "listHookDeliveries": _READ_RUNS,
+    "startActionRun": _RUN,
+    "repeatActionRun": _RUN,
+    "redeliverHook": _RUN,
     "updatePullRequest": _repository(Pr.WRITE),
     "mergePullRequest": Row(_repository(Pr.WRITE, Fs.READ_COMMIT).asked, (Pr.WRITE, Fs.READ_COMMIT, Fs.CREATE_COMMIT)),
     "diffBranch": _repository(Fs.LIST_OBJECTS),

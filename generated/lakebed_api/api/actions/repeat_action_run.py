@@ -1,0 +1,227 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ... import errors
+from ...types import Response
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.action_run import ActionRun
+    from ...models.error import Error
+
+
+def _get_kwargs(
+    repository: str,
+    run_id: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/actions/runs/{run_id}/rerun".format(
+            repository=quote(str(repository), safe=""),
+            run_id=quote(str(run_id), safe=""),
+        ),
+    }
+
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ActionRun | Error | None:
+    from ...models.action_run import ActionRun
+    from ...models.error import Error
+
+    if response.status_code == 201:
+        response_201 = ActionRun.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Error.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ActionRun | Error]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    run_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[ActionRun | Error]:
+    """Run the actions of a run again, at the same commit.
+
+     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+
+    Args:
+        repository (str):
+        run_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ActionRun | Error]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        run_id=run_id,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    run_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> ActionRun | Error | None:
+    """Run the actions of a run again, at the same commit.
+
+     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+
+    Args:
+        repository (str):
+        run_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ActionRun | Error
+    """
+
+    return sync_detailed(
+        repository=repository,
+        run_id=run_id,
+        client=client,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    run_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[ActionRun | Error]:
+    """Run the actions of a run again, at the same commit.
+
+     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+
+    Args:
+        repository (str):
+        run_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ActionRun | Error]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        run_id=run_id,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    run_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> ActionRun | Error | None:
+    """Run the actions of a run again, at the same commit.
+
+     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+
+    Args:
+        repository (str):
+        run_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ActionRun | Error
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            run_id=run_id,
+            client=client,
+        )
+    ).parsed

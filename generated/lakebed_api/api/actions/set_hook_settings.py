@@ -1,0 +1,250 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+from ... import errors
+from ...types import UNSET, Response, Unset
+
+if TYPE_CHECKING:
+    import httpx
+
+    from ...client import AuthenticatedClient, Client
+    from ...models.error import Error
+    from ...models.hook_settings import HookSettings
+
+
+def _get_kwargs(
+    repository: str,
+    *,
+    body: HookSettings,
+    if_match: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
+
+    _kwargs: dict[str, Any] = {
+        "method": "put",
+        "url": "/repositories/{repository}/settings/hooks".format(
+            repository=quote(str(repository), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Error | None:
+    from ...models.error import Error
+
+    if response.status_code == 204:
+        response_204 = cast(Any, None)
+        return response_204
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 412:
+        response_412 = Error.from_dict(response.json())
+
+        return response_412
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Any | Error]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: HookSettings,
+    if_match: str | Unset = UNSET,
+) -> Response[Any | Error]:
+    """Replace the action files of the settings.
+
+     They apply from the next request on. An invalid file changes nothing. Needs
+    `branches:SetBranchProtectionRules`. Lakebed only.
+
+    Args:
+        repository (str):
+        if_match (str | Unset):
+        body (HookSettings): The action files of the settings of a repository.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Error]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        body=body,
+        if_match=if_match,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: HookSettings,
+    if_match: str | Unset = UNSET,
+) -> Any | Error | None:
+    """Replace the action files of the settings.
+
+     They apply from the next request on. An invalid file changes nothing. Needs
+    `branches:SetBranchProtectionRules`. Lakebed only.
+
+    Args:
+        repository (str):
+        if_match (str | Unset):
+        body (HookSettings): The action files of the settings of a repository.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Error
+    """
+
+    return sync_detailed(
+        repository=repository,
+        client=client,
+        body=body,
+        if_match=if_match,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: HookSettings,
+    if_match: str | Unset = UNSET,
+) -> Response[Any | Error]:
+    """Replace the action files of the settings.
+
+     They apply from the next request on. An invalid file changes nothing. Needs
+    `branches:SetBranchProtectionRules`. Lakebed only.
+
+    Args:
+        repository (str):
+        if_match (str | Unset):
+        body (HookSettings): The action files of the settings of a repository.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Any | Error]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        body=body,
+        if_match=if_match,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: HookSettings,
+    if_match: str | Unset = UNSET,
+) -> Any | Error | None:
+    """Replace the action files of the settings.
+
+     They apply from the next request on. An invalid file changes nothing. Needs
+    `branches:SetBranchProtectionRules`. Lakebed only.
+
+    Args:
+        repository (str):
+        if_match (str | Unset):
+        body (HookSettings): The action files of the settings of a repository.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Any | Error
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            client=client,
+            body=body,
+            if_match=if_match,
+        )
+    ).parsed

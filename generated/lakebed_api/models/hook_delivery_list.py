@@ -1,0 +1,85 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.hook_delivery import HookDelivery
+
+
+T = TypeVar("T", bound="HookDeliveryList")
+
+
+@_attrs_define
+class HookDeliveryList:
+    """Deliveries.
+
+    Attributes:
+        results (list[HookDelivery]): The waiting ones, then the failed ones.
+        has_more (bool): Whether there may be more.
+    """
+
+    results: list[HookDelivery]
+    has_more: bool
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        results = []
+        for results_item_data in self.results:
+            results_item = results_item_data.to_dict()
+            results.append(results_item)
+
+        has_more = self.has_more
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "results": results,
+                "has_more": has_more,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.hook_delivery import HookDelivery
+
+        d = dict(src_dict)
+        results = []
+        _results = d.pop("results")
+        for results_item_data in _results:
+            results_item = HookDelivery.from_dict(results_item_data)
+
+            results.append(results_item)
+
+        has_more = d.pop("has_more")
+
+        hook_delivery_list = cls(
+            results=results,
+            has_more=has_more,
+        )
+
+        hook_delivery_list.additional_properties = d
+        return hook_delivery_list
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,1 @@
+"""Hooks of a repository: their runs, and their calls after changes."""

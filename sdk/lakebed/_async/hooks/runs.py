@@ -1,0 +1,89 @@
+"""The runs of hooks of a repository."""
+
+from __future__ import annotations
+
+from lakebed import _checks
+from lakebed._async.http.pagination import Listing
+from lakebed._async.http.transport import Transport
+from lakebed._gateway.operations import hooks
+from lakebed.errors import InvalidRequestError
+from lakebed.model import ActionRun, HookRun
+
+
+class Runs:
+    """The runs of hooks of one repository: `repo.runs`. Every method raises PermissionDeniedError without permission.
+
+    docs/hooks.md explains actions and hooks.
+    """
+
+    __module__ = "lakebed.aio"
+
+    def __init__(self, transport: Transport, repository: str) -> None:
+        self._transport = transport
+        self._repository = repository
+
+    def list(self, branch: str = "", commit: str = "", limit: int | None = None) -> Listing[ActionRun]:
+        """List runs, newest first: of one branch, or of the commit with this id.
+
+            for run in repo.runs.list("main", limit=10):
+                print(run.id, run.event, run.state, run.message)
+
+        Raises InvalidRequestError for a branch and a commit.
+        """
+        _checks.check_text(branch + commit, "branch or commit")
+        if branch and commit:
+            raise InvalidRequestError("choose runs by branch or by commit, not by both")
+        return Listing(
+            self._transport,
+            lambda after, amount: hooks.runs_page(self._repository, branch, commit, after, amount),
+            ActionRun.COLUMNS,
+            f"runs of {self._repository}",
+            limit=limit,
+        )
+
+    async def get(self, id: str) -> ActionRun:
+        """Return a run. Raises RunNotFoundError."""
+        return await self._transport.call(hooks.get(self._repository, _id(id)))
+
+    def hooks(self, id: str, *, skipped: bool = False, limit: int | None = None) -> Listing[HookRun]:
+        """List the hooks of a run, in order. `skipped` includes the hooks that were not called.
+
+            for hook in repo.runs.hooks(error.run_id):
+                print(hook.action, hook.hook_id, hook.message, hook.details)
+
+        An unknown run has no hooks.
+        """
+        checked = _id(id)
+        return Listing(
+            self._transport,
+            lambda after, amount: hooks.hooks_page(self._repository, checked, skipped, after, amount),
+            HookRun.COLUMNS,
+            f"hooks of {id}",
+            limit=limit,
+        )
+
+    async def log(self, id: str, hook_run: str) -> str:
+        """Return what a hook printed. `hook_run` is the id of the hook in the run. Raises RunNotFoundError."""
+        checked = _checks.check_name(hook_run, "id of a hook run")
+        content = await self._transport.call(hooks.log(self._repository, _id(id), checked))
+        return content.decode(errors="replace")
+
+    async def run(self, event: str, ref: str, action: str = "") -> ActionRun:
+        """Run the actions of an event by hand at a ref, or only the one with the name `action`. Changes nothing else.
+
+            repo.runs.run("pre-merge", "dev")
+
+        Returns the run, whatever the hooks said. Needs `ci:RunAction`. Raises NotFoundError, InvalidRequestError, and
+        UnsupportedOperationError when the server runs no hooks.
+        """
+        _checks.check_text(event + action, "event or action")
+        ref = _checks.check_name(ref, "ref")
+        return await self._transport.call(hooks.run(self._repository, event, ref, action))
+
+    async def rerun(self, id: str) -> ActionRun:
+        """Run the actions of a run again, at the same commit. Returns the new run. Raises as `run` does."""
+        return await self._transport.call(hooks.rerun(self._repository, _id(id)))
+
+
+def _id(id: str) -> str:
+    return _checks.check_name(id, "id of a run")

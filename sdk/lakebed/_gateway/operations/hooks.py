@@ -1,0 +1,192 @@
+"""Calls about hooks: their runs, their calls after changes, and action files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, parser
+from lakebed._values.wire import Answer, Call, Subject
+from lakebed.model import (
+    ActionRun,
+    DeliveryAttempt,
+    HookDeliveries,
+    HookDelivery,
+    HookRun,
+    HookSettings,
+    Page,
+)
+
+
+def validate(name: str, content: str) -> Call[None]:
+    """Check an action file."""
+    kwargs = {"method": "post", "url": "/actions/validate", "json": {"name": name, "content": content}}
+    return call("validateAction", kwargs, calls.nothing, Subject(), success=204, repeat="safe")
+
+
+def runs_page(repository: str, branch: str, commit: str, after: str, amount: int) -> Call[Page[ActionRun]]:
+    """One page of the runs of a repository."""
+    params = clean(branch=branch, commit=commit, after=after, amount=amount)
+    kwargs = {"method": "get", "url": _runs(repository), "params": params}
+    parse = parser(lambda body: convert.listing(body, _run, after))
+    return call("listRepositoryRuns", kwargs, parse, Subject(repository))
+
+
+def get(repository: str, id: str) -> Call[ActionRun]:
+    """Describe a run."""
+    return call("getRun", {"method": "get", "url": _runs(repository, id)}, parser(_run), Subject(repository))
+
+
+def hooks_page(repository: str, id: str, skipped: bool, after: str, amount: int) -> Call[Page[HookRun]]:
+    """One page of the hooks of a run."""
+    params = clean(skipped="true" if skipped else "", after=after, amount=amount)
+    kwargs = {"method": "get", "url": _runs(repository, id, "hooks"), "params": params}
+    parse = parser(lambda body: convert.listing(body, _hook, after))
+    return call("listRunHooks", kwargs, parse, Subject(repository))
+
+
+def log(repository: str, id: str, hook_run: str) -> Call[bytes]:
+    """The log of a hook. The generated client does not carry its bytes."""
+    kwargs = {
+        "method": "get",
+        "url": _runs(repository, id, "hooks", hook_run, "output"),
+        "headers": {"Accept": "*/*", "Accept-Encoding": "identity"},
+    }
+    return call("getRunHookOutput", kwargs, lambda answer: answer.content, Subject(repository))
+
+
+def run(repository: str, event: str, ref: str, action: str) -> Call[ActionRun]:
+    """Run the actions of an event by hand."""
+    body = {"event": event, "ref": ref, **clean(action=action)}
+    kwargs = {"method": "post", "url": _runs(repository), "json": body}
+    return call("startActionRun", kwargs, parser(_run), Subject(repository, ref), success=201, slow=True)
+
+
+def rerun(repository: str, id: str) -> Call[ActionRun]:
+    """Run the actions of a run again."""
+    kwargs = {"method": "post", "url": _runs(repository, id, "rerun")}
+    return call("repeatActionRun", kwargs, parser(_run), Subject(repository), success=201, slow=True)
+
+
+def deliveries(repository: str, amount: int) -> Call[HookDeliveries]:
+    """The deliveries that wait or have failed, at most `amount` of either."""
+    url = f"/repositories/{calls.segment(repository)}/actions/deliveries"
+    kwargs = {"method": "get", "url": url, "params": {"amount": amount}}
+    return call("listHookDeliveries", kwargs, parser(_deliveries), Subject(repository))
+
+
+def redeliver(repository: str, id: str) -> Call[HookDelivery]:
+    """Make a failed delivery due again."""
+    url = f"/repositories/{calls.segment(repository)}/actions/deliveries/{calls.segment(id)}/redeliver"
+    return call("redeliverHook", {"method": "post", "url": url}, parser(_delivery), Subject(repository))
+
+
+def settings(repository: str) -> Call[HookSettings]:
+    """The action files of the settings, and their ETag."""
+
+    def read(answer: Answer) -> HookSettings:
+        sent = calls.json_of(answer)["actions"]
+        actions = {name: convert.text(content) for name, content in sent.items()}
+        return HookSettings(actions, answer.headers.get("etag", ""))
+
+    return call("getHookSettings", {"method": "get", "url": _settings(repository)}, read, Subject(repository))
+
+
+def set_settings(repository: str, actions: Mapping[str, str], *, etag: str | None) -> Call[None]:
+    """Replace the action files of the settings. Doing it twice has the same effect as once, unless `etag` states the
+    settings that must be present.
+    """
+    kwargs = {
+        "method": "put",
+        "url": _settings(repository),
+        "json": {"actions": dict(actions)},
+        "headers": {} if etag is None else {"If-Match": etag or '""'},
+    }
+    repeat: Any = "safe" if etag is None else "unsent"
+    return call("setHookSettings", kwargs, calls.nothing, Subject(repository), success=204, repeat=repeat)
+
+
+def _runs(repository: str, *parts: str) -> str:
+    return "/".join(("/repositories", calls.segment(repository), "actions/runs", *map(calls.segment, parts)))
+
+
+def _settings(repository: str) -> str:
+    return f"/repositories/{calls.segment(repository)}/settings/hooks"
+
+
+def _run(row: Mapping[str, Any]) -> ActionRun:
+    return ActionRun(
+        id=convert.text(row["run_id"]),
+        event=convert.text(row["event_type"]),
+        state=_state(row),
+        branch=convert.text(row["branch"]),
+        commit_id=convert.text(row["commit_id"]),
+        started=_time(row["start_time"]),
+        ended=_optional_time(row.get("end_time")),
+        message=_optional(row, "message"),
+        user=_optional(row, "user"),
+        tag=_optional(row, "tag"),
+        source_ref=_optional(row, "source_ref"),
+        delivery_id=_optional(row, "delivery_id"),
+        rerun_of=_optional(row, "rerun_of"),
+    )
+
+
+def _hook(row: Mapping[str, Any]) -> HookRun:
+    return HookRun(
+        id=convert.text(row["hook_run_id"]),
+        action=convert.text(row["action"]),
+        hook_id=convert.text(row["hook_id"]),
+        state=_state(row),
+        started=_time(row["start_time"]),
+        ended=_optional_time(row.get("end_time")),
+        type=_optional(row, "type"),
+        message=_optional(row, "message"),
+        details=tuple(dict(one) for one in row.get("details") or ()),
+    )
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    """The state; of a server that has only a status, the nearest one."""
+    status = convert.text(row["status"])
+    return _optional(row, "state") or {"completed": "passed", "failed": "refused"}.get(status, status)
+
+
+def _deliveries(body: Mapping[str, Any]) -> HookDeliveries:
+    return HookDeliveries(tuple(_delivery(one) for one in body["results"]), body["has_more"] is True)
+
+
+def _delivery(row: Mapping[str, Any]) -> HookDelivery:
+    return HookDelivery(
+        id=convert.text(row["id"]),
+        state=convert.text(row["state"]),
+        action=convert.text(row["action"]),
+        event=convert.text(row["event_type"]),
+        event_id=_optional(row, "event_id"),
+        branch=_optional(row, "branch"),
+        commit_id=_optional(row, "commit_id"),
+        due=_optional_time(row.get("due")),
+        attempts=tuple(
+            DeliveryAttempt(
+                _time(one["time"]),
+                convert.text(one["state"]),
+                convert.text(one["message"]),
+                convert.text(one["run_id"]),
+            )
+            for one in row["attempts"]
+        ),
+    )
+
+
+def _optional(row: Mapping[str, Any], name: str) -> str:
+    return convert.text(row.get(name), "")
+
+
+def _time(value: object) -> datetime:
+    return datetime.fromisoformat(convert.text(value))
+
+
+def _optional_time(value: object) -> datetime | None:
+    return None if value is None else _time(value)

@@ -1,0 +1,135 @@
+"""Values that describe runs of hooks, their calls after changes, and the action files of the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
+
+from lakebed._render.columns import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRun:
+    """A run of the actions of one event.
+
+    `state`: running, passed, refused, error, pending or skipped. `message` says why it did not pass. `commit_id` is
+    empty if there is no commit yet, `branch` for an event of a tag. `delivery_id`: the delivery of which the run is an
+    attempt. `rerun_of`: the run that it repeats.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("event", "string"),
+        ("state", "string"),
+        ("branch", "string"),
+        ("commit_id", "string"),
+        ("started", "time"),
+        ("ended", "time"),
+        ("message", "string"),
+        ("user", "string"),
+        ("tag", "string"),
+        ("source_ref", "string"),
+        ("delivery_id", "string"),
+        ("rerun_of", "string"),
+    )
+
+    id: str
+    event: str
+    state: str
+    branch: str
+    commit_id: str
+    started: datetime
+    ended: datetime | None = None
+    message: str = ""
+    user: str = ""
+    tag: str = ""
+    source_ref: str = ""
+    delivery_id: str = ""
+    rerun_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRun:
+    """A hook of a run. `id` is its place in the run. `details`: results, such as one for each file of a contract."""
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("action", "string"),
+        ("hook_id", "string"),
+        ("type", "string"),
+        ("state", "string"),
+        ("message", "string"),
+        ("started", "time"),
+        ("ended", "time"),
+    )
+
+    id: str
+    action: str
+    hook_id: str
+    state: str
+    started: datetime
+    ended: datetime | None = None
+    type: str = ""
+    message: str = ""
+    details: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryAttempt:
+    """An attempt of a delivery, and its run."""
+
+    time: datetime
+    state: str
+    message: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookDelivery:
+    """A call of one action after a change. `state`: waiting, or failed for good. `due`: when the next attempt is."""
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("state", "string"),
+        ("action", "string"),
+        ("event", "string"),
+        ("branch", "string"),
+        ("commit_id", "string"),
+        ("due", "time"),
+    )
+
+    id: str
+    state: str
+    action: str
+    event: str
+    event_id: str = ""
+    branch: str = ""
+    commit_id: str = ""
+    due: datetime | None = None
+    attempts: tuple[DeliveryAttempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HookDeliveries:
+    """Deliveries: the waiting ones, then the failed ones. When `has_more` is true, there may be others."""
+
+    items: tuple[HookDelivery, ...]
+    has_more: bool = False
+
+    def __iter__(self) -> Iterator[HookDelivery]:
+        """The deliveries."""
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        """The number of deliveries."""
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """Action files that are not in the data: YAML text by name. `etag` identifies this version of them."""
+
+    actions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    etag: str = ""

@@ -1,0 +1,33 @@
+# Generated from sdk/lakebed/_async/hooks/deliveries.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The calls of actions after changes of a repository."""
+
+from __future__ import annotations
+
+from lakebed import _checks
+from lakebed._gateway.operations import hooks
+from lakebed._sync.http.transport import Transport
+from lakebed.model import HookDeliveries, HookDelivery
+
+
+class Deliveries:
+    """The calls after changes of one repository that wait or have failed for good: `repo.deliveries`."""
+
+    __module__ = "lakebed"
+
+    def __init__(self, transport: Transport, repository: str) -> None:
+        self._transport = transport
+        self._repository = repository
+
+    def list(self, limit: int = 100) -> HookDeliveries:
+        """Return deliveries: at most `limit` (up to 1000) that wait, and as many that failed. A call that succeeded is
+        a run.
+
+        Raises PermissionDeniedError, InvalidRequestError.
+        """
+        return self._transport.call(hooks.deliveries(self._repository, limit))
+
+    def redeliver(self, id: str) -> HookDelivery:
+        """Make a failed delivery due again, from its first hook. Its id stays. Raises RunNotFoundError."""
+        checked = _checks.check_name(id, "id of a delivery")
+        return self._transport.call(hooks.redeliver(self._repository, checked))

@@ -1,0 +1,1 @@
+"""`lakebed hooks`: runs of hooks, their calls after changes, and action files."""

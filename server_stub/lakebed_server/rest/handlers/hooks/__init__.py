@@ -1,0 +1,1 @@
+"""Hooks: their runs, their calls after changes, and action files."""
