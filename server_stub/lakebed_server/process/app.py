@@ -26,6 +26,8 @@ from starlette.routing import Route
 
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.event_feed.feed import Feeds
+from lakebed_server.hooks.dispatcher import Dispatcher
+from lakebed_server.hooks.gate import Hooks
 from lakebed_server.http.request import Services
 from lakebed_server.http.web_page import WebPage
 from lakebed_server.network.clients import client_of
@@ -53,6 +55,8 @@ MERGE_INTERVAL = 2.0
 """Seconds between two searches for pull requests that wait to be merged."""
 SWEEP_CHECK_INTERVAL = 3600.0
 """Seconds between two checks whether a sweep of a repository is due."""
+EXPIRE_INTERVAL = 3600.0
+"""Seconds between two searches for old runs of hooks."""
 HEALTH = "/_health"
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
@@ -124,16 +128,17 @@ def create_app(
     s3: S3Config | None = None,
     sign_in_pages: Pages | None = None,
     web_page: WebPage | None = None,
+    hooks: Hooks | None = None,
 ) -> App:
     """The application for these services. `on_shutdown` runs after the last request. `s3`: the gateway's settings.
     `sign_in_pages`: makes the pages of the sign-in with a provider, if there is one. `web_page`: by default the built
-    one.
+    one. `hooks`: makes the calls that follow changes.
 
     With `snapshot_interval`, in seconds, it writes ref snapshots that often, and once more at the end. With `sweep`, it
     sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
     """
     life = functools.partial(
-        _life, services, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes
+        _life, services, cleanup_interval, snapshot_interval, sweep, scrub, hooks, on_shutdown, last_writes
     )
 
     browsers = web_page or WebPage()
@@ -176,6 +181,7 @@ async def _life(
     snapshot_interval: float | None,
     sweep: SweepOptions | None,
     scrub: ScrubOptions | None,
+    hooks: Hooks | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
     last_writes: float,
 ) -> AsyncIterator[None]:
@@ -198,6 +204,10 @@ async def _life(
         chores.append(asyncio.create_task(_repeat(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
     if history is not None:
         chores.append(asyncio.create_task(history.run()))
+    if hooks is not None:
+        chores.append(asyncio.create_task(Dispatcher(engine, hooks).run()))
+        expire = functools.partial(engine.maintenance.expire_hooks, hooks.settings.keep)
+        chores.append(asyncio.create_task(_repeat(expire, EXPIRE_INTERVAL, "the expiry of hook runs")))
     try:
         yield
     finally:

@@ -162,6 +162,7 @@ def application(
         handlers=handlers,
         s3=_s3_config(settings, s3_port),
         sign_in_pages=parts.sign_in_pages,
+        hooks=parts.hooks,
     )
 
 

@@ -31,6 +31,8 @@ from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import ensure_admin, key_ring
 from lakebed_server.auth.records import Credential
+from lakebed_server.hooks.gate import Hooks
+from lakebed_server.hooks.sources import files_of_server
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.spool import Spool
@@ -54,12 +56,15 @@ class Components:
     first_admin: Credential | None
     sign_in_pages: Pages | None = None
     recorder: asyncio.Task[None] | None = None
+    hooks: Hooks | None = None
 
     async def close(self) -> None:
         """Record the last uses of access keys, stop the engine, then close the stores."""
         if self.recorder is not None:
             self.recorder.cancel()
             await self.services.authenticator.uses.write(self.kv)
+        if self.hooks is not None:
+            await self.hooks.close()
         await self.services.tables.close()
         await self.engine.close()
         await self.kv.close()
@@ -82,6 +87,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         await opening.prepare(kv, directory, settings.auth.mode, int(time.time()))
         secret, _ = await store.current()
         engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"))
+        hooks = _hooks(settings, engine)
     except BaseException as error:
         await kv.close()
         stores.close()
@@ -111,9 +117,18 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         login_path=sign_ins.login_path,
         tables=TablePool(settings.tables),
         rights_log=RightsLog(kv),
+        hooks=hooks,
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
-    return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder)
+    return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder, hooks)
+
+
+def _hooks(settings: Settings, engine: Engine) -> Hooks | None:
+    if not settings.hooks.enabled:
+        return None
+    hooks = Hooks(engine, settings.hooks, files_of_server(settings.hooks.actions))
+    engine.hooks.use(hooks)
+    return hooks
 
 
 async def _recorder(engine: Engine, settings: HistorySettings) -> Recorder:

@@ -26,7 +26,7 @@ from lakebed_server.rest import operation_handlers, unsupported_operations
 from lakebed_server.rest.binder import Binder
 from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import Handler
-from lakebed_server.rest.rights import permission_table
+from lakebed_server.rest.rights import hook_bypass, permission_table
 from lakebed_server.rest.rights.permission_table import PERMISSIONS
 from lakebed_server.rest.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
@@ -120,7 +120,10 @@ class Api:
             _note_access(call, params, body)
             observe_refs(call.accessed.resolved)
         if route.permissions is not None:
-            await authorize(call, route.permissions, getattr(params, "repository", ""), params, body)
+            repository = getattr(params, "repository", "")
+            await authorize(call, route.permissions, repository, params, body)
+            if hook_bypass.asks_to_bypass(params, body) and hook_bypass.may_bypass(call, repository):
+                act_as(Actor(call.user, call.request_id, bypasses_hooks=True))
         if route.room is None:
             return await negotiated(call, await route.handler(call, *values))
         async with route.room.place():

@@ -1,0 +1,270 @@
+"""The dispatcher: makes the calls that follow changes, at least once each, under a lease that one process has.
+
+It polls for deliveries that are due, and soon after a change of this process that calls follow. It reads no more than
+one row while none is due. A row is removed, or its next try is written, only after its call. So a server that ends in
+between makes the call again, with the same id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections import Counter, OrderedDict, deque
+from collections.abc import Awaitable, Iterable
+from typing import Final
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
+from lakebed_engine.vocabulary.hooks import SeenDelivery
+
+from lakebed_server.hooks.attempts import Attempts, Made
+from lakebed_server.hooks.gate import Hooks
+
+log = logging.getLogger("lakebed.hooks")
+
+POLL: Final = 1.0
+"""Seconds between two looks at the rows that are due."""
+SOON: Final = 0.05
+"""The same for some time after a change of this process."""
+SOON_SECONDS: Final = 1.0
+PAGE: Final = 1000
+"""Deliveries that one look adds at most."""
+MOST: Final = 20_000
+"""Deliveries that one look reads at most."""
+SHARE: Final = 30
+"""A look that takes long makes the next pause longer: by so many times its own time."""
+GROUP: Final = 500
+"""Deliveries that end together in one batch."""
+REST: Final = (5.0, 10.0, 20.0, 40.0, 60.0)
+"""Seconds for which an action rests whose receiver did not answer, the longer the more often this happens."""
+GRACE: Final = 2.0
+"""Seconds that a stop waits for calls in progress."""
+
+Lane = tuple[str, ...]
+"""Deliveries that share a bound: those of a repository, or of an ordered action of a branch, one at a time."""
+
+
+class Dispatcher:
+    """Delivers until it is cancelled."""
+
+    def __init__(self, engine: Engine, hooks: Hooks, attempts: Attempts | None = None) -> None:
+        settings = hooks.settings
+        self._engine = engine
+        self._attempts = attempts or Attempts(engine, hooks.sources, hooks.caller, settings)
+        self._most = settings.concurrent
+        self._most_of_lane = settings.concurrent_per_repository
+        self._holder = uuid.uuid4().hex
+        self._lanes: OrderedDict[Lane, deque[SeenDelivery]] = OrderedDict()
+        self._known: set[bytes] = set()
+        self._settled: set[bytes] = set()
+        """Keys that a look which began before may still return."""
+        self._running: Counter[Lane] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._rests: dict[Lane, tuple[int, float]] = {}
+        self._later: dict[bytes, float] = {}
+        """Ordered deliveries whose turn has not come: when to look again."""
+        self._made: list[tuple[Made, asyncio.Event]] = []
+        self._flusher: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._soon_until = 0.0
+        self._amount = PAGE
+        hooks.on_delivery = self.expect
+
+    def expect(self) -> None:
+        """Look more often for a moment: a change that calls follow is about to land."""
+        self._soon_until = asyncio.get_running_loop().time() + SOON_SECONDS
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Deliver what is due, until this is cancelled. Then release the lease."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                began = loop.time()
+                try:
+                    await self._look()
+                except Exception:
+                    log.exception("the dispatcher of hooks failed; it tries again in %g s", POLL)
+                await self._pause(loop.time() - began)
+        finally:
+            await self._stop()
+
+    async def _pause(self, took: float) -> None:
+        """Wait for the next look. A wake only ends it where there is room for more calls."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(0.01)
+        self._wake.clear()
+        is_soon = loop.time() < self._soon_until and not self._lanes
+        left = max(SOON if is_soon else POLL, took * SHARE if self._lanes or self._rests else 0.0)
+        try:
+            async with asyncio.timeout(left):
+                await self._wake.wait()
+                if self._rests:
+                    await asyncio.sleep(took * SHARE)
+        except TimeoutError:
+            return
+
+    async def _look(self) -> None:
+        """Read the rows that are due, and begin their calls."""
+        self._settled.clear()
+        rows = await self._engine.hooks.due(self._amount)
+        new = [row for row in rows if row.key not in self._known and row.key not in self._settled]
+        if not new and not self._tasks:
+            return
+        if not await self._engine.hooks.take_lease(self._holder):
+            self._forget_waiting()
+            return
+        added = self._add(new)
+        is_full = len(rows) == self._amount
+        self._amount = min(MOST, len(self._known) + PAGE + (len(rows) - added if is_full else 0))
+        self._start()
+
+    def _add(self, rows: Iterable[SeenDelivery]) -> int:
+        added, now = 0, asyncio.get_running_loop().time()
+        self._later = {key: until for key, until in self._later.items() if until > now}
+        for row in rows:
+            rests = row.key in self._later or self._rests.get(_action(row), (0, 0.0))[1] > now
+            if rests or len(self._known) >= MOST:
+                continue
+            self._known.add(row.key)
+            self._lanes.setdefault(_lane(row), deque()).append(row)
+            added += 1
+        return added
+
+    def _start(self) -> None:
+        """Begin as many calls as there is room for, from each lane in turn."""
+        now = asyncio.get_running_loop().time()
+        for lane in list(self._lanes):
+            if len(self._tasks) >= self._most:
+                return
+            self._lanes.move_to_end(lane)
+            waiting = self._lanes[lane]
+            most = 1 if len(lane) > 1 else self._most_of_lane
+            while waiting and self._running[lane] < most and len(self._tasks) < self._most:
+                row = waiting.popleft()
+                if self._rests.get(_action(row), (0, 0.0))[1] > now:
+                    self._known.discard(row.key)
+                    continue
+                self._running[lane] += 1
+                task = asyncio.create_task(self._deliver(row, lane))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            if not waiting:
+                del self._lanes[lane]
+
+    async def _deliver(self, row: SeenDelivery, lane: Lane) -> None:
+        """One attempt. The next one begins when it ends, before its row is written, except in an ordered lane."""
+        is_handed_over = False
+        try:
+            if row.delivery.call.ordered and not await self._engine.hooks.is_next(row.delivery):
+                self._later[row.key] = asyncio.get_running_loop().time() + POLL
+                return
+            made = await self._attempts.make(row)
+            self._note_rest(made)
+            ended = asyncio.Event()
+            self._made.append((made, ended))
+            is_handed_over = True
+            if self._flusher is None or self._flusher.done():
+                self._flusher = asyncio.create_task(self._flush())
+            if row.delivery.call.ordered:
+                await ended.wait()
+        except EngineError as error:
+            log.warning("delivery %s was not made, it stays: %s", row.delivery.id, error.message)
+        except Exception:
+            log.exception("delivery %s was not made, it stays", row.delivery.id)
+        finally:
+            if not is_handed_over:
+                self._known.discard(row.key)
+            self._running[lane] -= 1
+            if not self._running[lane]:
+                del self._running[lane]
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """Begin the next calls. When few are left, look for more."""
+        self._start()
+        if not self._lanes:
+            self._wake.set()
+
+    def _note_rest(self, made: Made) -> None:
+        """Let an action rest whose receiver does not answer, so that its calls cost nothing."""
+        action, now = _action(made.seen), asyncio.get_running_loop().time()
+        if not made.is_silent:
+            self._rests.pop(action, None)
+            return
+        times, until = self._rests.get(action, (0, 0.0))
+        if until <= now:
+            self._rests[action] = (min(times + 1, len(REST) - 1), now + REST[times])
+
+    async def _flush(self) -> None:
+        """Write what became of deliveries, many in one batch."""
+        while self._made:
+            group, self._made = self._made[:GROUP], self._made[GROUP:]
+            try:
+                await self._write([made for made, _ in group])
+            except Exception:
+                log.exception("the end of %d deliveries was not written: they are made again", len(group))
+            for made, ended in group:
+                self._settled.add(made.seen.key)
+                self._known.discard(made.seen.key)
+                ended.set()
+
+    async def _write(self, group: list[Made]) -> None:
+        await _all(self._save(made) for made in group)
+        finished = [made.seen for made in group if made.end == "finish"]
+        if finished:
+            await self._engine.hooks.finish(finished)
+        await _all(self._change(made) for made in group if made.end != "finish")
+
+    async def _save(self, made: Made) -> None:
+        if made.run is None:
+            return
+        try:
+            await self._engine.hooks.save_run(made.seen.delivery.event.repository, made.run, made.logs or {})
+        except NotFoundError:  # the repository was deleted during the call
+            return
+
+    async def _change(self, made: Made) -> None:
+        hooks = self._engine.hooks
+        try:
+            await (hooks.fail if made.end == "fail" else hooks.postpone)(made.seen, made.new)
+        except NotFoundError:  # the repository was deleted during the call
+            await hooks.finish([made.seen])
+
+    def _forget_waiting(self) -> None:
+        """Another process has the lease."""
+        for waiting in self._lanes.values():
+            self._known.difference_update(row.key for row in waiting)
+        self._lanes.clear()
+
+    async def _stop(self) -> None:
+        self._lanes.clear()
+        tasks = list(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=GRACE)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._flusher is not None:
+            await asyncio.wait([self._flusher], timeout=GRACE)
+        try:
+            await self._engine.hooks.release_lease(self._holder)
+        except EngineError as error:
+            log.warning("the lease of the dispatcher ends by itself: %s", error.message)
+
+
+def _lane(row: SeenDelivery) -> Lane:
+    return row.delivery.order if row.delivery.call.ordered else (row.delivery.event.repository_uid,)
+
+
+def _action(row: SeenDelivery) -> Lane:
+    call = row.delivery.call
+    return row.delivery.event.repository_uid, call.origin, call.path, call.action
+
+
+async def _all(jobs: Iterable[Awaitable[object]]) -> None:
+    """Do all, then raise the first error."""
+    for found in await asyncio.gather(*jobs, return_exceptions=True):
+        if isinstance(found, BaseException):
+            raise found
