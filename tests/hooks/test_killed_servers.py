@@ -1,0 +1,179 @@
+"""Servers that are killed, and two servers on one store: every event of a change that landed is delivered."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.hooks.receiving import Received, receiving
+from tests.hooks.rest import Rest, action_file
+from tests.hooks.test_deliveries import until, waiting
+from tests.support.postgres import running_postgres
+from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+
+pytestmark = pytest.mark.slow
+
+ALLOW = {"LAKEBED_HOOKS_WEBHOOK_ALLOW": "127.0.0.1"}
+TAKEN_OVER = 40
+"""Seconds in which another server takes the lease of a killed one and delivers."""
+
+
+@contextmanager
+def _client(server: RunningServer) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=f"{server.endpoint}/api/v1", auth=(ADMIN_ID, ADMIN_SECRET), timeout=60) as client:
+        yield client
+
+
+def _kill(server: RunningServer) -> None:
+    server.process.kill()
+    server.process.wait()
+
+
+def _local(client: httpx.Client) -> Rest:
+    name = f"lake{time.time_ns()}"
+    made = client.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"})
+    assert made.status_code == 201, made.text
+    return Rest(client, name)
+
+
+def test_a_server_that_is_killed_before_the_call_makes_it_after_its_start(tmp_path: Path) -> None:
+    with receiving() as nobody:
+        url = nobody.url  # no receiver listens there until the server was killed
+    with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
+        rest = _local(client)
+        rest.settings(
+            before=action_file("pre-commit", f"{url}/before", name="before"),
+            after=action_file("post-create-tag", f"{url}/after", name="after"),
+        )
+        rest.put("refused", "1")
+        assert rest.commit().status_code == 412  # its hook cannot be called
+        for number in range(5):
+            rest.done("POST", "/tags", json={"id": f"v{number}", "ref": "main"})
+        _kill(server)
+    with (
+        receiving(int(url.rpartition(":")[2])) as receiver,
+        running_server(tmp_path / "data", environment=ALLOW) as server,
+        _client(server) as client,
+    ):
+        told = receiver.wait("/after", 5, TAKEN_OVER)
+        assert {one.event["tag_id"] for one in told} == {f"v{number}" for number in range(5)}
+        again = Rest(client, rest.name)
+        assert until(lambda: waiting(again) == [])
+        assert len(receiver.received) == 5  # nothing for the commit that did not land
+
+
+def test_a_server_that_is_killed_during_a_call_makes_it_again_with_the_same_id(tmp_path: Path) -> None:
+    reached = threading.Event()
+    with receiving() as receiver:
+
+        def hold(_: Received) -> tuple[int, Any]:
+            if not reached.is_set():
+                reached.set()
+                time.sleep(5)
+            return 200, {}
+
+        receiver.answers["/after"] = hold
+        with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
+            rest = _local(client)
+            rest.settings(rule=action_file("post-commit", f"{receiver.url}/after", timeout="20s"))
+            made = rest.put_commit("a", "1")
+            assert reached.wait(20)
+            _kill(server)
+        with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
+            first, second = receiver.wait("/after", 2, TAKEN_OVER)
+            assert first.headers["webhook-id"] == second.headers["webhook-id"]
+            assert first.event["commit_id"] == second.event["commit_id"] == made
+            assert until(lambda: waiting(Rest(client, rest.name)) == [])
+            assert len(receiver.at("/after")) == 2
+
+
+def test_a_server_that_stops_hands_its_work_to_the_next_one_immediately(tmp_path: Path) -> None:
+    with receiving() as receiver:
+        with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
+            rest = _local(client)
+            rest.settings(rule=action_file("post-commit", f"{receiver.url}/after"))
+            rest.put_commit("a", "1")
+            receiver.wait("/after", 1)
+        with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
+            rest = Rest(client, rest.name)
+            rest.put_commit("b", "1")
+            receiver.wait("/after", 2, seconds=10)  # the lease of a killed server would last 15 seconds
+
+
+def test_two_servers_on_one_database_deliver_each_event_once(tmp_path: Path) -> None:
+    with running_postgres() as postgres, receiving() as receiver:
+        environment = {
+            **ALLOW,
+            "LAKEBED_KV_TYPE": "postgres",
+            "LAKEBED_KV_POSTGRES_DSN": postgres.dsn,
+            "LAKEBED_OBJECTS_LOCAL_ROOT": str(tmp_path / "objects"),
+            "LAKEBED_AUTH_SECRET_KEY": "the secret that both of the servers share",
+        }
+        with (
+            running_server(tmp_path / "one", environment=environment) as one,
+            running_server(tmp_path / "two", environment=environment) as two,
+            _client(one) as here,
+            _client(two) as there,
+        ):
+            rest = _local(here)
+            rest.settings(rule=action_file("post-commit", f"{receiver.url}/after"))
+            sides = [rest, Rest(there, rest.name)]
+            made = [sides[number % 2].put_commit(f"p{number}", "1") for number in range(40)]
+            receiver.wait("/after", 40, TAKEN_OVER)
+            assert until(lambda: waiting(rest) == [])
+            time.sleep(1.5)
+            assert Counter(one.event["commit_id"] for one in receiver.received) == dict.fromkeys(made, 1)
+            _kill(one)
+            last = sides[1].put_commit("last", "1")
+            assert until(lambda: any(told.event["commit_id"] == last for told in receiver.received), TAKEN_OVER)
+
+
+def test_a_slow_hook_and_a_hundred_other_commits(tmp_path: Path) -> None:
+    with receiving() as receiver, running_server(tmp_path / "data", environment=ALLOW) as server:
+        receiver.answers["/slow"] = _slowly
+        with _client(server) as client:
+            rest = _local(client)
+            rest.settings(rule=action_file("pre-commit", f"{receiver.url}/slow", timeout="30s"))
+            results: list[int] = []
+
+            def commit(number: int) -> None:
+                with _client(server) as own:
+                    mine = Rest(own, rest.name)
+                    files = [("commit", (None, json.dumps({"message": str(number)}), "application/json"))]
+                    answer = mine.call(
+                        "POST", "/branches/main/objects/batch",
+                        files=[*files, ("content", (f"p{number}", b"x"))],
+                    )  # fmt: skip
+                    results.append(answer.status_code)
+
+            _together(commit, 101)
+            landed = list(rest.done("GET", "/refs/main/commits", params={"amount": 1000})["results"])
+            paths = {
+                one["path"] for one in rest.done("GET", "/refs/main/objects/ls", params={"amount": 1000})["results"]
+            }
+            assert set(results) <= {201, 429}, Counter(results)
+            assert len(paths) == results.count(201) == len(landed) - 1
+            trees = Counter(one.event["tree_id"] for one in receiver.received)
+            assert set(trees.values()) == {1}  # no tree was checked twice
+
+
+def _slowly(request: Received) -> tuple[int, Any]:
+    time.sleep(1 if request.event["commit_message"] == "0" else 0)
+    return 200, {}
+
+
+def _together(job: Any, count: int) -> None:
+    threads = [threading.Thread(target=job, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

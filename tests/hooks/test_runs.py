@@ -1,0 +1,287 @@
+"""Runs of hooks: order and conditions, verdicts, pending checks, limits, and runs that users order."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.hooks.receiving import Received, Receiver, receiving
+from tests.hooks.rest import Rest, action_file, new_repository, prepare
+from tests.hooks.serving import serving
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with serving({"hooks.operation_timeout": "2s", "hooks.log_bytes": "2KiB"}) as made:
+        yield made
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as made:
+        yield made
+
+
+@pytest.fixture
+def rest(client: httpx.Client) -> Rest:
+    return new_repository(client)
+
+
+def _hook(name: str, url: str, condition: str = "") -> str:
+    more = f"    if: {condition}\n" if condition else ""
+    return f"  - id: {name}\n    type: webhook\n{more}    properties:\n      url: {url}\n"
+
+
+def _action(event: str, *hooks: str, name: str = "checks") -> str:
+    return f"name: {name}\non:\n  {event}:\nhooks:\n{''.join(hooks)}"
+
+
+def test_hooks_run_in_order_under_their_conditions(rest: Rest, receiver: Receiver) -> None:
+    hooks = [
+        _hook("first", f"{receiver.url}/first"),
+        _hook("no", f"{receiver.url}/refuse"),
+        _hook("after", f"{receiver.url}/after"),
+        _hook("tell", f"{receiver.url}/tell", "failure()"),
+    ]
+    rest.settings(rule=_action("pre-commit", *hooks))
+    rest.put("a", "1")
+    answer = rest.commit()
+    assert answer.status_code == 412
+    assert "hook 'no': the table has no owner" in answer.json()["message"]
+    assert [one.path for one in receiver.received] == ["/first", "/refuse", "/tell"]
+    (run,) = rest.runs()
+    assert [hook["state"] for hook in rest.hooks(run["run_id"])] == ["passed", "refused", "skipped", "passed"]
+
+
+def test_actions_run_at_the_same_time_and_all_refusals_are_reported(rest: Rest, receiver: Receiver) -> None:
+    met: list[str] = []
+
+    def together(request: Received) -> tuple[int, Any]:
+        met.append(request.path)
+        until = time.monotonic() + 1.5
+        while len(met) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        return 403, {"message": f"no from {request.path}: {len(met)}"}
+
+    receiver.answers["/x"] = receiver.answers["/y"] = together
+    files = {name: _action("pre-commit", _hook("rule", f"{receiver.url}/{name}"), name=f"on {name}") for name in "xy"}
+    rest.settings(**files)
+    rest.put("a", "1")
+    message = rest.commit().json()["message"]
+    assert "action 'on x', hook 'rule': no from /x: 2" in message
+    assert "action 'on y', hook 'rule': no from /y: 2" in message
+
+
+def test_an_agreement_counts_for_the_same_tree_only(rest: Rest, receiver: Receiver) -> None:
+    prepare(rest)
+    refuses = [True]
+
+    def second(_: Received) -> tuple[int, Any]:
+        return (422, {"message": "no"}) if refuses else (200, {})
+
+    receiver.answers["/second"] = second
+    hooks = [_hook("one", f"{receiver.url}/one"), _hook("two", f"{receiver.url}/second")]
+    rest.settings(rule=_action("pre-merge", *hooks))
+    assert rest.call("POST", "/refs/dev/merge/main", json={}).status_code == 412
+    assert rest.call("POST", "/refs/dev/merge/main", json={}).status_code == 412
+    assert [len(receiver.at(path)) for path in ("/one", "/second")] == [1, 2]  # a webhook that refused is asked again
+    again, first = rest.runs()
+    (reused, _) = rest.hooks(again["run_id"])
+    assert reused["message"] == f"(as in run {first['run_id']}, for the same tree)"
+
+    rest.put_commit("other", "1", "dev")
+    assert rest.call("POST", "/refs/dev/merge/main", json={}).status_code == 412
+    assert len(receiver.at("/one")) == 2  # another tree
+    refuses.clear()
+    assert rest.call("POST", "/refs/dev/merge/main", json={"message": "another message"}).status_code == 200
+    assert len(receiver.at("/one")) == 3
+
+
+def test_a_pending_check_is_refused_until_its_job_reports(rest: Rest, receiver: Receiver) -> None:
+    prepare(rest)
+    receiver.answers["/later"] = lambda _: (202, {"check": "quality"})
+    rest.settings(rule=_action("pre-merge", _hook("rule", f"{receiver.url}/later")))
+    before = rest.heads()
+    for _ in range(2):
+        answer = rest.call("POST", "/refs/dev/merge/main", json={})
+        assert answer.status_code == 412
+        assert "'quality'" in answer.json()["message"]
+        assert "is not finished" in answer.json()["message"]
+    assert rest.heads() == before
+    assert len(receiver.at("/later")) == 1  # the server waits for the check, and does not ask again
+    candidate = receiver.at("/later")[0].event["candidate_commit_id"]
+    rest.done(
+        "POST", f"/commits/{candidate}/checks", json={"name": "quality", "state": "failure", "description": "6 %"}
+    )
+    assert "failed: 6 %" in rest.call("POST", "/refs/dev/merge/main", json={}).json()["message"]
+    rest.done("POST", f"/commits/{candidate}/checks", json={"name": "quality", "state": "success"})
+    assert rest.call("POST", "/refs/dev/merge/main", json={}).status_code == 200
+    assert [run["state"] for run in rest.runs()] == ["passed", "refused", "pending", "pending"]
+
+
+def test_all_hooks_of_a_change_have_a_time_together(rest: Rest, receiver: Receiver) -> None:
+    hooks = [_hook("one", f"{receiver.url}/hang"), _hook("two", f"{receiver.url}/pass", "true")]
+    rest.settings(rule=_action("pre-commit", *hooks))
+    rest.put("a", "1")
+    began = time.monotonic()
+    answer = rest.commit()
+    assert answer.status_code == 412
+    assert 1.5 < time.monotonic() - began < 2.9
+    assert "2 s" in answer.json()["message"]
+
+
+def test_a_slow_hook_does_not_delay_other_operations(rest: Rest, receiver: Receiver) -> None:
+    rest.settings(rule=_action("pre-create-tag", _hook("rule", f"{receiver.url}/hang")))
+    rest.put_commit("a", "1")
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(rest.call, "POST", "/tags", json={"id": "v1", "ref": "main"})
+        began = time.monotonic()
+        for number in range(5):
+            rest.put_commit(f"b{number}", "1")
+        assert time.monotonic() - began < 1.5
+        assert not slow.done()
+        assert slow.result().status_code == 412
+
+
+def test_the_log_of_a_hook_is_bounded(rest: Rest, receiver: Receiver) -> None:
+    receiver.answers["/long"] = lambda _: (422, {"x": "y" * 50_000})
+    rest.settings(rule=_action("pre-commit", _hook("rule", f"{receiver.url}/long")))
+    rest.put("a", "1")
+    assert rest.commit().status_code == 412
+    (run,) = rest.runs()
+    log = rest.call("GET", f"/actions/runs/{run['run_id']}/hooks/0000_0000/output").text
+    assert len(log) < 2200
+    assert log.endswith("(the log is cut here)\n")
+
+
+def test_a_hook_reads_the_candidate_and_is_told_what_changes(
+    client: httpx.Client, rest: Rest, receiver: Receiver
+) -> None:
+    prepare(rest)
+    seen: list[int] = []
+
+    def read(request: Received) -> tuple[int, Any]:
+        candidate = request.event["candidate_commit_id"]
+        with httpx.Client(base_url=client.base_url, auth=client.auth) as own:
+            found = Rest(own, rest.name).call("GET", f"/refs/{candidate}/objects", params={"path": "b"})
+        seen.append(found.status_code)
+        return 200, {}
+
+    receiver.answers["/read"] = read
+    rest.settings(rule=_action("pre-merge", _hook("rule", f"{receiver.url}/read")))
+    merged = rest.done("POST", "/refs/dev/merge/main", json={})["reference"]
+    assert seen == [200]
+    (told,) = receiver.at("/read")
+    assert told.event["commit_id"] == merged
+    assert told.event["merge_source"] == "dev"
+    assert told.event["changes"] == {"added": 1, "changed": 0, "removed": 0, "paths": ["b"], "truncated": False}
+
+
+def test_what_a_prepare_hook_writes_becomes_part_of_the_commit(
+    client: httpx.Client, rest: Rest, receiver: Receiver
+) -> None:
+    def write(_: Received) -> tuple[int, Any]:
+        with httpx.Client(base_url=client.base_url, auth=client.auth) as own:
+            Rest(own, rest.name).put("manifest", "2 files")
+        return 200, {}
+
+    receiver.answers["/write"] = write
+    rest.settings(rule=_action("prepare-commit", _hook("rule", f"{receiver.url}/write")))
+    rest.put("a", "1")
+    made = rest.commit()
+    assert made.status_code == 201, made.text
+    assert rest.call("GET", f"/refs/{made.json()['id']}/objects", params={"path": "manifest"}).text == "2 files"
+
+
+CONTRACT = """
+name: orders contract
+on:
+  pre-commit:
+hooks:
+  - id: orders
+    type: contract
+    properties:
+      path: "orders/**/*.parquet"
+      checks:
+        - not_null: [order_id]
+"""
+
+
+def _parquet(*values: int | None) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"order_id": pa.array(values, pa.int64())}), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.slow
+def test_a_contract_refuses_bad_rows_and_says_which_file() -> None:
+    with serving() as client:
+        rest = new_repository(client)
+        rest.put_commit("a", "1")
+        rest.settings(rule=CONTRACT)
+        put = {"params": {"path": "orders/2026/x.parquet"}}
+        rest.done("POST", "/branches/main/objects", content=_parquet(1, None), **put)
+        before = rest.heads()
+        answer = rest.commit()
+        assert answer.status_code == 412, answer.text
+        assert "orders/2026/x.parquet" in answer.json()["message"]
+        assert rest.heads() == before
+        (run,) = rest.runs()
+        (hook,) = rest.hooks(run["run_id"])
+        assert (hook["type"], hook["state"]) == ("contract", "refused")
+        assert "orders/2026/x.parquet" in hook["details"][0].values()
+        again = rest.commit()
+        assert again.status_code == 412
+        assert "(as in run" in rest.hooks(rest.runs()[0]["run_id"])[0]["message"]  # its answer cannot change
+        rest.done("POST", "/branches/main/objects", content=_parquet(1, 2), **put)
+        assert rest.commit().status_code == 201
+
+
+def test_a_user_orders_a_run_and_nothing_changes(rest: Rest, receiver: Receiver) -> None:
+    prepare(rest)
+    rest.settings(rule=action_file("pre-merge", f"{receiver.url}/refuse"))
+    before = rest.heads()
+    made = rest.done("POST", "/actions/runs", json={"event": "pre-merge", "ref": "dev"})
+    assert (made["state"], made["branch"], made["commit_id"]) == ("refused", "dev", before["dev"])
+    assert rest.heads() == before
+    missing = rest.call("POST", "/actions/runs", json={"event": "pre-commit", "ref": "dev"})
+    assert missing.status_code == 400
+    assert "no action runs for pre-commit" in missing.json()["message"]
+
+
+def test_a_read_only_repository_runs_no_hooks(client: httpx.Client, receiver: Receiver) -> None:
+    body = {"name": "frozen", "storage_namespace": "mem://frozen", "read_only": True}
+    assert client.post("/repositories", json=body).status_code == 201
+    rest = Rest(client, "frozen")
+    rest.settings(rule=action_file("pre-create-tag", f"{receiver.url}/refuse"))
+    assert rest.call("POST", "/tags", json={"id": "v1", "ref": "main", "force": True}).status_code == 201
+    assert rest.runs() == []
+
+
+def test_secrets_are_sent_and_never_shown(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKEBEDACTION_TOKEN", "correct-horse")
+    receiver.answers["/echo"] = lambda request: (422, {"message": f"got {request.headers['authorization']}"})
+    text = action_file(
+        "pre-commit",
+        f"{receiver.url}/echo",
+        more="      headers:\n        Authorization: 'Bearer {{ ENV.LAKEBEDACTION_TOKEN }}'\n",
+    )
+    with serving() as client:
+        rest = new_repository(client)
+        rest.settings(rule=text)
+        rest.put("a", "1")
+        answer = rest.commit()
+        assert answer.status_code == 412
+        (run,) = rest.runs()
+        log = rest.call("GET", f"/actions/runs/{run['run_id']}/hooks/0000_0000/output").text
+    assert receiver.at("/echo")[0].headers["authorization"] == "Bearer correct-horse"
+    assert "got Bearer ********" in answer.json()["message"]
+    assert "correct-horse" not in answer.text + log + run["message"]
