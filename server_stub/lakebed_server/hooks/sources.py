@@ -108,7 +108,7 @@ class ActionSources:
             ActionFile(name, hashlib.sha256(text.encode()).hexdigest(), text.encode(), "settings")
             for name, text in settings.actions.items()
         )
-        if settings.digest == repository.hooks:  # else they changed just now
+        if (await self._engine.repositories.get(repository.name)).hooks == repository.hooks:  # they did not change
             self._settings[key] = found
             if len(self._settings) > MOST_SETTINGS:
                 self._settings.popitem(last=False)
