@@ -31,11 +31,11 @@ from lakebed_server.settings.hooks import WebhookSettings
 
 from benchmarks.server.hooks_delivery import receiver
 
-_ACTION = """name: tell
+_ACTION = """name: notify
 on:
   post-{event}:
 hooks:
-  - id: tell
+  - id: notify
     type: webhook
     properties:
       url: {url}
@@ -103,7 +103,7 @@ async def _engine(folder: Path) -> tuple[Engine, SqliteKV, Stores]:
 
 
 async def _use(engine: Engine, event: str, url: str) -> None:
-    await engine.hooks.replace_settings("lake", HookSettings({"tell": _ACTION.format(event=event, url=url)}))
+    await engine.hooks.replace_settings("lake", HookSettings({"notify": _ACTION.format(event=event, url=url)}))
     engine.hooks.use(Hooks(engine, _SETTINGS))
 
 

@@ -56,7 +56,7 @@ class Receiver:
         return [one for one in self.received if one.path == path]
 
     def wait(self, path: str, count: int, seconds: float = 20) -> list[Received]:
-        """Wait for so many requests to a path."""
+        """Wait for a number of requests to a path."""
         until = time.monotonic() + seconds
         while len(self.at(path)) < count and time.monotonic() < until:
             time.sleep(0.02)

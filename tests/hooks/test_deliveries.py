@@ -1,4 +1,4 @@
-"""Calls that follow changes: retries, order, and what becomes of those that cannot be made."""
+"""Calls that follow changes: retries, order, and calls that cannot be made."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_refused_change_is_followed_by_no_call(rest: Rest, receiver: Receiver)
 
 
 def test_a_call_that_failed_for_good_is_kept_and_ordered_again(rest: Rest, receiver: Receiver) -> None:
-    answers = iter([(404, {"message": "unknown"}), (200, {})])
+    answers: Iterator[tuple[int, Any]] = iter([(404, {"message": "unknown"}), (200, {})])
     receiver.answers["/told"] = lambda _: next(answers)
     rest.settings(rule=action_file("post-commit", f"{receiver.url}/told"))
     rest.put_commit("a", "1")
@@ -122,7 +122,7 @@ def test_calls_of_a_deleted_repository_are_dropped_and_others_go_on(
 
 @pytest.mark.slow
 def test_a_call_is_repeated_with_the_same_id_until_it_is_answered(rest: Rest, receiver: Receiver) -> None:
-    answers = iter([(503, {}), (200, {})])
+    answers: Iterator[tuple[int, Any]] = iter([(503, {}), (200, {})])
     receiver.answers["/told"] = lambda _: next(answers)
     rest.settings(rule=action_file("post-commit", f"{receiver.url}/told"))
     rest.put_commit("a", "1")
@@ -136,7 +136,7 @@ def test_a_call_is_repeated_with_the_same_id_until_it_is_answered(rest: Rest, re
 @pytest.mark.slow
 def test_ordered_calls_wait_for_the_one_before_on_their_branch_only(rest: Rest, receiver: Receiver) -> None:
     prepare(rest)
-    answers = iter([(503, {})])
+    answers: Iterator[tuple[int, Any]] = iter([(503, {})])
     receiver.answers["/told"] = lambda request: (
         next(answers, (200, {})) if request.event["branch_id"] == "main" else (200, {})
     )

@@ -162,7 +162,7 @@ def test_the_log_of_a_hook_is_bounded(rest: Rest, receiver: Receiver) -> None:
     assert log.endswith("(the log is cut here)\n")
 
 
-def test_a_hook_reads_the_candidate_and_is_told_what_changes(
+def test_a_hook_reads_the_candidate_and_receives_its_changes(
     client: httpx.Client, rest: Rest, receiver: Receiver
 ) -> None:
     prepare(rest)

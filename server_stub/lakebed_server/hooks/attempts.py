@@ -65,7 +65,7 @@ class Attempts:
         self._chance = chance
 
     async def make(self, seen: SeenDelivery) -> Made:
-        """Call the hooks of a delivery, from the one that is next."""
+        """Call the hooks of a delivery, from the next one on."""
         delivery = seen.delivery
         where = f"delivery {delivery.id} of action {delivery.call.action!r} ({delivery.call.path})"
         try:

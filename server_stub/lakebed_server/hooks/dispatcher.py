@@ -24,16 +24,16 @@ from lakebed_server.hooks.gate import Hooks
 log = logging.getLogger("lakebed.hooks")
 
 POLL: Final = 1.0
-"""Seconds between two looks at the rows that are due."""
+"""Seconds between two scans of the rows that are due."""
 SOON: Final = 0.05
 """The same for some time after a change of this process."""
 SOON_SECONDS: Final = 1.0
 PAGE: Final = 1000
-"""Deliveries that one look adds at most."""
+"""Deliveries that one scan adds at most."""
 MOST: Final = 20_000
-"""Deliveries that one look reads at most."""
+"""Deliveries that one scan reads at most."""
 SHARE: Final = 30
-"""A look that takes long makes the next pause longer: by so many times its own time."""
+"""The least pause after a scan, as a multiple of the time that the scan took."""
 GROUP: Final = 500
 """Deliveries that end together in one batch."""
 REST: Final = (5.0, 10.0, 20.0, 40.0, 60.0)
@@ -58,12 +58,12 @@ class Dispatcher:
         self._lanes: OrderedDict[Lane, deque[SeenDelivery]] = OrderedDict()
         self._known: set[bytes] = set()
         self._settled: set[bytes] = set()
-        """Keys that a look which began before may still return."""
+        """Keys that a scan which began before may still return."""
         self._running: Counter[Lane] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._rests: dict[Lane, tuple[int, float]] = {}
         self._later: dict[bytes, float] = {}
-        """Ordered deliveries whose turn has not come: when to look again."""
+        """Ordered deliveries whose turn has not come: when to check again."""
         self._made: list[tuple[Made, asyncio.Event]] = []
         self._flusher: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
@@ -72,7 +72,7 @@ class Dispatcher:
         hooks.on_delivery = self.expect
 
     def expect(self) -> None:
-        """Look more often for a moment: a change that calls follow is about to land."""
+        """Scan more often for a moment: a change that calls follow is about to land."""
         self._soon_until = asyncio.get_running_loop().time() + SOON_SECONDS
         self._wake.set()
 
@@ -83,7 +83,7 @@ class Dispatcher:
             while True:
                 began = loop.time()
                 try:
-                    await self._look()
+                    await self._scan()
                 except Exception:
                     log.exception("the dispatcher of hooks failed; it tries again in %g s", POLL)
                 await self._pause(loop.time() - began)
@@ -91,7 +91,7 @@ class Dispatcher:
             await self._stop()
 
     async def _pause(self, took: float) -> None:
-        """Wait for the next look. A wake only ends it where there is room for more calls."""
+        """Wait for the next scan. A wake only ends it where there is room for more calls."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(0.01)
         self._wake.clear()
@@ -105,7 +105,7 @@ class Dispatcher:
         except TimeoutError:
             return
 
-    async def _look(self) -> None:
+    async def _scan(self) -> None:
         """Read the rows that are due, and begin their calls."""
         self._settled.clear()
         rows = await self._engine.hooks.due(self._amount)
@@ -182,7 +182,7 @@ class Dispatcher:
             asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """Begin the next calls. When few are left, look for more."""
+        """Begin the next calls. When none are left, scan for more."""
         self._start()
         if not self._lanes:
             self._wake.set()

@@ -80,7 +80,7 @@ class Hooks:
         self.sources = ActionSources(engine, of_server)
         self.caller = HookCaller(engine, settings, environment, now)
         self.runner = Runner(engine, self.caller, settings, now)
-        self.on_delivery: Callable[[], None] = _nobody
+        self.on_delivery: Callable[[], None] = _no_dispatcher
         """Called when a change that a delivery follows is about to land."""
         matter = (settings.python.allow, settings.webhook.allow, settings.env.prefixes)
         self._matter = hashlib.sha256(msgspec.json.encode(matter)).hexdigest()
@@ -198,5 +198,5 @@ def _commit_with(file: ActionFile, proposal: Proposal) -> str:
     return "" if commit is None else commit.id
 
 
-def _nobody() -> None:
-    """Nobody waits for deliveries."""
+def _no_dispatcher() -> None:
+    """The default: no dispatcher runs."""

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 
 class Places:
-    """Places for hooks that run. Who comes when all are taken waits."""
+    """Places for hooks that run. When all are taken, the next hook waits."""
 
     def __init__(self, most: int, most_of_repository: int) -> None:
         self._all = asyncio.Semaphore(most)
