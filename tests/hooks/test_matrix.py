@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -105,6 +107,36 @@ def test_an_unreadable_action_file_stops_the_operation_until_the_user_forces_it(
     assert rest.heads() == before
     assert len(rest.runs()) == runs + 1
     assert rest.runs()[0]["state"] == "error"
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("when", ["pre", "post"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_payloads_have_the_fields_that_receivers_know(
+    client: httpx.Client, receiver: Receiver, name: str, when: str
+) -> None:
+    rest = new_repository(client)
+    prepare(rest)
+    operation, make = OPERATIONS[name]
+    path = f"/golden-{when}-{rest.name}"
+    rest.settings(rule=action_file(f"{when}-{operation}", f"{receiver.url}{path}"))
+    heads = rest.heads()
+    assert make(rest).status_code < 300
+    (told,) = receiver.wait(path, 1)
+    golden = json.loads((GOLDEN / f"{when}-{operation}.json").read_bytes())
+    missing = {"links", "commit_metadata"}  # a server does not know its address; no metadata was given
+    assert set(golden) - set(told.event) <= missing
+    assert set(told.event) <= set(golden)
+    source = told.event["source_ref"]
+    match golden["source_ref"][:1]:
+        case "m":  # a ref as the user wrote it
+            assert source in ("main", "dev")
+        case "c":
+            assert source == told.event["commit_id"]
+        case "1":
+            assert source in heads.values()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -67,7 +67,7 @@ class Attempts:
     async def make(self, seen: SeenDelivery) -> Made:
         """Call the hooks of a delivery, from the next one on."""
         delivery = seen.delivery
-        where = f"delivery {delivery.id} of action {delivery.call.action!r} ({delivery.call.path})"
+        where = f"delivery {delivery.id} of action {delivery.call.action!r} ({delivery.call.path!r})"
         try:
             action = await self._sources.of_delivery(delivery)
             if action is None or delivery.hook >= len(action.hooks):

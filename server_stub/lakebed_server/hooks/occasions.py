@@ -37,6 +37,11 @@ class Occasion:
     candidate: str
     base: str
 
+    @property
+    def moves_branch(self) -> bool:
+        """Whether it is about a change of the head of a branch, so that there are changes to tell."""
+        return self.type == PREPARE_COMMIT or self.type.partition("-")[2] in MOVING
+
     def text(self, name: str) -> str:
         """A field of the payload, or the empty string."""
         value = self.fields.get(name, "")
@@ -63,6 +68,8 @@ def pre_event(proposal: Proposal, now: float) -> Occasion:
     kind = PREPARE_COMMIT if operation == PREPARE_COMMIT else f"pre-{operation}"
     fields = _fields(proposal)
     fields["source_ref"] = proposal.source_ref
+    if operation == "reset" and proposal.before is not None:
+        fields["source_ref"] = proposal.before.id
     if commit is not None and operation in _WITH_COMMIT_ID:
         fields["commit_id"] = commit.id
     if commit is not None and proposal.is_new_commit:
@@ -137,7 +144,7 @@ def _fields(proposal: Proposal) -> dict[str, Any]:
         "merge_source": proposal.merge_source,
         "user": proposal.actor.user,
         "base_commit_id": "" if before is None else before.id,
-        "tree_id": "" if commit is None else commit.metarange_id,
+        "tree_id": commit.metarange_id if commit is not None and proposal.operation in MOVING else "",
     }
     if proposal.operation in COMMITTING or proposal.operation == PREPARE_COMMIT:
         fields["commit_message"] = proposal.message

@@ -141,7 +141,7 @@ class Runner:
 
     async def changes(self, occasion: Occasion) -> Changes | None:
         """What the change changes. None: there is nothing to compare."""
-        if not occasion.base or not occasion.candidate:
+        if not (occasion.moves_branch and occasion.base and occasion.candidate):
             return None
         staged = "$" if occasion.candidate == occasion.text("branch_id") else ""
         return await changes_between(self._engine, occasion.repository, occasion.base, occasion.candidate + staged)
