@@ -39,7 +39,7 @@ class Occasion:
 
     @property
     def moves_branch(self) -> bool:
-        """Whether it is about a change of the head of a branch, so that there are changes to tell."""
+        """Whether it is about a change of the head of a branch, so that there are changes to report."""
         return self.type == PREPARE_COMMIT or self.type.partition("-")[2] in MOVING
 
     def text(self, name: str) -> str:
