@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from lakebed_format.globs import Globs
+
 from lakebed_hooks.contracts.column_types import stored
 from lakebed_hooks.contracts.fields import did_you_mean
+from lakebed_hooks.contracts.report import VALUES_MOST, BadValue, Result
+from lakebed_hooks.contracts.vocabulary import Contract, ForbidColumns
 
 
 class ColumnAt(NamedTuple):
@@ -91,3 +95,40 @@ def plain(values: Any) -> Any:
             values = pc.run_end_decode(values)
         else:
             return values
+
+
+def column_results(contract: Contract, columns: Mapping[str, ColumnAt]) -> Iterator[Result]:
+    """Results of the schema and of forbidden columns, of any file with these columns."""
+    if contract.schema:
+        wrong = list(_schema_errors(contract, columns))
+        for name, said in wrong:
+            yield Result("", "schema", "refused", name, said)
+        if not wrong:
+            yield Result("", "schema", "passed")
+    for check in contract.checks:
+        if isinstance(check, ForbidColumns):
+            globs = Globs([pattern.lower() for pattern in check.patterns])
+            bad = [path for path in columns if globs.choose(path.replace(".", "/").lower())]
+            if bad:
+                said = f"has the forbidden column{'s' if len(bad) > 1 else ''} {', '.join(map(repr, bad[:5]))}"
+                values = tuple(BadValue(None, path) for path in bad[:VALUES_MOST])
+                yield Result("", "forbid_columns", "refused", "", said, bad=len(bad), values=values)
+            else:
+                yield Result("", "forbid_columns", "passed", bad=0)
+
+
+def _schema_errors(contract: Contract, columns: Mapping[str, ColumnAt]) -> Iterator[tuple[str, str]]:
+    known = {column.name for column in contract.schema}
+    for column in contract.schema:
+        found = columns.get(column.name)
+        if found is None:
+            yield column.name, missing(column.name, columns)
+        elif found.is_ambiguous:
+            yield column.name, f"has two columns {column.name!r}"
+        elif column.type is not None and not column.type.fits(found.type):
+            yield column.name, f"{column.name!r} is {stored(found.type)}, not {column.type}"
+    if not contract.additional:
+        parents = {name.partition(".")[0] for name in known}
+        for path, found in columns.items():
+            if len(found.names) == 1 and path not in known and path not in parents:
+                yield path, f"has the column {path!r}, which the schema does not name"

@@ -26,6 +26,9 @@ THREADS: Final = 8
 """Files whose footers are read at the same time: most of the time is waiting for storage."""
 
 _TOGETHER: Final = 256
+_PART: Final = 8
+"""Files that a thread reads one after another."""
+
 
 T = TypeVar("T")
 
@@ -139,4 +142,6 @@ class _Evaluation:
         iterator = iter(files)
         while some := list(islice(iterator, _TOGETHER)):
             self._snapshot.expect(side, [file.path for file in some])
-            yield from zip(some, pool.map(function, some), strict=True)
+            parts = [some[first : first + _PART] for first in range(0, len(some), _PART)]
+            for part, made in zip(parts, pool.map(lambda part: [*map(function, part)], parts), strict=True):
+                yield from zip(part, made, strict=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
-from lakebed_format.globs import Globs
-
-from lakebed_hooks.contracts.bounds import bounds_of
+from lakebed_hooks.contracts.bounds import Bounds, bounds_of
 from lakebed_hooks.contracts.column_types import stored
-from lakebed_hooks.contracts.columns import ColumnAt, missing
+from lakebed_hooks.contracts.columns import ColumnAt, column_results, missing
 from lakebed_hooks.contracts.footers import Layouts, ParquetFile, UnreadableFile
 from lakebed_hooks.contracts.formats import format_of
-from lakebed_hooks.contracts.report import BadValue, Result
-from lakebed_hooks.contracts.scans import NAMES, Scan, ValueCheck, test_of
+from lakebed_hooks.contracts.report import Result
+from lakebed_hooks.contracts.scans import NAMES, Scan, ValueCheck, result_of, test_of
 from lakebed_hooks.contracts.texts import TextFile
 from lakebed_hooks.contracts.vocabulary import (
     Accepted,
@@ -31,6 +29,7 @@ from lakebed_hooks.contracts.vocabulary import (
 from lakebed_hooks.reading import File, Side, Snapshot
 
 _VALUE_CHECKS: Final = (NotNull, NotNan, Range, Accepted)
+_PLANS_MOST: Final = 100
 
 
 @dataclass(slots=True)
@@ -48,14 +47,15 @@ class FileChecker:
         self._contract = contract
         self._snapshot = snapshot
         self._layouts = Layouts()
-        self._values = [check for check in contract.checks if isinstance(check, _VALUE_CHECKS)]
+        self._plans: dict[int, _Plan] = {}
+        self._by_name = [check for check in contract.checks if isinstance(check, Formats | FileSize)]
         self._reads = bool(contract.schema) or any(
             isinstance(check, (*_VALUE_CHECKS, ForbidColumns, Unique, Rows)) for check in contract.checks
         )
 
     def check(self, file: File) -> Checked:
         """Check a file of the candidate."""
-        found = Checked(list(self._by_name(file)))
+        found = Checked([_of_name(check, file) for check in self._by_name])
         if not self._reads:
             return found
         try:
@@ -63,7 +63,7 @@ class FileChecker:
             if format == "parquet":
                 parquet = ParquetFile(self._snapshot, "candidate", file, self._layouts)
                 found.rows = parquet.rows
-                found.results += self._columns(file, parquet.columns)
+                found.results += _finished(file, self._plan(parquet.columns).columns, None)
                 found.results += self._parquet(file, parquet)
             elif format in ("csv", "jsonl"):
                 self._text(file, format, found)
@@ -92,120 +92,106 @@ class FileChecker:
             return ParquetFile(self._snapshot, "candidate", file, self._layouts)
         return TextFile(self._snapshot, "candidate", file, format, self._contract.schema)
 
-    def _by_name(self, file: File) -> Iterator[Result]:
-        for check in self._contract.checks:
-            if isinstance(check, Formats):
-                found = format_of(file.path)
-                said = "" if found in check.names else f"the format is {found}, not {' or '.join(check.names)}"
-                yield Result(file.path, "formats", "refused" if said else "passed", said=said, source="list")
-            elif isinstance(check, FileSize):
-                said = _size_said(check, file.size)
-                yield Result(file.path, check.name, "refused" if said else "passed", said=said, source="list")
-
-    def _columns(self, file: File, columns: Mapping[str, ColumnAt]) -> Iterator[Result]:
-        """Results of the schema and of forbidden columns."""
-        if self._contract.schema:
-            wrong = list(self._schema(columns))
-            for name, said in wrong:
-                yield Result(file.path, "schema", "refused", name, said)
-            if not wrong:
-                yield Result(file.path, "schema", "passed")
-        for check in self._contract.checks:
-            if isinstance(check, ForbidColumns):
-                globs = Globs([pattern.lower() for pattern in check.patterns])
-                bad = [path for path in columns if globs.choose(path.replace(".", "/").lower())]
-                said = f"has the forbidden column{'s' if len(bad) > 1 else ''} {', '.join(map(repr, bad[:5]))}"
-                values = [BadValue(None, path) for path in bad[:10]]
-                state = ("refused", said) if bad else ("passed", "")
-                yield Result(file.path, "forbid_columns", state[0], "", state[1], bad=len(bad), values=values)  # type: ignore[arg-type]
-
-    def _schema(self, columns: Mapping[str, ColumnAt]) -> Iterator[tuple[str, str]]:
-        known = {column.name for column in self._contract.schema}
-        for column in self._contract.schema:
-            found = columns.get(column.name)
-            if found is None:
-                yield column.name, missing(column.name, columns)
-            elif found.is_ambiguous:
-                yield column.name, f"has two columns {column.name!r}"
-            elif column.type is not None and not column.type.fits(found.type):
-                yield column.name, f"{column.name!r} is {stored(found.type)}, not {column.type}"
-        if not self._contract.additional:
-            for path, found in columns.items():
-                if len(found.names) == 1 and path not in known and not any(one.startswith(f"{path}.") for one in known):
-                    yield path, f"has the column {path!r}, which the schema does not name"
-
     def _parquet(self, file: File, parquet: ParquetFile) -> Iterable[Result]:
         """Results of values, in the order of the contract. Scans of the same row groups read them together."""
-        made = [self._prepared(file, check, parquet.columns) for check in self._values]
+        made: list[Scan | Result] = []
         together: dict[tuple[int, ...], list[Scan]] = {}
-        for scan in made:
-            if isinstance(scan, Scan) and (groups := _suspects(scan.check, scan.column, parquet)):
-                scan.scanned = True
+        for one in self._plan(parquet.columns).values:
+            if isinstance(one, Result):
+                made.append(one)
+            elif groups := _suspects(one, parquet):
+                scan = Scan(one.check, one.column, one.test)
+                made.append(scan)
                 together.setdefault(groups, []).append(scan)
+            else:
+                made.append(Result("", NAMES[type(one.check)], "passed", one.column.path, rows=parquet.rows, bad=0))
         for groups, scans in together.items():
             for row, batch in parquet.batches([scan.column for scan in scans], groups):
                 for scan in scans:
                     scan.add(batch, row)
-        return (result_of(file, one, parquet.rows) if isinstance(one, Scan) else one for one in made)
+        return _finished(file, made, parquet.rows)
 
     def _text(self, file: File, format: str, found: Checked) -> None:
         text = TextFile(self._snapshot, "candidate", file, format, self._contract.schema)
-        found.results += self._columns(file, text.columns)
-        made = [self._prepared(file, check, text.columns) for check in self._values]
+        plan = _Plan(self._contract, text.columns)
+        found.results += _finished(file, plan.columns, None)
+        made = [one if isinstance(one, Result) else Scan(one.check, one.column, one.test) for one in plan.values]
         for row, batch in text.batches():
             for scan in made:
                 if isinstance(scan, Scan):
-                    scan.scanned = True
                     scan.add(batch, row)
         found.rows = text.rows
-        found.results += [result_of(file, one, text.rows) if isinstance(one, Scan) else one for one in made]
+        found.results += _finished(file, made, text.rows)
 
-    def _prepared(self, file: File, check: ValueCheck, columns: Mapping[str, ColumnAt]) -> Scan | Result:
-        """The scan of a check, or the result where there can be none."""
-        column = columns.get(check.column)
-        if column is None:
-            said = missing(check.column, columns)
-        elif column.is_ambiguous:
-            said = f"has two columns {check.column!r}"
-        elif column.in_list:
-            said = f"{check.column!r} is inside of a list, where a row has several values"
-        elif isinstance(test := test_of(check, stored(column.type)), str):
-            said = f"{check.column!r} {test}"
-        else:
-            return Scan(check, column, test)
-        return Result(file.path, NAMES[type(check)], "refused", check.column, said)
+    def _plan(self, columns: Mapping[str, ColumnAt]) -> _Plan:
+        """What is to be checked in Parquet files with these columns. Most files of a table have the same ones."""
+        plan = self._plans.get(id(columns))
+        if plan is None or plan.layout is not columns:
+            if len(self._plans) > _PLANS_MOST:
+                self._plans.clear()
+            plan = self._plans[id(columns)] = _Plan(self._contract, columns)
+        return plan
 
 
-def result_of(file: File, scan: Scan, rows: int) -> Result:
-    """The result of a scan. `rows`: of the file."""
-    name = NAMES[type(scan.check)]
-    if not scan.bad:
-        source: Literal["scan", "footer"] = "scan" if scan.scanned else "footer"
-        return Result(file.path, name, "passed", scan.column.path, rows=rows, bad=0, source=source)
-    first = scan.values[0]
-    value = "" if isinstance(scan.check, NotNull | NotNan) else f", which is {first.value!s:.60}"
-    what = {NotNull: "null", NotNan: "NaN", Accepted: "not accepted"}.get(type(scan.check)) or _range_said(scan.check)
-    number = "1 value" if scan.bad == 1 else f"{scan.bad:,} values"
-    said = f"{number} of {scan.column.path!r} {'is' if scan.bad == 1 else 'are'} {what}, the first in row {first.row}"
-    return Result(
-        file.path, name, "refused", scan.column.path, said + value, rows, scan.bad, tuple(scan.values), "scan"
-    )
+class _Value(NamedTuple):
+    """A check of values, prepared for a type of column."""
+
+    check: ValueCheck
+    column: ColumnAt
+    test: Any
+    bounds: Bounds | None
 
 
-def _range_said(check: Any) -> str:
-    low, high = ("any" if one is None else one for one in (check.low, check.high))
-    return f"outside of {low} to {high}"
+class _Plan:
+    """The checks of a contract for files with certain columns: results that are known, and checks of values."""
+
+    def __init__(self, contract: Contract, columns: Mapping[str, ColumnAt]) -> None:
+        self.layout = columns
+        self.columns = list(column_results(contract, columns))
+        self.values = [_prepared(check, columns) for check in contract.checks if isinstance(check, _VALUE_CHECKS)]
 
 
-def _suspects(check: ValueCheck, column: ColumnAt, parquet: ParquetFile) -> tuple[int, ...]:
+def _prepared(check: ValueCheck, columns: Mapping[str, ColumnAt]) -> _Value | Result:
+    """A check of values, or the result where there can be none."""
+    column = columns.get(check.column)
+    if column is None:
+        said = missing(check.column, columns)
+    elif column.is_ambiguous:
+        said = f"has two columns {check.column!r}"
+    elif column.in_list:
+        said = f"{check.column!r} is inside of a list, where a row has several values"
+    elif isinstance(test := test_of(check, stored(column.type)), str):
+        said = f"{check.column!r} {test}"
+    else:
+        bounds = bounds_of(check.low, check.high, stored(column.type)) if isinstance(check, Range) else None
+        return _Value(check, column, test, bounds)
+    return Result("", NAMES[type(check)], "refused", check.column, said)
+
+
+def _finished(file: File, made: Iterable[Scan | Result], rows: int | None) -> list[Result]:
+    path = file.path
+    return [
+        Result._make((path, *one[1:])) if isinstance(one, Result) else result_of(file, one, rows or 0) for one in made
+    ]
+
+
+def _suspects(value: _Value, parquet: ParquetFile) -> tuple[int, ...]:
     """The row groups that the check has to scan."""
-    every = tuple(range(parquet.metadata.num_row_groups))
-    if isinstance(check, NotNull):
-        return parquet.groups_with_nulls(column)
-    if isinstance(check, Range):
-        bounds = bounds_of(check.low, check.high, stored(column.type))
-        return every if bounds is None else parquet.suspects(column, bounds)
-    return every
+    if isinstance(value.check, NotNull):
+        return parquet.groups_with_nulls(value.column)
+    if value.bounds is not None:
+        return parquet.suspects(value.column, value.bounds)
+    return tuple(range(parquet.metadata.num_row_groups))
+
+
+def _of_name(check: Formats | FileSize, file: File) -> Result:
+    """The result of a check of the name or the size of a file."""
+    if isinstance(check, FileSize):
+        name, said = check.name, _size_said(check, file.size)
+    else:
+        name, found = "formats", format_of(file.path)
+        said = "" if found in check.names else f"the format is {found}, not {' or '.join(check.names)}"
+    return Result(file.path, name, "refused" if said else "passed", said=said, source="list")
 
 
 def _size_said(check: FileSize, size: int) -> str:

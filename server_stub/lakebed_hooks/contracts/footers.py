@@ -39,43 +39,39 @@ class ParquetFile:
         self._file = file
         self.metadata = read_footer(snapshot, side, file)
         self.rows: int = self.metadata.num_rows
+        self._groups = [self.metadata.row_group(group) for group in range(self.metadata.num_row_groups)]
+        self._known: dict[int, list[Any]] = {}
         self.columns = layouts.of(self.metadata)
 
     def groups_with_nulls(self, column: ColumnAt) -> tuple[int, ...]:
         """The row groups that have, or may have, nulls in a column."""
-        groups = range(self.metadata.num_row_groups)
+        groups = range(len(self._groups))
         if column.in_list or not column.is_leaf:
             return tuple(groups)
         if not self.metadata.schema.column(column.leaf).max_definition_level:
             return ()
-        return tuple(group for group in groups if self._may_have_nulls(group, column.leaf))
-
-    def _may_have_nulls(self, group: int, leaf: int) -> bool:
-        statistics = self.metadata.row_group(group).column(leaf).statistics
-        return statistics is None or not statistics.has_null_count or statistics.null_count > 0
+        found = zip(groups, self._statistics(column.leaf), strict=True)
+        return tuple(group for group, one in found if one is None or not one.has_null_count or one.null_count > 0)
 
     def suspects(self, column: ColumnAt, bounds: Bounds) -> tuple[int, ...]:
         """The row groups that may have values outside of bounds: the others do not need a scan."""
-        groups = range(self.metadata.num_row_groups)
+        groups = range(len(self._groups))
         if column.in_list or not column.is_leaf:
             return tuple(groups)
         physical = self.metadata.schema.column(column.leaf).physical_type
         number = _numbers(physical, bounds, column.type)
         if number is None:
             return tuple(groups)
-        return tuple(group for group in groups if not self._is_inside(group, column.leaf, bounds, number))
+        inside = _Inside(bounds, number)
+        found = zip(groups, self._statistics(column.leaf), self._groups, strict=True)
+        return tuple(group for group, one, of in found if one is None or not inside.contains(one, of.num_rows))
 
-    def _is_inside(self, group: int, leaf: int, bounds: Bounds, number: Any) -> bool:
-        chunk = self.metadata.row_group(group).column(leaf)
-        statistics = chunk.statistics
-        if statistics is None:
-            return False
-        if not statistics.has_min_max:
-            return bool(statistics.has_null_count and statistics.null_count == chunk.num_values)
-        low, high = number(statistics.min_raw), number(statistics.max_raw)
-        if math.isnan(low) or math.isnan(high):
-            return False  # a writer that counts NaN
-        return (bounds.low is None or bounds.low <= low) and (bounds.high is None or high <= bounds.high)
+    def _statistics(self, leaf: int) -> list[Any]:
+        """The statistics of a column in each row group. Several checks use them."""
+        found = self._known.get(leaf)
+        if found is None:
+            found = self._known[leaf] = [group.column(leaf).statistics for group in self._groups]
+        return found
 
     def batches(self, columns: Sequence[ColumnAt], groups: Sequence[int]) -> Iterator[tuple[int, Any]]:
         """Batches of some columns of row groups, each with the number of its first row. Raises UnreadableFile."""
@@ -83,13 +79,13 @@ class ParquetFile:
 
         names = list(dict.fromkeys(column.path for column in columns))
         firsts = [0]
-        for group in range(self.metadata.num_row_groups):
-            firsts.append(firsts[-1] + self.metadata.row_group(group).num_rows)
+        for one in self._groups:
+            firsts.append(firsts[-1] + one.num_rows)
         with reading(), self._open() as source:
             reader = pq.ParquetFile(source, metadata=self.metadata, buffer_size=_AHEAD, pre_buffer=False)
             for group in groups:
                 row = firsts[group]
-                size = _batch_rows(self.metadata.row_group(group))
+                size = _batch_rows(self._groups[group])
                 for batch in reader.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
                     yield row, batch
                     row += batch.num_rows
@@ -99,6 +95,22 @@ class ParquetFile:
 
         local = self._snapshot.local(self._side, self._file.path)
         return opened(self._snapshot, self._side, self._file) if local is None else pa.OSFile(local)
+
+
+class _Inside:
+    """Compares statistics with bounds. `number` makes a number of a value of statistics."""
+
+    def __init__(self, bounds: Bounds, number: Any) -> None:
+        self._low = -math.inf if bounds.low is None else bounds.low
+        self._high = math.inf if bounds.high is None else bounds.high
+        self._number = number
+
+    def contains(self, statistics: Any, rows: int) -> bool:
+        """Whether all values of a row group are between the bounds, or null. NaN is between no bounds."""
+        if not statistics.has_min_max:
+            return bool(statistics.has_null_count and statistics.null_count == rows)
+        low, high = self._number(statistics.min_raw), self._number(statistics.max_raw)
+        return bool(self._low <= low <= self._high and self._low <= high <= self._high)
 
 
 class Layouts:

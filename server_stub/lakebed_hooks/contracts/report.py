@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from lakebed_hooks.vocabulary import Outcome
 
@@ -17,16 +17,14 @@ _ROWS_MOST: Final = 500
 _LONGEST: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class BadValue:
+class BadValue(NamedTuple):
     """A value that breaks a check. `row`: its number in the file, from 0 on. None: unknown, as in a footer."""
 
     row: int | None
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The result of one check of one file. `file`: empty for a check of all files of the path.
 
     `said`: the end of a sentence that begins with the file. `bad`: how many values break the check, if that is known.

@@ -8,8 +8,9 @@ from typing import Any
 
 from lakebed_hooks.contracts.bounds import Bounds, accepted_in, bounds_of, limits_of, whole_type
 from lakebed_hooks.contracts.columns import ColumnAt, plain, values_of
-from lakebed_hooks.contracts.report import VALUES_MOST, BadValue
+from lakebed_hooks.contracts.report import VALUES_MOST, BadValue, Result
 from lakebed_hooks.contracts.vocabulary import Accepted, NotNan, NotNull, Range
+from lakebed_hooks.reading import File
 
 ValueCheck = NotNull | NotNan | Range | Accepted
 
@@ -26,8 +27,6 @@ class Scan:
         self.check = check
         self.column = column
         self.bad = 0
-        self.scanned = False
-        """Whether values were read. Else the footer shows that none is bad."""
         self.values: list[BadValue] = []
         self._test = test
 
@@ -159,3 +158,23 @@ def _scalar(value: Any, type_: Any) -> Any:
 
 def _decimal(unscaled: int, scale: int) -> Decimal:
     return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -scale))
+
+
+def result_of(file: File, scan: Scan, rows: int) -> Result:
+    """The result of a scan. `rows`: of the file."""
+    name = NAMES[type(scan.check)]
+    if not scan.bad:
+        return Result(file.path, name, "passed", scan.column.path, rows=rows, bad=0, source="scan")
+    first = scan.values[0]
+    value = "" if isinstance(scan.check, NotNull | NotNan) else f", which is {first.value!s:.60}"
+    what = {NotNull: "null", NotNan: "NaN", Accepted: "not accepted"}.get(type(scan.check)) or _range_said(scan.check)
+    number = "1 value" if scan.bad == 1 else f"{scan.bad:,} values"
+    said = f"{number} of {scan.column.path!r} {'is' if scan.bad == 1 else 'are'} {what}, the first in row {first.row}"
+    return Result(
+        file.path, name, "refused", scan.column.path, said + value, rows, scan.bad, tuple(scan.values), "scan"
+    )
+
+
+def _range_said(check: Any) -> str:
+    low, high = ("any" if one is None else one for one in (check.low, check.high))
+    return f"outside of {low} to {high}"

@@ -39,8 +39,11 @@ class PipeSnapshot:
         """Bytes of a file. Raises FileNotFoundError."""
         self._connection.progress.note(path)
         if (local := self.local(side, path)) is not None:
-            with open(local, "rb", buffering=0) as file:
-                return os.pread(file.fileno(), length, offset)
+            file = os.open(local, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                return os.pread(file, length, offset)
+            finally:
+                os.close(file)
         parts = []
         while length > 0:
             part: bytes = self._connection.ask(
