@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.keys import branch_key
+from lakebed_engine.operations.keys import STAGING_PARTITIONS, branch_key
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -180,6 +180,45 @@ def test_publish_over_a_staged_row_is_refused(sealed: bool, count: int) -> None:
         await commit(engine)
         await publish(engine, dict(rows))
         assert (await content(engine, "main@"))["p"] == "mine"
+
+    run_job(job())
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("count", [0, 1100])
+def test_a_refusal_names_what_was_staged_at_one_moment(sealed: bool, count: int) -> None:
+    """Another writer takes back its change of one path and stages another one, at each of the reads in turn."""
+
+    async def told_when_changed_at(number: int) -> tuple[list[str], bool]:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        rival = new_engine(kv.inner, engine.context.stores)
+        await put(engine, "a", "staged")
+        if sealed:
+            await engine.branches.push(REPO, "main", [("z", None)])
+        left = number
+
+        async def before(name: str, what: Any) -> None:
+            nonlocal left
+            if name in {"get", "get_many"} and what[0].startswith(STAGING_PARTITIONS):
+                left -= 1
+                if left == 0:
+                    await rival.branches.reset_object(REPO, "main", "a")
+                    await put(rival, "b", "staged")
+
+        kv.before = before
+        rows: dict[str, str | None] = {"a": "mine", "b": "mine", **{f"n/{one:04}": "x" for one in range(count)}}
+        error = await fails(publish(engine, rows), errors.DirtyOverlapError)
+        return [one.path for one in error.conflicts], left <= 0  # type: ignore[attr-defined]
+
+    async def job() -> None:
+        told, changed, number = [], True, 0
+        while changed:
+            number += 1
+            told, changed = await told_when_changed_at(number)
+            assert told in (["a"], ["a", "b"] if sealed else ["b"])  # a sealed row is hidden by a newer one
+        assert number > 2
+        assert told == ["a"], "nothing was changed in between"
 
     run_job(job())
 

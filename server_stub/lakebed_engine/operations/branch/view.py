@@ -65,6 +65,18 @@ class View:
 
     async def find_many(self, paths: Sequence[str]) -> dict[str, Entry | None]:
         """The entry at each of these paths."""
+        found = await self.staged_many(paths)
+        for path in paths:
+            if path not in found:
+                found[path] = await self.ctx.trees.find(self.repo.store, self.tree, path)
+        return found
+
+    async def staged_many(self, paths: Sequence[str]) -> dict[str, Entry | None]:
+        """The newest staged row at each of these paths that has one. None for a tombstone.
+
+        The rows of one source are read at one moment. Only the newest source of a branch changes while its record does
+        not: so the rows are those of one moment if the record is unchanged afterwards.
+        """
         found: dict[str, Entry | None] = {}
         for source in self.sources:
             left = [path for path in paths if path not in found]
@@ -77,9 +89,6 @@ class View:
                 known, entry = await self.ctx.trees.lookup(self.repo.store, source, path)
                 if known:
                     found[path] = entry
-        for path in paths:
-            if path not in found:
-                found[path] = await self.ctx.trees.find(self.repo.store, self.tree, path)
         return found
 
     def cursor(self) -> Cursor:

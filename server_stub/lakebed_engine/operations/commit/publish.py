@@ -6,7 +6,7 @@ one of their paths is refused: it would hide the commit, and overwrite it later,
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -35,6 +35,9 @@ from lakebed_engine.vocabulary.requests import PublishRequest
 
 _TOLD = 100
 """Paths that an error lists at most."""
+
+_LOOKED_UP = 1_000
+"""Paths that are looked up in the staged rows at a time."""
 
 _FEW = 64
 """Changes of a request up to which they become a delta together with those of others."""
@@ -97,7 +100,8 @@ class DirectCommit(GroupCommit[DirectWaiter]):
     async def fold(self, fold: Fold[DirectWaiter]) -> bool:
         """Add the commits. Refuses the requests with a path that is staged on the branch."""
         ctx, repo = self.ctx, self.repo
-        await self._refuse_staged(fold)
+        if not await self._refuse_staged(fold):
+            return False
         for waiter, rows in zip(self.waiters, _deltas(self.waiters), strict=True):
             fold.begin_writes()
             request = waiter.request
@@ -122,31 +126,36 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         """The record at the new head, with a new token."""
         return None if fold.is_empty else await rotated(self.ctx, fold.seen.record, fold.tip.id)
 
-    async def _refuse_staged(self, fold: Fold[DirectWaiter]) -> None:
-        """Answer the requests with a path that is staged on the branch."""
+    async def _refuse_staged(self, fold: Fold[DirectWaiter]) -> bool:
+        """Answer the requests with a path that is staged on the branch. False: the branch has changed, look again.
+
+        An error names what was staged at one moment: not some rows from before a change and some from after it.
+        """
         record = fold.seen.record
         if not await is_staged(self.ctx, record):
-            return
+            return True
         view = View(self.ctx, self.repo, sources_of(record), fold.tree)
-        for waiter in list(self.waiters):
-            conflicts, more = await self._conflicts(view, waiter)
-            if conflicts:
-                self.settle(waiter, self._overlap(conflicts, more))
+        refused = []
+        for waiter in self.waiters:
+            staged = await _staged(view, [path for path, _ in waiter.changes])
+            if staged is None:
+                return False
+            if staged:
+                refused.append((waiter, await self._overlap(view, waiter, staged)))
+        if refused and not await self.unchanged(fold.seen):
+            return False
+        for waiter, error in refused:
+            self.settle(waiter, error)
+        return True
 
-    async def _conflicts(self, view: View, waiter: DirectWaiter) -> tuple[list[Conflict], bool]:
-        """The first changes whose path is staged, and whether there are more."""
-        conflicts: list[Conflict] = []
-        for path, entry in waiter.changes:
-            staged, ours = await view.lookup(path)
-            if not staged:
-                continue
-            if len(conflicts) == _TOLD:
-                return conflicts, True
+    async def _overlap(self, view: View, waiter: DirectWaiter, staged: Mapping[str, Entry | None]) -> DirtyOverlapError:
+        conflicts = []
+        changes = [(path, entry) for path, entry in waiter.changes if path in staged]
+        for path, entry in changes[:_TOLD]:
             base = await self.ctx.trees.find(self.repo.store, view.tree, path)
-            conflicts.append(Conflict(path, *[None if one is None else one.checksum for one in (base, ours, entry)]))
-        return conflicts, False
-
-    def _overlap(self, conflicts: list[Conflict], more: bool) -> DirtyOverlapError:
+            entries = (base, staged[path], entry)
+            conflicts.append(Conflict(path, *[None if one is None else one.checksum for one in entries]))
+        more = len(changes) > _TOLD
         shown = ", ".join(repr(one.path) for one in conflicts[:3]) + (" and more" if more or len(conflicts) > 3 else "")
         return DirtyOverlapError(
             f"branch {self.branch!r} of {self.repo.name!r} has uncommitted changes at {shown}, which are to be "
@@ -154,6 +163,19 @@ class DirectCommit(GroupCommit[DirectWaiter]):
             conflicts,
             more,
         )
+
+
+async def _staged(view: View, paths: Sequence[str]) -> dict[str, Entry | None] | None:
+    """The staged rows at the first of these paths that have one, of one moment. None: they changed in between."""
+    found: dict[str, Entry | None] = {}
+    for start in range(0, len(paths), _LOOKED_UP):
+        found |= await view.staged_many(paths[start : start + _LOOKED_UP])
+        if len(found) > _TOLD:
+            break
+    if len(paths) <= _LOOKED_UP or not found:
+        return found
+    again = await view.staged_many(list(found))
+    return again if again.keys() == found.keys() else None
 
 
 def _deltas(waiters: Sequence[DirectWaiter]) -> list[pa.Table]:
