@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,13 +10,14 @@ from time import monotonic
 from typing import Any
 
 import lakebed
+import lakebed.aio
 import pandas as pd
 import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 import pytest
 from fsspec.callbacks import Callback
 from lakebed._fsspec import batched_reads
-from lakebed._fsspec.batched_reads import ReadAhead
+from lakebed._fsspec.batched_reads import BatchedReads, ReadAhead
 from lakebed._fsspec.paths import Place
 from lakebed._http.object_frames import ObjectRead
 from lakebed.errors import UnsupportedOperationError
@@ -79,12 +81,81 @@ def test_get_of_a_folder(fs: Any, top: str, filled: lakebed.Branch, requests: Re
     requests.clear()
     fs.get(f"{top}/d", str(tmp_path / "d"), recursive=True)
     assert {f"d/{path.name}": path.read_bytes() for path in (tmp_path / "d").iterdir()} == SMALL
-    assert requests.names.count("getObjects") <= len(SMALL) // 4  # the next batch is what asks while one is read
+    assert requests.names.count("getObjects") == 2  # 250 in each, as in `download_tree`
     assert requests.names.count("getObject") == 0
     callback = Callback()
     fs.get(f"{top}/large", str(tmp_path / "large"), recursive=True, callback=callback)
     assert {f"large/{path.name}": path.read_bytes() for path in (tmp_path / "large").iterdir()} == LARGE
     assert callback.size == callback.value
+
+
+class Following(Callback):
+    """Follows each file with a callback of its own, so that fsspec gets one file after another."""
+
+    def branch(self, path_1: str, path_2: str, kwargs: dict[str, Any]) -> None:
+        kwargs["callback"] = Callback()
+
+
+@pytest.mark.parametrize("each", ["list", "glob", "followed"])
+def test_get_of_many_files(
+    fs: Any, top: str, filled: lakebed.Branch, requests: Requests, tmp_path: Path, each: str
+) -> None:
+    """How fast the files are written does not matter for the number of batches."""
+
+    (tmp_path / "d").mkdir()
+    requests.clear()
+    if each == "list":
+        fs.get([f"{top}/{path}" for path in SMALL], [str(tmp_path / path) for path in SMALL])
+    elif each == "glob":
+        fs.get(f"{top}/d/*", str(tmp_path / "d/"))
+    else:
+        fs.get(f"{top}/d/", str(tmp_path / "d/"), recursive=True, callback=Following())
+    assert {f"d/{path.name}": path.read_bytes() for path in (tmp_path / "d").iterdir()} == SMALL
+    assert requests.names.count("getObjects") == 3
+
+
+async def test_batches_hold_few_bytes_that_are_in_no_file_yet(filled: lakebed.Branch) -> None:
+    reads, held = BatchedReads(unsaved=10_000), []
+    async with lakebed.aio.connect() as lake:
+        ref = lake.repository(filled.repository.id).ref("main")
+
+        async def one(path: str) -> bool:
+            data = await reads.read(ref, path)
+            assert data is not None
+            with reads.saving(data):
+                held.append(reads.held)
+                await asyncio.sleep(0.0001)
+            return data == SMALL[path]
+
+        assert all(await asyncio.gather(*map(one, SMALL)))
+    assert len(held) == len(SMALL)
+    assert max(held) <= 10_000 + max(map(len, SMALL.values()))
+
+
+def test_get_of_a_folder_has_the_places_of_fsspec(fs: Any, top: str, repo: lakebed.Repository, tmp_path: Path) -> None:
+    """As fsspec gets each file."""
+    repo.branch("main").put_many({"t/a": b"a", "t/deep/b": b"b", "t/marked/": b"", "alone": b"x"})
+    for source in (f"{top}/t", f"{top}/t/", f"lakebed://{top}/t", top, f"{top}/", f"{top}/alone"):
+        for target in ("new", "new/", "there", "there/"):
+            found = []
+            for way, callback in (("folder", Callback()), ("each", Following())):
+                here = tmp_path / source.replace("/", "-") / target.replace("/", "-") / way
+                (here / "there").mkdir(parents=True)
+                fs.get(source, f"{here}/{target}", recursive=True, callback=callback)
+                found.append({str(path.relative_to(here)): path.is_file() for path in here.rglob("*")})
+            assert found[0] == found[1], (source, target)
+
+
+def test_get_of_a_folder_that_fails_has_the_error_of_the_file(
+    fs: Any, top: str, filled: lakebed.Branch, tmp_path: Path
+) -> None:
+    with pytest.raises(FileNotFoundError):
+        fs.get(f"{top}/none", str(tmp_path / "none"), recursive=True)
+    with pytest.raises(FileNotFoundError):
+        fs.get(f"{top}x/d", str(tmp_path / "none"), recursive=True)
+    (tmp_path / "d" / "001").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        fs.get(f"{top}/d/", str(tmp_path / "d"), recursive=True)
 
 
 # files that pyarrow opens one after another

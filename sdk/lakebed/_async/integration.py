@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakebed._async.bulk.download import fetch_items
 from lakebed._async.handles.ref import Ref
 from lakebed._async.handles.repository import Repository
 from lakebed._async.handles.workspace import Workspace
@@ -14,6 +16,7 @@ from lakebed._async.objects import download
 from lakebed._async.objects import shared_directory as objects_shared
 from lakebed._async.objects.read_many import Wanted, read_batches
 from lakebed._async.objects.sinks import Sink
+from lakebed._bulk.progress import Report
 from lakebed._compat.aio import blocking
 from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import RangeRaw
@@ -21,7 +24,7 @@ from lakebed._gateway.operations import ingest, objects
 from lakebed._http.object_frames import ObjectRead
 from lakebed._settings.config import Settings
 from lakebed._values.ingest import Source
-from lakebed.model import ObjectInfo, WorkspaceInfo
+from lakebed.model import ObjectInfo, TransferResult, WorkspaceInfo
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,6 +82,14 @@ async def read_small(ref: Ref, paths: Sequence[str]) -> AsyncIterator[ObjectRead
     async for read in read_batches(ref._target, Wanted(paths)):
         if not read.alone and read.error is None:
             yield read
+
+
+async def download_folder(ref: Ref, prefix: str, target: str, progress: Report) -> TransferResult:
+    """As `download_tree`, without a journal. Objects whose path ends in a slash become directories.
+
+    Raises PartialFailureError, after trying all, when some could not be downloaded or cannot be files.
+    """
+    return await fetch_items(ref, prefix, Path(target), progress=progress, directories=True)
 
 
 async def signed_address(ref: Ref, path: str) -> str:

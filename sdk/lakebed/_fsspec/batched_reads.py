@@ -6,34 +6,42 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from glob import has_magic
+from itertools import islice
 from threading import Lock
 from time import monotonic
 from typing import Any
 
 from lakebed import aio
-from lakebed._fsspec.base import AT_ONCE, Base
+from lakebed._fsspec.base import AT_ONCE
 from lakebed._fsspec.paths import Place
 from lakebed._integration.aio import read_small
-from lakebed._integration.values import PROXIED, ObjectRead
+from lakebed._integration.values import ObjectRead
 from lakebed.errors import LakebedError, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
 FILES = 200
-"""Files of one call that are asked for at the same time, and so the largest batch."""
+"""Files of the largest batch."""
+
+UNSAVED = 64 << 20
+"""Bytes that a call holds in memory until they are in files."""
 
 Asked = dict[str, list["asyncio.Future[bytes | None]"]]
 
 
 class BatchedReads:
-    """The reads of one call. What is asked for during one batch of a ref makes up the next one."""
+    """The reads of one call. What is asked for during one batch of a ref makes up the next ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, unsaved: int = UNSAVED) -> None:
+        self.held = 0
+        """Bytes that are in memory until they are in files. `unsaved`: with more, the stream of a batch waits."""
+
         self.alone = asyncio.Semaphore(AT_ONCE)
         """Limits the reads by requests of their own."""
 
         self._asked: dict[tuple[str, str], Asked] = {}
         self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._unsaved = unsaved
+        self._room = asyncio.Event()
 
     async def read(self, ref: aio.Ref, path: str) -> bytes | None:
         """The content of a small object. None when it must be read by a request of its own."""
@@ -44,27 +52,54 @@ class BatchedReads:
             self._running[key] = asyncio.ensure_future(self._run(ref, key))
         return await answer
 
+    @contextmanager
+    def saving(self, data: bytes) -> Iterator[None]:
+        """Count a content as held in memory until the end of the block."""
+        self.held += len(data)
+        try:
+            yield
+        finally:
+            self.held -= len(data)
+            self._room.set()
+
+    def close(self) -> None:
+        """End the batches that no one waits for any more, because the call has failed."""
+        for task in self._running.values():
+            task.cancel()
+
     async def _run(self, ref: aio.Ref, key: tuple[str, str]) -> None:
         try:
             await asyncio.sleep(0)  # the other tasks of the call ask before the first batch is sent
-            while (asked := self._asked.pop(key, None)) is not None:
-                await _batch(ref, asked)
+            while asked := self._next(key):
+                await self._batch(ref, asked)
         finally:
             del self._running[key]
+            for answers in self._asked.pop(key, {}).values():  # after a failure: each is read by itself
+                _answer(answers, None)
 
+    def _next(self, key: tuple[str, str]) -> Asked:
+        waiting = self._asked.get(key, {})
+        return {path: waiting.pop(path) for path in list(islice(waiting, FILES))}
 
-async def _batch(ref: aio.Ref, asked: Asked) -> None:
-    error: LakebedError | None = None
-    try:
-        async for read in read_small(ref, list(asked)):
-            _answer(asked.pop(read.path), read.data)
-    except UnsupportedOperationError:
-        pass
-    except LakebedError as raised:
-        error = raised
-    finally:
-        for answers in asked.values():
-            _answer(answers, error)
+    async def _batch(self, ref: aio.Ref, asked: Asked) -> None:
+        error: LakebedError | None = None
+        try:
+            async for read in read_small(ref, list(asked)):
+                _answer(asked.pop(read.path), read.data)
+                await self._wait_for_room()
+        except UnsupportedOperationError:
+            pass
+        except LakebedError as raised:
+            error = raised
+        finally:
+            for answers in asked.values():
+                _answer(answers, error)
+
+    async def _wait_for_room(self) -> None:
+        await asyncio.sleep(0)  # the reader of the last content counts it
+        while self.held > self._unsaved:
+            self._room.clear()
+            await self._room.wait()
 
 
 def _answer(answers: list[asyncio.Future[bytes | None]], value: bytes | LakebedError | None) -> None:
@@ -86,18 +121,21 @@ def current() -> BatchedReads | None:
 
 
 @contextmanager
-def _batched(is_wanted: bool, options: dict[str, Any]) -> Iterator[None]:
+def batched(is_wanted: bool, options: dict[str, Any], at_once: int = FILES) -> Iterator[None]:
     """Read small objects in batches in this block and in the tasks that it starts.
 
-    `options` are the arguments of fsspec's method.
+    `options` are the arguments of fsspec's method. `at_once` is its number of tasks, -1 for one for each file.
     """
-    token = _CURRENT.set(BatchedReads() if is_wanted else None)
+    reads = BatchedReads() if is_wanted else None
+    token = _CURRENT.set(reads)
     if is_wanted and not options.get("batch_size"):
-        options["batch_size"] = FILES
+        options["batch_size"] = at_once
     try:
         yield
     finally:
         _CURRENT.reset(token)
+        if reads is not None:
+            reads.close()
 
 
 SMALL_LISTED = 128 << 10
@@ -154,28 +192,3 @@ class ReadAhead:
 
     def _is_fresh(self, path: str) -> bool:
         return path in self._here and monotonic() - self._here[path][0] < _FRESH
-
-
-class ReadingMany(Base):
-    """The methods that read several files."""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._ahead: ReadAhead | None = None
-
-    async def _cat(self, path: Any, recursive: bool = False, **kwargs: Any) -> Any:
-        with _batched(self._gives_many(path, recursive), kwargs):
-            return await super()._cat(path, recursive=recursive, **kwargs)
-
-    async def _cat_ranges(self, paths: list[str], starts: Any, ends: Any, **kwargs: Any) -> Any:
-        with _batched(self._gives_many(paths, False), kwargs):
-            return await super()._cat_ranges(paths, starts, ends, **kwargs)
-
-    async def _get(self, rpath: Any, lpath: Any, recursive: bool = False, **kwargs: Any) -> Any:
-        with _batched(self._gives_many(rpath, recursive), kwargs):
-            return await super()._get(rpath, lpath, recursive=recursive, **kwargs)
-
-    def _gives_many(self, path: Any, recursive: bool) -> bool:
-        """Whether a call reads several files. Their bytes come through the server unless a data path was chosen."""
-        several = recursive or has_magic(path) if isinstance(path, str) else len(path) > 1
-        return several and self.connection.data_path in (None, PROXIED)

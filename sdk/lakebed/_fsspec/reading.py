@@ -16,8 +16,9 @@ from typing import Any
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
 
-from lakebed._fsspec.batched_reads import SMALL_LISTED, ReadAhead, ReadingMany, current
+from lakebed._fsspec.batched_reads import SMALL_LISTED, ReadAhead, current
 from lakebed._fsspec.paths import Place, Row, directory, file_row, folder_row, missing, object_place
+from lakebed._fsspec.reading_many import ReadingMany
 from lakebed._integration.aio import read_range, read_tail, shared_directory
 from lakebed._integration.values import appearing, read_file
 from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
@@ -287,8 +288,9 @@ class Reading(ReadingMany):
         if reads is not None:
             data = await reads.read(source, place.path)
             if data is not None:
-                callback.set_size(len(data))
-                await asyncio.to_thread(_save, target, data)
+                with reads.saving(data):
+                    callback.set_size(len(data))
+                    await asyncio.to_thread(_save, target, data)
                 report(len(data))
                 return
         async with reads.alone if reads is not None else nullcontext():

@@ -2,6 +2,7 @@
 
 from lakebed._async.integration import (
     ProxiedRef,
+    download_folder,
     place_of,
     read_range,
     read_small,
@@ -18,6 +19,7 @@ __all__ = [
     "LocalSink",
     "Outgoing",
     "ProxiedRef",
+    "download_folder",
     "outgoing",
     "place_of",
     "read_range",

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakebed._bulk.progress import Report
 from lakebed._compat.sync import blocking
 from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import ingest, objects
 from lakebed._http.object_frames import ObjectRead
 from lakebed._settings.config import Settings
+from lakebed._sync.bulk.download import fetch_items
 from lakebed._sync.handles.ref import Ref
 from lakebed._sync.handles.repository import Repository
 from lakebed._sync.handles.workspace import Workspace
@@ -23,7 +26,7 @@ from lakebed._sync.objects import shared_directory as objects_shared
 from lakebed._sync.objects.read_many import Wanted, read_batches
 from lakebed._sync.objects.sinks import Sink
 from lakebed._values.ingest import Source
-from lakebed.model import ObjectInfo, WorkspaceInfo
+from lakebed.model import ObjectInfo, TransferResult, WorkspaceInfo
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +84,14 @@ def read_small(ref: Ref, paths: Sequence[str]) -> Iterator[ObjectRead]:
     for read in read_batches(ref._target, Wanted(paths)):
         if not read.alone and read.error is None:
             yield read
+
+
+def download_folder(ref: Ref, prefix: str, target: str, progress: Report) -> TransferResult:
+    """As `download_tree`, without a journal. Objects whose path ends in a slash become directories.
+
+    Raises PartialFailureError, after trying all, when some could not be downloaded or cannot be files.
+    """
+    return fetch_items(ref, prefix, Path(target), progress=progress, directories=True)
 
 
 def signed_address(ref: Ref, path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.objects.interfaces import ObjectReader
 from lakebed._bulk.failures import Finished, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
-from lakebed._bulk.local_tree import folder
+from lakebed._bulk.local_tree import folder, is_local
 from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.aio import run_in_thread
 from lakebed._gateway.operations import objects
@@ -71,8 +72,11 @@ async def fetch_items(
     progress: Report = None,
     jobs: int = JOBS,
     finished: Finished | None = None,
+    directories: bool = False,
 ) -> TransferResult:
     """Download everything under a prefix to a directory; files that `memory` knows are there already.
+
+    With `directories`, objects whose path ends in a slash become directories; else they count as failed.
 
     Raises PartialFailureError, after trying all, when some could not be downloaded, and what `finished` raises.
     """
@@ -81,10 +85,21 @@ async def fetch_items(
     base, tally = folder(prefix), Tally(progress)
     work = Fetch(ref, base, target, memory, tally, jobs, finished)
     try:
-        await work.run(aiter(_to_fetch(ref, base)))
+        found = aiter(_to_fetch(ref, base))
+        await work.run(_without_directories(found, base, target) if directories else found)
     finally:
         tally.end()
     moment = tally.now()
     if work.failures:
         raise partial_failure(f"of {ref._target.ref} could not be downloaded", work.failures, moment.files_total)
     return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)
+
+
+async def _without_directories(found: AsyncIterator[Any], base: str, target: Path) -> AsyncIterator[Any]:
+    """A listing without the objects that mark directories, which are made."""
+    async for info in found:
+        name = info.path.removeprefix(base)
+        if name and not (name.endswith("/") and is_local(name[:-1])):
+            yield info
+        else:
+            await run_in_thread(target.joinpath(*name.split("/")).mkdir, parents=True, exist_ok=True)

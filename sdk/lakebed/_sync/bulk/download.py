@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lakebed._bulk.failures import Finished, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
-from lakebed._bulk.local_tree import folder
+from lakebed._bulk.local_tree import folder, is_local
 from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.sync import run_in_thread
 from lakebed._gateway.operations import objects
@@ -73,8 +74,11 @@ def fetch_items(
     progress: Report = None,
     jobs: int = JOBS,
     finished: Finished | None = None,
+    directories: bool = False,
 ) -> TransferResult:
     """Download everything under a prefix to a directory; files that `memory` knows are there already.
+
+    With `directories`, objects whose path ends in a slash become directories; else they count as failed.
 
     Raises PartialFailureError, after trying all, when some could not be downloaded, and what `finished` raises.
     """
@@ -83,10 +87,21 @@ def fetch_items(
     base, tally = folder(prefix), Tally(progress)
     work = Fetch(ref, base, target, memory, tally, jobs, finished)
     try:
-        work.run(iter(_to_fetch(ref, base)))
+        found = iter(_to_fetch(ref, base))
+        work.run(_without_directories(found, base, target) if directories else found)
     finally:
         tally.end()
     moment = tally.now()
     if work.failures:
         raise partial_failure(f"of {ref._target.ref} could not be downloaded", work.failures, moment.files_total)
     return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)
+
+
+def _without_directories(found: Iterator[Any], base: str, target: Path) -> Iterator[Any]:
+    """A listing without the objects that mark directories, which are made."""
+    for info in found:
+        name = info.path.removeprefix(base)
+        if name and not (name.endswith("/") and is_local(name[:-1])):
+            yield info
+        else:
+            run_in_thread(target.joinpath(*name.split("/")).mkdir, parents=True, exist_ok=True)
