@@ -148,7 +148,10 @@ def test_a_commit_for_another_user(run: Run, name: str) -> None:
     run("user", "create", name)
     made = run("commit", f"{name}/main", "-m", "x", "--allow-empty", "--author", name, "--json").json
     assert made["committer"] == name
-    assert "--no-wait" in run("commit", f"{name}/main", "-m", "x", "--author", name, "--no-wait", code=2).err
+    later = ("commit", f"{name}/main", "-m", "later", "--allow-empty", "--author", name, "--no-wait", "--json")
+    run("task", "wait", name, run(*later).json["id"])
+    newest = run("log", f"{name}/main", "-n", "1", "--json").json[0]
+    assert (newest["message"], newest["committer"]) == ("later", name)
     run("branch", "create", f"{name}/dev")
     for number, more in enumerate([(), ("--no-wait",)]):
         merge = ("merge", f"{name}/dev", "main", "-m", f"m{number}", "--allow-empty", "--author", name, *more)

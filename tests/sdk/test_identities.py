@@ -224,5 +224,9 @@ def test_a_commit_for_another_user(run: Any, name: str) -> None:
         await main.put("c", b"x")
         with pytest.raises(NotFoundError, match="there is no user 'unknown'"):
             await main.commit("m", author="unknown")
+        with pytest.raises(NotFoundError, match="there is no user 'unknown'"):
+            await main.start_commit("m", author="unknown")
+        made = await (await main.start_commit("m", author=name)).wait()
+        assert (made.committer, made.metadata["lakebed.committed_by"]) == (f"{name}@example.org", "admin")
 
     run(body)

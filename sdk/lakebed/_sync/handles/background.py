@@ -29,11 +29,12 @@ class Background(Writable):
         allow_empty: bool = False,
         date: datetime | int | None = None,
         key: str | None = None,
+        author: str = "",
     ) -> Task:
         """Start what `commit` does, and return without waiting.
 
-        `key` is any text. A second call with the same key within seven days returns the first task. The commit may
-        include changes that are staged while the task waits for its turn.
+        `key` is any text. A second call with the same key within seven days returns the first task. `author` as in
+        `commit`. The commit may include changes that are staged while the task waits for its turn.
 
         Raises ConflictError when the key was used for another call.
         """
@@ -43,6 +44,7 @@ class Background(Writable):
             allow_empty=allow_empty,
             date=None if date is None else _checks.unix_seconds(date),
             key=None if key is None else _checks.check_text(key, "key"),
+            author=author,
         )
         state = self._transport.call(tasks.commit(self.repository.id, self.id, **asked, wait=0))
         return Task(self.repository, state.id, self.id)

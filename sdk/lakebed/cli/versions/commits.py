@@ -52,13 +52,13 @@ def commit(
     """
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
+        wanted: dict[str, Any] = {"metadata": metadata, "allow_empty": allow_empty, "date": date}
+        wanted |= {"key": key, "author": author}
         if no_wait:
-            if author:
-                raise click.UsageError("--author is for a commit that is waited for: leave --no-wait out.")
-            task = branch.start_commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
+            task = branch.start_commit(message, **wanted)
             begun(app, task, "commit", f"lakebed task wait {target.repository}")
             return
-        made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key, author=author)
+        made = branch.commit(message, **wanted)
     output.say(app, _made(target, made), output.record(made))
 
 
