@@ -279,11 +279,41 @@ def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repo
     with process:
         process.stdin.write(b"x" * 100_000)
         process.stdin.flush()  # more than a pipe holds: it returns when the upload has begun
-        time.sleep(0.3)  # it waits for more: Python handles a signal between two reads only after the second one
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=PATIENCE) == 130
         assert process.stderr.read() == b"\ninterrupted\n"
     assert not repo.ref("main").exists("never")
+
+
+_READS = """
+from lakebed.cli.objects.standard_input import standard_input
+with standard_input() as file:
+    while True:
+        try:
+            print("reads", flush=True)
+            file.read(1 << 30)
+            break
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_between_two_reads_of_standard_input() -> None:
+    """A signal that comes just before a read would be handled after the next bytes only: in most of these rounds."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", _READS], **pipes) as process:  # type: ignore[call-overload]
+        try:
+            for _ in range(100):
+                assert process.stdout.readline() == b"reads\n"
+                process.stdin.write(b"x" * 100_000)
+                process.stdin.flush()  # more than a pipe holds: it returns between two reads
+                process.send_signal(signal.SIGINT)
+                assert select.select([process.stdout], [], [], PATIENCE)[0], "the signal was missed"
+                assert process.stdout.readline() == b"interrupted\n"
+            process.stdin.close()
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()
 
 
 def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository, tmp_path: Path) -> None:

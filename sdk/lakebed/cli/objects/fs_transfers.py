@@ -19,6 +19,7 @@ from lakebed._bulk.progress_bar import Meter
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.exits import explain
+from lakebed.cli.objects.standard_input import standard_input
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, check_source
 
 _jobs = click.option(
@@ -67,7 +68,8 @@ def upload(
             if not target.path or target.path.endswith("/"):
                 raise click.UsageError("Standard input has no name: write the whole PATH.")
             meter.expect(0)
-            _done(app, "Uploaded", put(target.path, sys.stdin.buffer, progress=meter.moved), target)
+            with standard_input() as data:
+                _done(app, "Uploaded", put(target.path, data, progress=meter.moved), target)
             return
         local = Path(source)
         check_source(local, recursive=recursive)
