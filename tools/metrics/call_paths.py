@@ -1,8 +1,8 @@
 """Measures how many product files and functions a request passes through.
 
-    python tools/call_paths.py            a table
-    python tools/call_paths.py --check    fail where a limit is missed
-    python tools/call_paths.py --list put name the files of one request, in order of the first call
+    python -m tools.metrics.call_paths             a table
+    python -m tools.metrics.call_paths --check     fail where a limit is missed
+    python -m tools.metrics.call_paths --list put  name the files of one request, in order of the first call
 
 The server runs in this process, on SQLite and `local://` in a temporary directory. Each request is sent once to warm up
 and then recorded with `sys.setprofile`. Server requests are sent by `http.client`, so that no file of the SDK counts.
@@ -28,7 +28,7 @@ from typing import Any
 import lakebed
 import lakebed_testing
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SERVER = ("server_stub/lakebed_server/", "server_stub/lakebed_engine/", "sdk/lakebed_format/")
 SDK = ("sdk/lakebed/", "sdk/lakebed_format/")
 LIMITS: dict[str, tuple[int, int | None]] = {
