@@ -37,6 +37,7 @@ _HANDLES = (
     "Deliveries",
     "Users",
     "Restore",
+    "Task",
 )
 
 
