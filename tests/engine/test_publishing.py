@@ -212,7 +212,8 @@ def test_a_refusal_names_what_was_staged_at_one_moment(sealed: bool, count: int)
         return [one.path for one in error.conflicts], left <= 0  # type: ignore[attr-defined]
 
     async def job() -> None:
-        told, changed, number = [], True, 0
+        told: list[str] = []
+        changed, number = True, 0
         while changed:
             number += 1
             told, changed = await told_when_changed_at(number)

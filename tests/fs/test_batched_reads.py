@@ -89,7 +89,7 @@ def test_get_of_a_folder(fs: Any, top: str, filled: lakebed.Branch, requests: Re
     assert callback.size == callback.value
 
 
-class Following(Callback):
+class Following(Callback):  # type: ignore[misc]
     """Follows each file with a callback of its own, so that fsspec gets one file after another."""
 
     def branch(self, path_1: str, path_2: str, kwargs: dict[str, Any]) -> None:

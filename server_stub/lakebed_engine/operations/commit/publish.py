@@ -127,7 +127,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         return None if fold.is_empty else await rotated(self.ctx, fold.seen.record, fold.tip.id)
 
     async def _refuse_staged(self, fold: Fold[DirectWaiter]) -> bool:
-        """Answer the requests with a path that is staged on the branch. False: the branch has changed, look again.
+        """Answer the requests with a path that is staged on the branch. False: the branch has changed: read it again.
 
         An error names what was staged at one moment: not some rows from before a change and some from after it.
         """
