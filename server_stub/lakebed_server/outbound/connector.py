@@ -22,7 +22,7 @@ CONNECTIONS: Final = 64
 """The most requests of a server process at the same time. The next one waits."""
 IDLE_SECONDS: Final = 1.0
 """Most receivers close an idle connection after two seconds or more. A request must not meet such a close."""
-RESOLVER_THREADS: Final = 8
+RESOLVER_THREADS: Final = 32
 
 
 class Refused(Exception):

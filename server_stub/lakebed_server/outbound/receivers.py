@@ -67,6 +67,8 @@ class Receivers:
         shown = f"{method} {target.with_query(None).with_fragment(None)}"
         sent = {"accept-encoding": "identity", "user-agent": "lakebed-hooks", **_checked(headers or {})}
         try:
+            for name, value in (*sent.items(), *params):
+                (name + value).encode()  # a variable of the environment can have bytes that are not UTF-8
             async with self._opened().request(
                 method,
                 target.extend_query(params),
@@ -83,7 +85,9 @@ class Receivers:
         except (aiohttp.ClientError, OSError) as error:
             raise NoAnswer(f"{shown}: {_reason(error)}") from None
         except ValueError:
-            raise ForbiddenDestination(f"{shown}: a header has characters that HTTP does not allow") from None
+            raise ForbiddenDestination(
+                f"{shown}: a header or a query parameter has characters that HTTP does not allow"
+            ) from None
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -100,7 +104,7 @@ class Receivers:
 def _target(url: str) -> URL:
     """The URL of a receiver. Raises ForbiddenDestination. Messages do not repeat text that may be a password."""
     try:
-        target = URL(url) if len(url) <= LONGEST_URL else URL()
+        target = URL(url) if len(url.encode()) <= LONGEST_URL else URL()
     except ValueError:
         target = URL()
     if target.scheme not in ("http", "https") or not target.raw_host or not target.port:

@@ -137,6 +137,7 @@ async def test_the_peer_is_checked_too(receiver: Receiver) -> None:
         ("http://kim@example.com/", "remove the user name and password"),
         ("http://:pa55word@example.com/", "remove the user name and password"),
         ("http://2130706433/", "is a number"),
+        ("http://example.com/\udcff", "must be an http or https URL"),
     ],
 )
 async def test_urls_that_are_refused(url: str, words: str) -> None:
@@ -187,10 +188,12 @@ async def test_headers_of_the_connection_are_refused(receiver: Receiver, name: s
 
 async def test_headers_with_line_breaks_are_refused(receiver: Receiver) -> None:
     before = len(receiver.requests)
-    for value in ("s3cret\r\nx-more: 1", "s3cret\n", "s3cret\0"):
+    for value in ("s3cret\r\nx-more: 1", "s3cret\n", "s3cret\0", "s3cret\udcff"):
         with pytest.raises(ForbiddenDestination, match="characters that HTTP does not allow") as caught:
             await get(f"{receiver.url}/echo", ["127.0.0.1"], headers={"x-key": value})
         assert "s3cret" not in str(caught.value)
+    with pytest.raises(ForbiddenDestination, match="characters that HTTP does not allow"):
+        await get(f"{receiver.url}/echo", ["127.0.0.1"], params=[("key", "s3cret\udcff")])
     assert len(receiver.requests) == before
 
 
