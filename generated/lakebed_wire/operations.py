@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "6510a3a35816f755db148a6e8719707ce1f5b7a30974abdddf2dd0743135fa66"
+SPEC_DIGEST: Final = "9d32b47f436787eb36b0552f9ceaebe19f5d3c16fb52dd17d76421fc829b1335"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

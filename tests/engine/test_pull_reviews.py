@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.keys import branch_key
 from lakebed_engine.operations.merge import conflicts
 from lakebed_engine.operations.pulls import checks
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -411,6 +412,63 @@ async def test_auto_merge_waits_until_nothing_blocks() -> None:
     assert (made.message, made.committer) == ("by itself", "ann@example.org")
     assert await engine.context.kv.scan("auto-merges") == []
     await fails(edit(engine, pull, auto_merge=wanted), errors.PullClosedError)
+
+
+async def test_auto_merge_that_is_refused_for_good_stops_and_says_so() -> None:
+    async def may(repo: str, one: Pull) -> bool:
+        return True
+
+    async def refuse(name: str, what: Any) -> None:
+        if name == "apply" and any(one.key == branch_key("main") for one in what.puts):
+            raise errors.InvalidRequestError("the rule 'no-b' refused it")
+
+    kv = HookedKV(MemoryKV())
+    engine = await open_lake(kv=kv)
+    pull, other = await open_pull(engine), await open_pull(engine, "main", "dev")
+    await put_commit(engine, {"c": "3"}, "main")
+    for one in (pull, other):
+        await edit(engine, one, auto_merge=AutoMerge(user="ann", committer="ann"))
+    kv.before = refuse
+    assert await engine.maintenance.merge_ready(may) == 1, "the refusal of one does not stop another"
+    stopped = await engine.pulls.get(REPO, pull.id)
+    assert (stopped.status, stopped.auto_merge) == ("open", None)
+    events = (await engine.pulls.events(REPO, pull.id))[1].items
+    last = [one for one in events if one.id][-1]
+    assert (last.type, last.actor, last.id) == ("auto_merge_stopped", "", stopped.events)
+    assert last.text == "the rule 'no-b' refused it"
+    assert await engine.maintenance.merge_ready(may) == 0
+    assert await engine.context.kv.scan("auto-merges") == []
+    assert (await engine.pulls.get(REPO, pull.id)).events == stopped.events, "it is not tried again"
+    kv.before = None
+    await edit(engine, pull, auto_merge=AutoMerge(user="ann", committer="ann"))
+    assert await engine.maintenance.merge_ready(may) == 1
+
+
+async def test_auto_merge_waits_for_what_passes() -> None:
+    """A dirty destination, a conflict, a read-only repository, and a store that fails."""
+
+    async def may(repo: str, one: Pull) -> bool:
+        return True
+
+    kv = HookedKV(MemoryKV())
+    engine = await open_lake(kv=kv)
+    pull = await open_pull(engine)
+    await edit(engine, pull, auto_merge=AutoMerge(user="ann", committer="ann", strategy="source-wins"))
+    await put(engine, "dirty", "staged")
+    assert await engine.maintenance.merge_ready(may) == 0
+    await engine.branches.reset(REPO, "main")
+
+    async def fail(name: str, what: Any) -> None:
+        if name == "apply":
+            raise errors.StoreUnavailableError("no answer")
+
+    kv.before = fail
+    await fails(engine.maintenance.merge_ready(may), errors.StoreUnavailableError)
+    kv.before = None
+    waiting = await engine.pulls.get(REPO, pull.id)
+    assert waiting.auto_merge is not None
+    assert waiting.events == 2
+    assert await engine.maintenance.merge_ready(may) == 1
 
 
 async def test_auto_merge_is_ended_and_forgotten() -> None:

@@ -505,6 +505,7 @@ export const t = {
       reopened: 'opened it again',
       merged: 'merged it as',
       check: 'reported a check:',
+      auto_merge_stopped: 'Lakebed does not try again to merge:',
     },
     mergeable: {
       clean: { title: 'Ready to merge', text: 'Nothing blocks the merge.' },
@@ -732,6 +733,7 @@ export const t = {
       'pull.closed': 'closed pull request',
       'pull.reopened': 'opened again pull request',
       'pull.merged': 'merged pull request',
+      'pull.auto_merge_stopped': 'stopped the auto-merge of pull request',
       'check.reported': 'reported check',
     },
   },

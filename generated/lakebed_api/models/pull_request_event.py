@@ -24,10 +24,11 @@ class PullRequestEvent:
 
     Attributes:
         id (int): The number. 0 for an entry that is not stored.
-        type_ (str): What happened. `text` has the changed fields of `edited`, and name and state of a `check`. `review`
-            and `comment` have those of `reviewed` and `commented`.
+        type_ (str): What happened. `text` has the changed fields of `edited`, name and state of a `check`, and why the
+            server does not try again to merge for `auto_merge_stopped`. `review` and `comment` have those of `reviewed` and
+            `commented`.
         date (datetime.datetime): When.
-        actor (str): The id of the user. Empty for a push.
+        actor (str): The id of the user. Empty for a push and for what the server does itself.
         text (str | Unset): Details.
         commit_id (str | Unset): The merge commit of `merged`, else the head of the source then.
         review (PullRequestReview | Unset): A review. `stale`, it is of an older commit of the source.

@@ -13,7 +13,8 @@ import msgspec
 PullStatus = Literal["open", "closed", "merged"]
 
 EventType = Literal[
-    "opened", "edited", "pushed", "reviewed", "dismissed", "commented", "closed", "reopened", "merged", "check"
+    "opened", "edited", "pushed", "reviewed", "dismissed", "commented", "closed", "reopened", "merged", "check",
+    "auto_merge_stopped",
 ]  # fmt: skip
 
 Verdict = Literal["approve", "request_changes", "comment"]
@@ -96,10 +97,12 @@ class Comment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PullEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One entry of a timeline. `id` counts from 1. `actor` is the id of a user, and empty for a push.
+    """One entry of a timeline. `id` counts from 1. `actor` is the id of a user, and empty for a push and for what the
+    server does.
 
-    `text` is the body of a review or comment, and the names of the changed fields of an edit. `commit_id` is the merge
-    commit of a merge, else the head of the source. It is empty when the branch was deleted.
+    `text` is the body of a review or comment, the names of the changed fields of an edit, and why the server has
+    stopped an auto-merge. `commit_id` is the merge commit of a merge, else the head of the source. It is empty when
+    the branch was deleted.
     """
 
     id: int

@@ -1,21 +1,56 @@
-"""Merges the pull requests that wait for their reviews and checks (`auto_merge`)."""
+"""Merges the pull requests that wait for their reviews and checks (`auto_merge`).
+
+A merge that is refused for good is not tried again: the pull request stops waiting, and its timeline says why.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
 
-from lakebed_engine.operations.context import Context, open_repo
+import msgspec
+
+from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.keys import AUTO_MERGES
 from lakebed_engine.operations.pulls.merge import merge_pull
-from lakebed_engine.operations.pulls.records import read_pull
+from lakebed_engine.operations.pulls.records import PullChange, change_pull, event_of, read_pull
 from lakebed_engine.operations.pulls.state import pull_state
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Row, scan_rows
-from lakebed_engine.vocabulary.errors import EngineError, NotFoundError, PredicateFailed, StoreError
+from lakebed_engine.vocabulary.errors import (
+    DirtyBranchError,
+    EngineError,
+    MergeConflictError,
+    NoChangesError,
+    NotFoundError,
+    NotMergeableError,
+    PredicateFailed,
+    PullClosedError,
+    ReadOnlyRepositoryError,
+    SourceMovedError,
+    StoreError,
+    TooManyAttemptsError,
+)
 from lakebed_engine.vocabulary.events import Actor, act_as
-from lakebed_engine.vocabulary.pulls import Pull, PullMerge
+from lakebed_engine.vocabulary.pulls import AutoMerge, Pull, PullMerge
 
 log = logging.getLogger("lakebed.engine")
+
+_PASSING = (
+    DirtyBranchError,
+    MergeConflictError,
+    NoChangesError,
+    NotFoundError,
+    NotMergeableError,
+    PredicateFailed,
+    PullClosedError,
+    ReadOnlyRepositoryError,
+    SourceMovedError,
+    TooManyAttemptsError,
+)
+"""Refusals that end by themselves or by the work of others: the merge is tried again. Any other one stops it."""
+
+_TEXT = 4_000
+"""Characters of a refusal in the timeline."""
 
 May = Callable[[str, Pull], Awaitable[bool]]
 """Whether the user of `auto_merge` may still merge this pull request of a repository."""
@@ -24,7 +59,8 @@ May = Callable[[str, Pull], Awaitable[bool]]
 async def merge_ready(ctx: Context, may: May) -> list[str]:
     """Merge each waiting pull request that nothing blocks. Returns the names of the changed repositories.
 
-    A failure of one does not stop the others. A store that fails does: raises StoreError.
+    A failure of one does not stop the others. A store that fails does: raises StoreError. The outcome of that merge may
+    be unknown, so it is tried again: a pull request is merged only once.
     """
     merged = []
     async for row in scan_rows(ctx.kv, AUTO_MERGES):
@@ -62,8 +98,27 @@ async def _try(ctx: Context, row: Row, may: May) -> bool:
         strategy=wanted.strategy,
         message=wanted.message,
     )
-    await merge_pull(ctx, repo_name, pull_id, request)
+    try:
+        await merge_pull(ctx, repo_name, pull_id, request)
+    except (StoreError, *_PASSING):
+        raise
+    except EngineError as error:
+        await _stop(ctx, repo, pull_id, wanted, error)
+        return False
     return True
+
+
+async def _stop(ctx: Context, repo: Repo, pull_id: str, wanted: AutoMerge, refusal: EngineError) -> None:
+    """Let a pull request wait no more, unless its auto-merge was changed since it was refused."""
+    log.warning("auto-merge of pull request %s in %s has stopped: %s", pull_id, repo.name, refusal.message)
+
+    async def make(old: Pull) -> PullChange | None:
+        if old.status != "open" or old.auto_merge != wanted:
+            return None
+        event = event_of(ctx, old, "auto_merge_stopped", "", text=refusal.message[:_TEXT], commit_id=old.head_commit_id)
+        return PullChange(msgspec.structs.replace(old, auto_merge=None), [event])
+
+    await change_pull(ctx, repo, pull_id, make, bounded=False)
 
 
 async def _forget(ctx: Context, row: Row) -> None:

@@ -212,8 +212,12 @@ Make = Callable[[Pull], Awaitable[PullChange | None]]
 """Given a pull request, its change. None changes nothing."""
 
 
-async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make) -> Pull:
-    """Change a pull request by compare-and-swap. Raises PullNotFoundError and what `make` raises."""
+async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make, *, bounded: bool = True) -> Pull:
+    """Change a pull request by compare-and-swap. Raises PullNotFoundError and what `make` raises.
+
+    Raises InvalidRequestError for one more event than `MOST_EVENTS`. A change that is not `bounded` has no such limit,
+    which is for users: it is for what the server does by itself.
+    """
 
     async def attempt() -> Pull | None:
         seen = await read_pull(ctx, repo, pull_id)
@@ -221,7 +225,7 @@ async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make) -> Pul
         change = await make(now)
         if change is None:
             return seen.pull
-        if seen.pull.events >= MOST_EVENTS and change.pull.status == seen.pull.status:
+        if bounded and seen.pull.events >= MOST_EVENTS and change.pull.status == seen.pull.status:
             raise InvalidRequestError(
                 f"pull request {pull_id} has {MOST_EVENTS:,} events, the most that one may have: close it, open another"
             )
