@@ -192,7 +192,6 @@ def test_own_access_keys(client: Client, server: RunningServer) -> None:
 def test_unsupported_lakefs_calls_are_not_implemented(client: Client, lakefs_repo: lakefs.Repository) -> None:
     api = raw(client)
     for call in (
-        lambda: lakefs_sdk.ActionsApi(api).list_repository_runs(lakefs_repo.id),
         lambda: lakefs_sdk.RepositoriesApi(api).get_gc_rules(lakefs_repo.id),
         lambda: lakefs_sdk.InternalApi(api).prepare_garbage_collection_commits(lakefs_repo.id),
     ):

@@ -269,7 +269,6 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 NOT_HERE = {
-    "ActionsApi": None,
     "ExternalApi": None,
     "AuthApi": "principal",
     "ExperimentalApi": "principal sts_login create_presign",
