@@ -117,6 +117,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         login_path=sign_ins.login_path,
         tables=TablePool(settings.tables),
         rights_log=RightsLog(kv),
+        hooks=hooks,
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder, hooks)
