@@ -54,6 +54,7 @@ export const t = {
     changes: 'Changes',
     commits: 'Commits',
     branches: 'Branches',
+    workspaces: 'Workspaces',
     tags: 'Tags',
     compare: 'Compare',
     pulls: 'Pull requests',
@@ -82,6 +83,21 @@ export const t = {
     find: 'Find a branch, tag or commit',
     findBranch: 'Find a branch',
     use: (text: string) => `Use “${text}”`,
+  },
+
+  workspaces: {
+    id: 'Workspace',
+    creator: 'Creator',
+    changes: 'Changes',
+    created: 'Created',
+    expires: 'Expires',
+    empty: 'No open workspaces',
+    emptyText: 'A workspace keeps the changes of one job apart until they are committed as one. Programs open them.',
+    discard: 'Discard workspace',
+    discardTitle: 'Discard this workspace?',
+    discardText: (creator: string, branch: string) =>
+      `Its changes are lost, and the job of ${creator} can no longer commit them to ${branch}. This cannot be undone.`,
+    discarded: 'Discarded the workspace',
   },
 
   repositories: {

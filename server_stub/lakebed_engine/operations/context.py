@@ -96,6 +96,8 @@ class Context:
     """Whether two commits of a repository can be merged, as `merge.conflicts` found it."""
     range_bytes: ByteCache = field(default_factory=partial(ByteCache, 50_000))
     """The bytes of the objects in a range, by store and id of the range."""
+    log_places: ByteCache = field(default_factory=partial(ByteCache, 20_000))
+    """Where the walk for a later page of a log can begin (`history.log_places`)."""
     marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Staging tokens whose marker row is written."""
     hooks: HookSlot = field(default_factory=HookSlot)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -139,27 +139,30 @@ def _same(one: Entry | None, other: Entry | None) -> bool:
     return (one and one.identity) == (other and other.identity)
 
 
-def entries(changes: Changes) -> list[DiffEntry]:
-    """A window of changes as rows."""
+def entries(changes: Changes) -> Iterator[DiffEntry]:
+    """A window of changes as rows. They are made one by one: a page may need a few of a whole range."""
     left, right = Block(changes.left), Block(changes.right)
-    rows: list[DiffEntry] = []
     for at_left, at_right in zip(changes.at_left.tolist(), changes.at_right.tolist(), strict=True):
         old: Any = left.entry(at_left) if at_left >= 0 else None
         new: Any = right.entry(at_right) if at_right >= 0 else None
         path = right.path(at_right) if at_right >= 0 else left.path(at_left)
-        rows.append(DiffEntry("changed" if old and new else "added" if new else "removed", path, old, new))
-    return rows
+        yield DiffEntry("changed" if old and new else "added" if new else "removed", path, old, new)
 
 
-def slim_entries(changes: Changes) -> list[DiffEntry]:
+def slim_entries(changes: Changes) -> Iterator[DiffEntry]:
     """A window of changes as rows whose entries have only size and identity."""
-    sides = [_slim(changes.left, changes.at_left), _slim(changes.right, changes.at_right)]
-    return [
-        DiffEntry(
-            "changed" if old and new else "added" if new else "removed", (new or old)[0], old and old[1], new and new[1]
-        )
-        for old, new in zip(*sides, strict=True)
-    ]
+    for first in range(0, len(changes), _SLIM):
+        part = slice(first, first + _SLIM)
+        sides = [_slim(changes.left, changes.at_left[part]), _slim(changes.right, changes.at_right[part])]
+        for old, new in zip(*sides, strict=True):
+            path = (new or old)[0]
+            yield DiffEntry(
+                "changed" if old and new else "added" if new else "removed", path, old and old[1], new and new[1]
+            )
+
+
+_SLIM = 1000
+"""Rows that are made at the same time: a page has at most as many."""
 
 
 def _slim(rows: Any, at: Any) -> list[Any]:

@@ -17,6 +17,7 @@ from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, load_commits, open_repo
 from lakebed_engine.operations.history.changed_paths import changed_paths_of
 from lakebed_engine.operations.history.log_index import Builder, begins, find_span, keep_span
+from lakebed_engine.operations.history.log_places import Places
 from lakebed_engine.operations.paging import PAGE_BYTES, bounded, metadata_size
 from lakebed_engine.tree.changed_paths import PathQuery
 from lakebed_engine.tree.diff import diff
@@ -98,6 +99,8 @@ class Steps:
         filtered = bool(request.objects or request.prefixes)
         self._query = PathQuery(request.objects, request.prefixes) if filtered else None
         self._builder: Builder | None = None
+        self.beginning = start.id
+        """The last commit before the present step, or at it, from which a walk gives the rest of the log."""
 
     def _walk(self, start: Commit) -> _Walk:
         return _Walk(self._ctx, self._repo, start, self._request.first_parent, self._request.since)
@@ -107,6 +110,8 @@ class Steps:
         ctx, repo, request = self._ctx, self._repo, self._request
         walk = self._walk(self._start)
         while following := walk.peek():
+            if walk.alone:
+                self.beginning = following
             if walk.alone and begins(following):
                 await self._end_span(following)
                 span = await find_span(ctx, repo, following, request.first_parent)
@@ -184,16 +189,20 @@ async def _candidates(
 ) -> AsyncIterator[str]:
     """The ids of the commits that may match, in order, from the beginning of the page on."""
     skipping = bool(request.after)
-    async for step in Steps(ctx, repo, start, request).all():
+    places = Places(ctx, repo, start, request)
+    steps = Steps(ctx, repo, await places.beginning() if skipping else start, request)
+    async for step in steps.all():
         first, last = 0, len(step.ids) - 1
         if stop_id in step.ids:
             last = step.ids.index(stop_id)
         if skipping and request.after in step.ids[: last + 1]:
             first, skipping = step.ids.index(request.after) + 1, False
+            places.keep(request.after, steps.beginning)
         elif skipping:
             first = len(step.ids)
         for index in step.candidates:
             if first <= index <= last:
+                places.keep(step.ids[index], steps.beginning)
                 yield step.ids[index]
         if stop_id in step.ids:
             break
