@@ -13,12 +13,8 @@ from lakebed_wire.operations import Operation
 
 from lakebed_server.http.responses import Reply
 from lakebed_server.rest.handlers import (
-    branches,
-    commits,
-    diffs,
     events,
     ingest,
-    merges,
     metadata,
     objects,
     part_uploads,
@@ -26,13 +22,13 @@ from lakebed_server.rest.handlers import (
     repositories,
     system,
     tables,
-    tags,
     tasks,
     workspaces,
 )
 from lakebed_server.rest.handlers.hooks import action_files, deliveries, runs
 from lakebed_server.rest.handlers.people import access_history, auth, groups, policies, users
 from lakebed_server.rest.handlers.pulls import checks, comments, pull_requests, reviews
+from lakebed_server.rest.handlers.versions import branches, commits, diffs, merges, tags
 from lakebed_server.vocabulary import StartError
 
 Handler = Callable[..., Awaitable[Reply]]

@@ -9,7 +9,8 @@ from typing import Any
 from lakebed import _checks
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
-from lakebed._gateway.operations import keys, system
+from lakebed._gateway.operations import system
+from lakebed._gateway.operations.access import keys
 from lakebed._values.workspaces import seconds_of
 from lakebed.errors import InvalidRequestError
 from lakebed.model import AccessKey, TemporaryKey

@@ -8,7 +8,7 @@ from typing import Any
 from lakebed import _checks
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
-from lakebed._gateway.operations import identities
+from lakebed._gateway.operations.access import identities
 from lakebed.model import Policy
 
 

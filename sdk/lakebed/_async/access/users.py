@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakebed import _checks
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
-from lakebed._gateway.operations import identities
+from lakebed._gateway.operations.access import identities
 from lakebed.errors import InvalidRequestError
 from lakebed.model import Group, LoginSession, Policy, User
 

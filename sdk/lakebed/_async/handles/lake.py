@@ -13,7 +13,8 @@ from lakebed._async.handles.repository import Repository
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import LakeBase
-from lakebed._gateway.operations import identities, keys, metadata, repositories, system
+from lakebed._gateway.operations import metadata, repositories, system
+from lakebed._gateway.operations.access import identities, keys
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri

@@ -13,7 +13,8 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Storage
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import Shown
-from lakebed._gateway.operations import commits, hooks, metadata, protection, refs, repositories, workspaces
+from lakebed._gateway.operations import commits, hooks, metadata, refs, repositories, workspaces
+from lakebed._gateway.operations.access import protection
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import (
     Commit,

@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from lakebed import _checks
-from lakebed._gateway.operations import keys, system
+from lakebed._gateway.operations import system
+from lakebed._gateway.operations.access import keys
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed._values.workspaces import seconds_of

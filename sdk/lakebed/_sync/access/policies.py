@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakebed import _checks
-from lakebed._gateway.operations import identities
+from lakebed._gateway.operations.access import identities
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed.model import Policy

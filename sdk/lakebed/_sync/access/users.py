@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from lakebed import _checks
-from lakebed._gateway.operations import identities
+from lakebed._gateway.operations.access import identities
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed.errors import InvalidRequestError

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from lakebed import _checks
 from lakebed._compat.sync import LakeBase
-from lakebed._gateway.operations import identities, keys, metadata, repositories, system
+from lakebed._gateway.operations import metadata, repositories, system
+from lakebed._gateway.operations.access import identities, keys
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._sync.handles.repository import Repository

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from lakebed import _checks
 from lakebed._compat.sync import Shown
-from lakebed._gateway.operations import commits, hooks, metadata, protection, refs, repositories, workspaces
+from lakebed._gateway.operations import commits, hooks, metadata, refs, repositories, workspaces
+from lakebed._gateway.operations.access import protection
 from lakebed._sync import objects
 from lakebed._sync.http.events import Events
 from lakebed._sync.http.pagination import Listing

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from lakebed._compat.sync import run_in_thread
-from lakebed._gateway.operations import keys
+from lakebed._gateway.operations.access import keys
 from lakebed._http import retry
 from lakebed._settings import session_token, sign_in_file
 from lakebed._settings.config import Settings

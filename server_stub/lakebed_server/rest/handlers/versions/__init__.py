@@ -1,0 +1,1 @@
+"""Branches, tags, commits, merges and differences."""
