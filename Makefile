@@ -224,7 +224,7 @@ spark-apart: $(SPARK)/.classes
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) $(SPARK_APART)
 
 ui-check: $(if $(HAS_NPM),$(PAGE)) ## types, accessibility and tests of the web page's parts, and its budgets
-	@$(if $(HAS_NPM),cd ui && npm run -s check && npm run -s test && node scripts/budgets.mjs,echo "no npm: the web page is not checked")
+	@$(if $(HAS_NPM),cd ui && npm run -s check && npm run -s test && node scripts/budgets.mjs --docs,echo "no npm: the web page is not checked")
 
 browser: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## what people do in a browser, by Chromium
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser $(if $(HAS_NPM),,--ignore-glob '*/test_ui_*')

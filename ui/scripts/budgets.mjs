@@ -1,5 +1,6 @@
 // Compares the sizes of the built files with the budgets, and fails over one. Sizes are those of gzip.
 // First load: what index.html loads, with the screen of the list of repositories. Route: what one screen adds to it.
+// With --docs, it also compares the sizes with those that docs/ui.md reports.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -42,7 +43,26 @@ for (const { name, bytes, limit } of rows) {
   over += isOver
   console.log(`${isOver ? 'OVER' : ' ok '} ${(bytes / 1000).toFixed(1).padStart(7)} kB of ${limit / 1000} kB  ${name}`)
 }
+
+const DOCS = new URL('../../docs/ui.md', import.meta.url).pathname
+const TOLERANCE = 2000 // bytes: a number of the docs is not changed for each text of the page
+if (process.argv.includes('--docs')) {
+  const bytesOf = (name) => rows.find((row) => row.name === name)?.bytes ?? 0
+  const measured = {
+    'first load, gzip': rows[0].bytes,
+    'largest screen beyond it, gzip': Math.max(...rows.slice(1).filter((row) => row.limit === ROUTE).map((row) => row.bytes)),
+    'Markdown, loaded with the first text': bytesOf('parts/Markdown'),
+    'highlighting of code, loaded with the first code': bytesOf('lib/highlight.ts'),
+  }
+  const docs = readFileSync(DOCS, 'utf8')
+  for (const [name, bytes] of Object.entries(measured)) {
+    const said = docs.split('\n').find((line) => line.startsWith(`| ${name} |`))?.match(/(\d+) kB \|$/)?.[1]
+    if (said && Math.abs(Number(said) * 1000 - bytes) <= TOLERANCE) continue
+    console.error(`docs/ui.md says ${said} kB for “${name}”: it is ${(bytes / 1000).toFixed(1)} kB`)
+    over += 1
+  }
+}
 if (over) {
-  console.error(`${over} over budget`)
+  console.error(`${over} over budget, or not as documented`)
   process.exit(1)
 }
