@@ -76,6 +76,7 @@ def test_reviews_are_dismissed_and_withdrawn(
         page.goto(f"/repositories/{repo.id}/pulls/{pull.id}")
         review(page, "Request changes", "Please add a test.")
         expect(page.get_by_text("Changes requested by admin")).to_be_visible()
+        expect(page.get_by_text("Please add a test.")).to_have_count(1)
         check(page, "pull-changes-requested")
         page.get_by_role("button", name="Dismiss").click()
         expect(page.get_by_text("Dismissed by admin")).to_be_visible()
@@ -148,6 +149,7 @@ def test_reviewers_are_added_and_removed(
         assert list(repo.pulls.get(pull.id).reviewers) == ["admin"]
         side.get_by_role("button", name="Remove admin").click()
         expect(side.get_by_text("No reviewers")).to_be_visible()
+        expect(page.get_by_text("the reviewers")).to_have_count(2)
 
 
 def test_a_person_sees_that_the_other_has_merged(

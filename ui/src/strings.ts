@@ -19,6 +19,7 @@ export const t = {
 
   failure: {
     offline: 'The server does not answer',
+    offlineText: 'It may be stopped, or your computer has no network.',
     forbidden: 'You have no permission for this',
     missing: 'This does not exist',
     other: 'This did not work',
@@ -523,6 +524,7 @@ export const t = {
       check: 'reported a check:',
       auto_merge_stopped: 'Lakebed does not try again to merge:',
     },
+    fields: { title: 'the title', description: 'the description', reviewers: 'the reviewers', auto_merge: 'when it merges', draft: 'whether it is a draft' },
     mergeable: {
       clean: { title: 'Ready to merge', text: 'Nothing blocks the merge.' },
       draft: { title: 'This is a draft', text: 'It cannot be merged until it is marked as ready.' },
