@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # started as a script: `tests` is not on the path
 
 from tests.support.server import RunningServer, running_server  # noqa: E402
+from tests.support.stored_runs import store_runs  # noqa: E402
 from tests.support.waiting import PATIENCE  # noqa: E402
 
 
@@ -101,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as directory, running_server(Path(directory) / "data") as server:
         seeder = Seeder(server)
         seeder.make()
+        store_runs(server, "lake")
         environment = {
             **os.environ,
             "SCHEMATHESIS_HOOKS": "hooks",

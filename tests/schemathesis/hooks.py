@@ -27,7 +27,8 @@ WORKSPACES = ("0" * 31 + "1", "0" * 31 + "2", "0" * 31 + "3")
 BRANCHES = ("main", "dev", "tx", f"main+{WORKSPACES[0]}", f"main+{WORKSPACES[2]}")
 REFS = ("main", "dev", "v1", "main~1", "main@", "tx~2^1", f"main+{WORKSPACES[0]}", f"main+{WORKSPACES[2]}")
 PATHS = ("a.csv", "dir/b.csv", "dir/ü 😀.csv", "nope")
-RUN = "3" * 20
+RUN = f"{1:020x}"
+"""Of tests/support/stored_runs.py."""
 KNOWN = {
     "repository": (REPOSITORY,),
     "branch": BRANCHES,
