@@ -6,12 +6,14 @@ import io
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from lakebed_server.vocabulary import StartError
 
 from tests.hooks.receiving import Received, Receiver, receiving
 from tests.hooks.rest import Rest, action_file, new_repository, prepare
@@ -285,3 +287,80 @@ def test_secrets_are_sent_and_never_shown(receiver: Receiver, monkeypatch: pytes
     assert receiver.at("/echo")[0].headers["authorization"] == "Bearer correct-horse"
     assert "got Bearer ********" in answer.json()["message"]
     assert "correct-horse" not in answer.text + log + run["message"]
+
+
+def test_an_action_of_the_server_applies_to_all_repositories(tmp_path: Path, receiver: Receiver) -> None:
+    path = tmp_path / "house.yaml"
+    path.write_text(action_file("pre-commit", f"{receiver.url}/refuse", name="house"))
+    with serving({"hooks.actions": str(path)}) as client:
+        rest = new_repository(client)
+        rest.put("_lakebed_actions/x.yaml", action_file("pre-commit", f"{receiver.url}/pass", name="house"))
+        answer = rest.commit()
+        assert answer.status_code == 412
+        assert "'house'" in answer.json()["message"]
+        rest.done("DELETE", "/branches/main/objects", params={"path": "_lakebed_actions/x.yaml"})
+        rest.put("a", "1")
+        assert "the table has no owner" in rest.commit().json()["message"]
+
+
+def test_a_server_does_not_start_with_an_action_file_that_cannot_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "house.yaml"
+    path.write_text("name: [")
+    with pytest.raises(StartError, match=r"hooks.actions: .*house.yaml line"), serving({"hooks.actions": str(path)}):
+        pytest.fail("it started")
+    with (
+        pytest.raises(StartError, match=r"hooks.actions: cannot read .*no.yaml"),
+        serving({"hooks.actions": str(tmp_path / "no.yaml")}),
+    ):
+        pytest.fail("it started")
+
+
+def test_a_server_whose_hooks_are_off_runs_none(receiver: Receiver) -> None:
+    with serving({"hooks.enabled": False}) as client:
+        rest = new_repository(client)
+        rest.put("_lakebed_actions/x.yaml", action_file("pre-commit", f"{receiver.url}/refuse"))
+        assert rest.commit().status_code == 201
+        assert rest.call("POST", "/actions/runs", json={"event": "pre-commit", "ref": "main"}).status_code == 501
+    assert receiver.received == []
+
+
+PYTHON = """
+name: owners
+on:
+  pre-merge:
+hooks:
+  - id: owner
+    type: python
+    properties:
+      entry: own_checks:owner
+      args: {suffix: .txt}
+"""
+CHECK = """
+from lakebed_hooks import Refuse
+
+def owner(event, lake, args):
+    print("checking", event.branch_id)
+    bad = [path for path in event.changes.paths if not path.endswith(args["suffix"])]
+    if bad:
+        return Refuse(f"{bad[0]} has another suffix", [{"path": one} for one in bad])
+"""
+
+
+@pytest.mark.slow
+def test_a_python_check_of_the_server_reads_the_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_checks.py").write_text(CHECK)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with serving({"hooks.python.allow": "own_checks:owner"}) as client:
+        rest = new_repository(client)
+        prepare(rest)
+        rest.settings(rule=PYTHON)
+        answer = rest.call("POST", "/refs/dev/merge/main", json={})
+        assert answer.status_code == 412
+        assert "hook 'owner': b has another suffix" in answer.json()["message"]
+        run = rest.runs()[0]
+        (hook,) = rest.hooks(run["run_id"])
+        assert hook["details"] == [{"path": "b"}]
+        assert rest.call("GET", f"/actions/runs/{run['run_id']}/hooks/0000_0000/output").text == "checking main\n"
+        rest.done("DELETE", "/branches/dev/objects", params={"path": "b"})
+        rest.put_commit("b.txt", "1", "dev")
+        assert rest.call("POST", "/refs/dev/merge/main", json={}).status_code == 200

@@ -66,4 +66,3 @@ class HookSettings:
         600.0, duration(1, 24 * 3600), "how long all hooks before one change may take together"
     )
     memory: int = setting(1 << 30, SIZE, "most address space of a process that runs Python checks and contracts")
-    cpu_seconds: int = setting(300, integer(1, 24 * 3600), "most CPU time of such a process for one hook, in seconds")
