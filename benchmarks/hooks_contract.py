@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import datetime
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -156,28 +157,35 @@ def alone_warm(paths: Sequence[Path]) -> None:
         pq.read_metadata(path)
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds of one run."""
-    begin = time.perf_counter()
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of one run, and seconds of processor time of this process and its children."""
+    begin, cpu = time.perf_counter(), _cpu()
     work()
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin, _cpu() - cpu
+
+
+def _cpu() -> float:
+    return sum(
+        one.ru_utime + one.ru_stime for one in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def ratio(name: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> float:
-    """Print and return the median ratio. They take turns in being first."""
-    ratios, times = [], []
+    """Print the median ratios, and return that of the times. They take turns in being first."""
+    times: list[tuple[tuple[float, float], tuple[float, float]]] = []
     for number in range(rounds + 1):
         order = (ours, theirs) if number % 2 else (theirs, ours)
         took = {work: timed(work) for work in order}
         if number:  # the first round fills caches
-            ratios.append(took[ours] / took[theirs])
             times.append((took[ours], took[theirs]))
-    middle = statistics.quantiles(ratios, n=4)
-    ours_time, theirs_time = (statistics.median(column) for column in zip(*times, strict=True))
-    print(
-        f"{name}: {middle[1]:.2f} ({middle[0]:.2f} to {middle[2]:.2f}), {ours_time:.2f} s against {theirs_time:.2f} s"
-    )
-    return middle[1]
+    found = []
+    for kind, what in enumerate(("time", "processor time")):
+        low, middle, high = statistics.quantiles([mine[kind] / other[kind] for mine, other in times], n=4)
+        seconds = [statistics.median(pair[side][kind] for pair in times) for side in (0, 1)]
+        spread = f"{middle:.2f} ({low:.2f} to {high:.2f})"
+        print(f"{name}, {what}: {spread}, {seconds[0]:.2f} s against {seconds[1]:.2f} s")
+        found.append(middle)
+    return found[0]
 
 
 def main() -> int:

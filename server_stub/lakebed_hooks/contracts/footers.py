@@ -177,15 +177,14 @@ class reading:
 
 
 def _numbers(physical: str, bounds: Bounds, type_: Any) -> Any:
-    """A function from a value of statistics to a number that is compared with bounds. None: they are not compared."""
+    """A function from a value of statistics to a number that is compared with bounds. None: they are not compared.
+
+    The type that Arrow reads has the unit that Parquet stores: no `date64`, and no times in seconds.
+    """
     from pyarrow import types
 
     if bounds.kind == "float":
         return float if physical in ("FLOAT", "DOUBLE") else None
-    if bounds.kind not in ("whole", "decimal"):
-        return None
-    if types.is_date64(type_) or getattr(type_, "unit", "") == "s":
-        return None  # Parquet has no such units: they are stored as others
     if physical in ("INT32", "INT64"):
         if types.is_unsigned_integer(type_):
             mask = (1 << (32 if physical == "INT32" else 64)) - 1

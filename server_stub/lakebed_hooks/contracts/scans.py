@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from lakebed_hooks.contracts.bounds import Bounds, accepted_in, bounds_of, limits_of, whole_type
-from lakebed_hooks.contracts.columns import ColumnAt, plain, values_of
+from lakebed_hooks.contracts.columns import ColumnAt, values_of
 from lakebed_hooks.contracts.report import VALUES_MOST, BadValue, Result
 from lakebed_hooks.contracts.vocabulary import Accepted, NotNan, NotNull, Range
 from lakebed_hooks.reading import File
@@ -64,7 +64,7 @@ def test_of(check: ValueCheck, type_: Any) -> Test | str:
     bounds = bounds_of(check.low, check.high, type_)
     if bounds is None:
         return f"is {type_}, which cannot be compared with {check.low!r} to {check.high!r}"
-    return _outside(bounds, type_)
+    return _Outside(bounds, type_)
 
 
 def _nan(values: Any) -> Any:
@@ -103,15 +103,24 @@ def _accepted(accepted: Sequence[Any], type_: Any) -> Test | str:
     return test
 
 
-def _outside(bounds: Bounds, type_: Any) -> Test:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+class _Outside:
+    """The test of a range. It makes scalars of the ends when it is first used: pyarrow imports pandas for that."""
 
-    low, high, all_bad = _scalars(bounds, type_)
-    whole = whole_type(type_)
+    def __init__(self, bounds: Bounds, type_: Any) -> None:
+        import pyarrow as pa
 
-    def test(values: Any) -> Any:
-        compared = _single(values if whole is None else values.cast(whole))
+        self._bounds = bounds
+        self._type = type_
+        self._stored = pa.large_string() if bounds.kind == "text" else whole_type(type_)
+        self._ends: tuple[Any, Any, bool] | None = None
+
+    def __call__(self, values: Any) -> Any:
+        import pyarrow.compute as pc
+
+        if self._ends is None:
+            self._ends = _scalars(self._bounds, self._type)
+        low, high, all_bad = self._ends
+        compared = _single(values if self._stored is None else values.cast(self._stored))
         if all_bad:
             return compared.is_valid()
         masks = [pc.less(compared, low)] if low is not None else []
@@ -119,10 +128,6 @@ def _outside(bounds: Bounds, type_: Any) -> Test:
         if not masks:
             return None
         return pc.fill_null(masks[0] if len(masks) == 1 else pc.or_(*masks), False)
-
-    if bounds.kind == "text":
-        return lambda values: test(plain(values).cast(pa.large_string()))
-    return test
 
 
 def _scalars(bounds: Bounds, type_: Any) -> tuple[Any, Any, bool]:

@@ -173,6 +173,21 @@ def test_statistics_of_texts_are_not_trusted() -> None:
     assert scans(parquet({"x": ["a", "b"]}), {"not_null": ["x"]}) == 0
 
 
+STORED_AS_OTHERS: dict[str, tuple[pa.Array, list[Any]]] = {
+    "the greatest number as -1": (pa.array([2**64 - 1], pa.uint64()), [-1, 2]),
+    "the greatest number of 32 bits": (pa.array([2**32 - 1], pa.uint32()), [-1, 2]),
+    "days, not milliseconds": (pa.array([datetime.date(1970, 2, 1)], pa.date64()), ["1970-01-01", "1970-01-02"]),
+    "milliseconds, not seconds": (pa.array([1], pa.timestamp("s")), ["1970-01-01 00:10:00", "1970-01-01 00:20:00"]),
+    "milliseconds of a day": (pa.array([1], pa.time32("s")), ["00:10:00", "00:20:00"]),
+}
+
+
+@pytest.mark.parametrize("what", STORED_AS_OTHERS)
+def test_values_that_footers_store_as_others(what: str) -> None:
+    values, ends = STORED_AS_OTHERS[what]
+    assert len(checked({"t/a.parquet": parquet({"x": values})}, {"range": {"x": ends}}).refused) == 1
+
+
 def test_int96_has_no_order() -> None:
     table = pa.table({"x": pa.array([0, 10**9], pa.timestamp("ns"))})
     file = parquet(table, use_deprecated_int96_timestamps=True)
