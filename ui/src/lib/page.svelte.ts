@@ -8,6 +8,12 @@ class Page {
     return this.url.pathname
   }
 
+  /** The repository that the page shows, or an empty string. */
+  get repo(): string {
+    const name = /^\/repositories\/([^/]+)/.exec(this.path)?.[1] ?? ''
+    return decodeURIComponent(name)
+  }
+
   /** A value of the query string, or an empty string. */
   query(name: string): string {
     return this.url.searchParams.get(name) ?? ''

@@ -30,6 +30,16 @@ export function statisticsOf(repo: string) {
   }
 }
 
+/** A query: whether the person may do something in a repository, and why not. */
+export function mayDo(repo: string, action: string) {
+  return {
+    queryKey: ['repo', repo, 'right', action],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      ok(api.POST('/auth/simulate', { body: { action, resource: `arn:lakefs:fs:::repository/${repo}` }, signal })),
+    staleTime: 60_000,
+  }
+}
+
 /** The ways to name an object outside of the page. */
 export function namesOf(repo: string, ref: string, path: string) {
   return {
