@@ -239,7 +239,7 @@ test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 g
 test-lowest: $(LOWEST)/.ready $(AZURITE) ## the tests with the lowest version of each dependency
 	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not soak" $(LOWEST_TESTS)
 
-interpreters: $(UV) ## the quick tests of SDK, fsspec and engine on each other Python of the machine
+interpreters: $(UV) ## the quick tests of SDK and fsspec on each other Python of the machine, on the newest also of the engine
 	@$(IN_MEMORY) $(PYTHON) tools/interpreters.py $(UV)
 
 locks: $(VENV)/.dev

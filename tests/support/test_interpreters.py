@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.interpreters import interpreters
+from tools.interpreters import chosen, interpreters
 
 pytestmark = pytest.mark.slow
 
@@ -38,3 +38,14 @@ def test_leaves_out_itself_and_what_does_not_run(tmp_path: Path) -> None:
     program(tmp_path, OTHER, 1)
     program(tmp_path, "3.9", 0)
     assert interpreters(str(tmp_path), tmp_path) == {}
+
+
+def test_the_newest_runs_the_tests_of_the_engine_too() -> None:
+    found = ("3.9", "3.12", "3.13")
+    assert {version: "tests/engine" in chosen(version, found) for version in found} == {
+        "3.9": False,
+        "3.12": False,
+        "3.13": True,
+    }
+    assert "tests/sdk" in chosen("3.12", found)
+    assert "tests/engine" in chosen("3.12", ["3.12"])
