@@ -99,6 +99,9 @@ class Local:
     async def changes(self, after: str) -> Sequence[Change]:
         return [Change(name, "added", self.sizes[name]) for name in self.names if name > after]
 
+    async def expect(self, side: Side, paths: Sequence[str]) -> None:
+        return None
+
     async def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         with self.files[path].open("rb") as file:
             file.seek(offset)

@@ -113,7 +113,9 @@ class Served:
             paths = message.get("paths")
             if not isinstance(paths, list) or len(paths) > wire.PATHS_MOST:
                 raise _Refused(f"`paths` must be a list of at most {wire.PATHS_MOST} paths")
-            return _json([await self._lake.local(side, _path({"path": path})) for path in paths])
+            checked = [_path({"path": path}) for path in paths]
+            await self._lake.expect(side, checked)
+            return _json(await asyncio.gather(*(self._lake.local(side, path) for path in checked)))
         path = _path(message)
         if operation != "read":
             raise _Refused(f"there is no operation {str(operation)[:40]!r}")

@@ -52,6 +52,14 @@ class EngineReader:
             if one.type in ("added", "changed", "removed")
         ]
 
+    async def expect(self, side: Side, paths: Sequence[str]) -> None:
+        """Look up many files together."""
+        unknown = [path for path in paths if (side, path) not in self._entries] if self._refs[side] else []
+        if unknown:
+            for one in await self._engine.objects.find_many(self._repository, self._refs[side], unknown):
+                if isinstance(one.found, ReadableEntry):
+                    self._keep((side, one.path), one.found)
+
     async def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         """Bytes of a file."""
         found = await self._find(side, path)
@@ -77,10 +85,13 @@ class EngineReader:
                 found = await self._engine.objects.find(self._repository, self._refs[side], path)
             except ObjectNotFoundError:
                 raise FileNotFoundError(path) from None
-            self._entries[key] = found
-            if len(self._entries) > _MOST_ENTRIES:
-                self._entries.popitem(last=False)
+            self._keep(key, found)
         return found
+
+    def _keep(self, key: tuple[Side, str], found: ReadableEntry) -> None:
+        self._entries[key] = found
+        if len(self._entries) > _MOST_ENTRIES:
+            self._entries.popitem(last=False)
 
 
 def _file_below(directory: str, address: str) -> str | None:

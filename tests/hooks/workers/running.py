@@ -48,6 +48,9 @@ class Lake:
         self.reads += 1
         return self._snapshot.read(side, path, offset, length)
 
+    async def expect(self, side: Side, paths: Sequence[str]) -> None:
+        return None
+
     async def local(self, side: Side, path: str) -> str | None:
         return None
 
