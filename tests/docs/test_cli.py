@@ -43,7 +43,7 @@ def test_every_error_has_a_code() -> None:
         "ServerUnavailableError": 7, "OutcomeUnknownError": 8, "CommitStateUnknownError": 8, "CorruptTransferError": 1,
         "PartialFailureError": 1, "UnsupportedOperationError": 1, "ConfigurationError": 2, "ProtocolError": 1,
         "WorkspaceClosedError": 4, "ReadOnlyRefError": 2, "SchemaMismatchError": 2, "TableFormatError": 1,
-        "StoreFullError": 1, "CorruptDataError": 1,
+        "StoreFullError": 1, "CorruptDataError": 1, "HookRefusedError": 4, "RunNotFoundError": 3,
     }  # fmt: skip
     found = {
         name: explain(getattr(errors, name)("it failed")).code
