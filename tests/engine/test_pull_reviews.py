@@ -15,11 +15,13 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.hooks import Proposal
 from lakebed_engine.vocabulary.pulls import AutoMerge, Check, CommentEdit, CommentPlace, Pull
 from lakebed_engine.vocabulary.records import Requirements, Rule, etag_of_rules
 from lakebed_engine.vocabulary.requests import AdvanceRequest, CommitRequest, PickRequest, WorkspaceRequest
 from lakebed_engine.vocabulary.tasks import ImportPath, ImportRequest
 
+from tests.engine.hooking import Hooks
 from tests.engine.pulling import (
     check,
     comment,
@@ -496,3 +498,22 @@ async def test_marks_of_open_pull_requests_stay_right_through_all_of_this() -> N
     assert len(await rows(engine, b"pull-open/")) == 2
     await edit(engine, pull, status="closed")
     assert await rows(engine, b"pull-open/") == []
+
+
+async def test_auto_merge_waits_for_a_pending_hook_and_stops_when_one_refuses() -> None:
+    async def may(repo: str, one: Pull) -> bool:
+        return True
+
+    async def answer(_: Proposal) -> None:
+        raise errors.HookRefusedError("the checks run", "r", pending)
+
+    engine = await open_lake()
+    pull = await open_pull(engine)
+    await edit(engine, pull, auto_merge=AutoMerge(user="ann", committer="ann"))
+    engine.hooks.use(Hooks(operations=["merge"], answer=answer))
+    pending = True
+    assert await engine.maintenance.merge_ready(may) == 0
+    assert (await engine.pulls.get(REPO, pull.id)).auto_merge is not None
+    pending = False
+    assert await engine.maintenance.merge_ready(may) == 0
+    assert (await engine.pulls.get(REPO, pull.id)).auto_merge is None

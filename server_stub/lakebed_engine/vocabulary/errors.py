@@ -359,16 +359,17 @@ class NothingThereError(PreconditionFailedError):
 
 
 class HookRefusedError(EngineError):
-    """A hook refused the change, could not check it, or has not answered yet. Nothing was changed."""
+    """A hook refused the change, could not check it, or has not answered yet (`pending`). Nothing was changed."""
 
     kind = "hook_refused"
 
-    def __init__(self, message: str, run_id: str = "") -> None:
+    def __init__(self, message: str, run_id: str = "", pending: bool = False) -> None:
         super().__init__(message)
         self.run_id = run_id
+        self.pending = pending
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.run_id)
+        return type(self), (self.message, self.run_id, self.pending)
 
 
 class RunNotFoundError(NotFoundError):

@@ -23,7 +23,7 @@ _NAMES: Final = (
     "duration", "list", "map", "struct", "integer", "number", "array", "object",
 )  # fmt: skip
 _UNITS: Final = ("s", "ms", "us", "ns")
-_TEXT: Final = re.compile(r"\s*([A-Za-z0-9_]{1,30})\s*(?:\((.{1,200})\))?\s*")
+_TEXT: Final = re.compile(r"([A-Za-z0-9_]{1,30})\s{0,20}(?:\((.{1,200})\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ColumnType:
 
 def parse_type(text: str) -> ColumnType:
     """Read a type. Raises ValueError with the rest of a sentence: `is not a type: ...`."""
-    found = _TEXT.fullmatch(text) if len(text) <= 250 else None
+    found = _TEXT.fullmatch(text.strip()) if len(text) <= 250 else None
     name = found[1].lower() if found else ""
     name = _ALIASES.get(name, name)
     if found is None or name not in _NAMES:

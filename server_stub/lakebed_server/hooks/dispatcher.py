@@ -41,7 +41,7 @@ REST: Final = (5.0, 10.0, 20.0, 40.0, 60.0)
 GRACE: Final = 2.0
 """Seconds that a stop waits for calls in progress."""
 
-Lane = tuple[str, ...]
+QueueKey = tuple[str, ...]
 """Deliveries that share a bound: those of a repository, or of an ordered action of a branch, one at a time."""
 
 
@@ -53,15 +53,15 @@ class Dispatcher:
         self._engine = engine
         self._attempts = attempts or Attempts(engine, hooks.sources, hooks.caller, settings)
         self._most = settings.concurrent
-        self._most_of_lane = settings.concurrent_per_repository
+        self._most_of_queue = settings.concurrent_per_repository
         self._holder = uuid.uuid4().hex
-        self._lanes: OrderedDict[Lane, deque[SeenDelivery]] = OrderedDict()
+        self._queues: OrderedDict[QueueKey, deque[SeenDelivery]] = OrderedDict()
         self._known: set[bytes] = set()
         self._settled: set[bytes] = set()
         """Keys that a scan which began before may still return."""
-        self._running: Counter[Lane] = Counter()
+        self._running: Counter[QueueKey] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._rests: dict[Lane, tuple[int, float]] = {}
+        self._rests: dict[QueueKey, tuple[int, float]] = {}
         self._later: dict[bytes, float] = {}
         """Ordered deliveries whose turn has not come: when to check again."""
         self._made: list[tuple[Made, asyncio.Event]] = []
@@ -95,8 +95,8 @@ class Dispatcher:
         loop = asyncio.get_running_loop()
         await asyncio.sleep(0.01)
         self._wake.clear()
-        is_soon = loop.time() < self._soon_until and not self._lanes
-        left = max(SOON if is_soon else POLL, took * SHARE if self._lanes or self._rests else 0.0)
+        is_soon = loop.time() < self._soon_until and not self._queues
+        left = max(SOON if is_soon else POLL, took * SHARE if self._queues or self._rests else 0.0)
         try:
             async with asyncio.timeout(left):
                 await self._wake.wait()
@@ -128,33 +128,33 @@ class Dispatcher:
             if rests or len(self._known) >= MOST:
                 continue
             self._known.add(row.key)
-            self._lanes.setdefault(_lane(row), deque()).append(row)
+            self._queues.setdefault(_queue_of(row), deque()).append(row)
             added += 1
         return added
 
     def _start(self) -> None:
-        """Begin as many calls as there is room for, from each lane in turn."""
+        """Begin as many calls as there is room for, from each queue in turn."""
         now = asyncio.get_running_loop().time()
-        for lane in list(self._lanes):
+        for queue in list(self._queues):
             if len(self._tasks) >= self._most:
                 return
-            self._lanes.move_to_end(lane)
-            waiting = self._lanes[lane]
-            most = 1 if len(lane) > 1 else self._most_of_lane
-            while waiting and self._running[lane] < most and len(self._tasks) < self._most:
+            self._queues.move_to_end(queue)
+            waiting = self._queues[queue]
+            most = 1 if len(queue) > 1 else self._most_of_queue
+            while waiting and self._running[queue] < most and len(self._tasks) < self._most:
                 row = waiting.popleft()
                 if self._rests.get(_action(row), (0, 0.0))[1] > now:
                     self._known.discard(row.key)
                     continue
-                self._running[lane] += 1
-                task = asyncio.create_task(self._deliver(row, lane))
+                self._running[queue] += 1
+                task = asyncio.create_task(self._deliver(row, queue))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             if not waiting:
-                del self._lanes[lane]
+                del self._queues[queue]
 
-    async def _deliver(self, row: SeenDelivery, lane: Lane) -> None:
-        """One attempt. The next one begins when it ends, before its row is written, except in an ordered lane."""
+    async def _deliver(self, row: SeenDelivery, queue: QueueKey) -> None:
+        """One attempt. The next one begins when it ends, before its row is written, except in an ordered queue."""
         is_handed_over = False
         try:
             if row.delivery.call.ordered and not await self._engine.hooks.is_next(row.delivery):
@@ -176,15 +176,15 @@ class Dispatcher:
         finally:
             if not is_handed_over:
                 self._known.discard(row.key)
-            self._running[lane] -= 1
-            if not self._running[lane]:
-                del self._running[lane]
+            self._running[queue] -= 1
+            if not self._running[queue]:
+                del self._running[queue]
             asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
         """Begin the next calls. When none are left, scan for more."""
         self._start()
-        if not self._lanes:
+        if not self._queues:
             self._wake.set()
 
     def _note_rest(self, made: Made) -> None:
@@ -234,12 +234,12 @@ class Dispatcher:
 
     def _forget_waiting(self) -> None:
         """Another process has the lease."""
-        for waiting in self._lanes.values():
+        for waiting in self._queues.values():
             self._known.difference_update(row.key for row in waiting)
-        self._lanes.clear()
+        self._queues.clear()
 
     async def _stop(self) -> None:
-        self._lanes.clear()
+        self._queues.clear()
         tasks = list(self._tasks)
         if tasks:
             await asyncio.wait(tasks, timeout=GRACE)
@@ -254,11 +254,11 @@ class Dispatcher:
             log.warning("the lease of the dispatcher ends by itself: %s", error.message)
 
 
-def _lane(row: SeenDelivery) -> Lane:
+def _queue_of(row: SeenDelivery) -> QueueKey:
     return row.delivery.order if row.delivery.call.ordered else (row.delivery.event.repository_uid,)
 
 
-def _action(row: SeenDelivery) -> Lane:
+def _action(row: SeenDelivery) -> QueueKey:
     call = row.delivery.call
     return row.delivery.event.repository_uid, call.origin, call.path, call.action
 

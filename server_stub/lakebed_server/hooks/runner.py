@@ -214,7 +214,8 @@ class Runner:
 
 def refusal(run: Run) -> HookRefusedError:
     """The error of a change that a run did not let land."""
-    return HookRefusedError(f"{run.event_type} hook aborted, run id '{run.id}': {run.message}", run.id)
+    message = f"{run.event_type} hook aborted, run id '{run.id}': {run.message}"
+    return HookRefusedError(message, run.id, run.state == "pending")
 
 
 def _cause(hooks: Sequence[HookRun]) -> str:

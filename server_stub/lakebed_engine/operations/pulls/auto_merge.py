@@ -19,6 +19,7 @@ from lakebed_engine.stores.kv.base import Batch, Check, Delete, Row, scan_rows
 from lakebed_engine.vocabulary.errors import (
     DirtyBranchError,
     EngineError,
+    HookRefusedError,
     MergeConflictError,
     NoChangesError,
     NotFoundError,
@@ -103,6 +104,8 @@ async def _try(ctx: Context, row: Row, may: May) -> bool:
     except (StoreError, *_PASSING):
         raise
     except EngineError as error:
+        if isinstance(error, HookRefusedError) and error.pending:
+            raise
         await _stop(ctx, repo, pull_id, wanted, error)
         return False
     return True
