@@ -177,4 +177,4 @@ async def test_only_allowed_functions_run(what: str) -> None:
 async def test_a_bad_contract_is_an_error_with_its_file_and_line() -> None:
     outcome, _ = await ran("contract", {"path": "x", "checks": [{"rows": {"mni": 1}}]})
     assert outcome.state == "error"
-    assert outcome.message.startswith("_lakebed_actions/a.yaml, line 3: `checks[0].rows` of the contract has")
+    assert outcome.message.startswith("_lakebed_actions/a.yaml line 3: `checks[0].rows` of the contract has")

@@ -86,6 +86,7 @@ def forks(event: HookEvent, lake: ReadOnlyRepo, args: Args) -> None:
         if os.fork() == 0:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             time.sleep(1000)
+            os._exit(0)
 
 
 def forks_without_end(event: HookEvent, lake: ReadOnlyRepo, args: Args) -> None:
@@ -105,6 +106,7 @@ def leaves_a_daemon(event: HookEvent, lake: ReadOnlyRepo, args: Args) -> None:
         if os.fork() == 0:
             os.closerange(0, 100)
             time.sleep(1000)
+            os._exit(0)
         os._exit(0)
     os.wait()
 
