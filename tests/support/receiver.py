@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -195,12 +196,14 @@ async def _read(reader: asyncio.StreamReader) -> Got:
 
 
 @contextmanager
-def running_receiver(host: str = "127.0.0.1") -> Iterator[Receiver]:
+def running_receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     """Run a receiver. At the end, requests without an answer end with their connection."""
     receiver, loop = Receiver(), asyncio.new_event_loop()
 
     async def begin() -> None:
-        server = await asyncio.start_server(lambda reader, writer: _serve(receiver, reader, writer), host, 0)
+        server = await asyncio.start_server(
+            lambda reader, writer: _serve(receiver, reader, writer), "127.0.0.1", 0, ssl=tls
+        )
         receiver.port = server.sockets[0].getsockname()[1]
         servers.append(server)
 

@@ -6,7 +6,9 @@ import asyncio
 import os
 import resource
 import socket
+import ssl
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -14,6 +16,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from lakebed_server.outbound import Answer, ForbiddenDestination, NoAnswer, OutboundError, Receivers
 from lakebed_server.outbound.connector import CheckedConnector, Refused, SystemResolver
 
+from tests.support.certificates import make_pair
 from tests.support.receiver import Receiver, running_receiver
 from tests.support.waiting import PATIENCE, until
 
@@ -244,6 +247,28 @@ async def test_a_port_where_no_server_listens() -> None:
         bound.bind(("127.0.0.1", 0))
         with pytest.raises(NoAnswer, match=f"the connection failed: {os.strerror(111)}"):
             await get(f"http://127.0.0.1:{bound.getsockname()[1]}/", ["127.0.0.1"])
+
+
+async def test_certificates_are_checked(tmp_path: Path) -> None:
+    pair = make_pair(tmp_path, "self-signed")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pair.certificate, pair.key)
+    with running_receiver(context) as secure:
+        with pytest.raises(NoAnswer, match="the certificate of the receiver is not valid"):
+            await get(f"https://127.0.0.1:{secure.port}/echo", ["127.0.0.1"])
+        assert secure.requests == []
+
+
+async def test_a_receiver_without_tls() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(NoAnswer, match="the receiver does not speak TLS"):
+            await get(f"https://127.0.0.1:{port}/echo", ["127.0.0.1"])
 
 
 async def test_connections_are_used_again(receiver: Receiver) -> None:
