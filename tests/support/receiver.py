@@ -15,7 +15,7 @@ import json
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -181,8 +181,10 @@ async def _serve(receiver: Receiver, reader: asyncio.StreamReader, writer: Write
         writer.transport.abort()  # the receiver ends
     finally:
         writer.close()
-        with suppress(ConnectionError):
+        try:
             await writer.wait_closed()
+        except (ConnectionError, asyncio.CancelledError):
+            writer.transport.abort()  # the client does not read the rest
 
 
 async def _read(reader: asyncio.StreamReader) -> Got:
@@ -209,10 +211,12 @@ def running_receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
 
     async def end() -> None:
         servers[0].close()
+        await asyncio.sleep(0.01)  # until the tasks of accepted connections have begun: only then do they close them
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.sleep(0.01)  # until the sockets of aborted connections are closed
 
     servers: list[asyncio.Server] = []
     thread = threading.Thread(target=loop.run_forever, name="receiver", daemon=True)
