@@ -289,7 +289,7 @@ async def test_cookies_are_not_kept(receiver: Receiver) -> None:
 async def test_closing_ends_requests(receiver: Receiver) -> None:
     receivers = Receivers(["127.0.0.1"])
     before = len(receiver.requests)
-    asked = asyncio.create_task(receivers.request("GET", f"{receiver.url}/hang", seconds=PATIENCE))
+    asked = asyncio.create_task(receivers.request("POST", f"{receiver.url}/hang", seconds=PATIENCE))
     await until(lambda: len(receiver.requests) > before)
     await receivers.close()
     with pytest.raises(NoAnswer):
