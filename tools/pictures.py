@@ -66,6 +66,28 @@ def fill(lake: lakebed.Lake) -> None:
     main.put("scripts/load.py", LOAD.replace("year: int", "year: int, limit: int = 366").encode())
 
 
+CONTRACT = """name: plausible weather
+on: {pre-merge: {branches: [published]}}
+hooks:
+  - id: temperatures
+    type: contract
+    properties:
+      path: "daily/**/*.parquet"
+      checks: [{not_null: [date]}, {range: {temp_max: [-30, 50]}}]
+"""
+
+
+def refuse(lake: lakebed.Lake) -> str:
+    """Add a contract, and a merge that breaks it. Returns the id of the run."""
+    repo = lake.repository(NAME)
+    repo.set_hook_settings({"weather.yaml": CONTRACT})
+    try:
+        repo.branch("fahrenheit").merge_into(repo.branch("published").create(source="main").name, "in Fahrenheit")
+    except lakebed.HookRefusedError as error:
+        return error.run_id
+    raise AssertionError("the contract did not refuse the merge")
+
+
 def take(page: Page, name: str, path: str, act: Callable[[Page], None] = lambda _: None) -> None:
     """Write one picture, in the light theme."""
     page.goto(path)
@@ -97,6 +119,7 @@ def main() -> None:
             take(page, "changes", f"{base}/changes", open_changes)
             take(page, "commits", f"{base}/commits")
             take(page, "compare", f"{base}/compare?base=main&compare=fahrenheit")
+            take(page, "run", f"{base}/actions/{refuse(started.connect())}")
             page.emulate_media(color_scheme="dark")
             take(page, "objects-dark", f"{base}/objects")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import lakebed
 import pyarrow as pa
@@ -36,12 +37,18 @@ on: {pre-create-tag: }
 hooks:
   - {id: listed, type: python, properties: {entry: "page_checks:sizes"}}
 """
-CHECK = """from lakebed_hooks import Refuse
+CHECK = """import time
+
+from lakebed_hooks import Refuse
 
 
 def sizes(event, lake, args):
     print("looked at", event.repository_id)
     return Refuse("too small", [{"file": one.path, "bytes": one.size} for one in lake.list("orders/")])
+
+
+def waits(event, lake, args):
+    time.sleep(8)
 """
 
 
@@ -251,6 +258,22 @@ def test_a_python_check_and_a_webhook_show_their_details(
         expect(page.get_by_role("article", name="notify / call")).to_contain_text("Error")
         expect(page.get_by_role("definition").filter(has_text="v1")).to_be_visible()
         check(page, "hooks-python")
+
+
+def test_a_run_is_shown_while_it_runs(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
+    main = repo.branch("main")
+    main.put("_lakebed_actions/waits.yaml", PYTHON.replace(":sizes", ":waits").encode())
+    main.commit("add a slow check")
+    with signed_in(chromium, server) as page, ThreadPoolExecutor(1) as pool:
+        made = pool.submit(repo.tag("v1").create, "main")
+        page.goto(f"/repositories/{repo.id}/actions")
+        row = page.get_by_role("row").filter(has_text="pre-create-tag")
+        expect(row).to_contain_text("Running")
+        row.get_by_role("link").first.click()
+        expect(page.get_by_role("button", name="Run again")).to_be_disabled()
+        expect(page.get_by_role("article", name="sizes / listed")).to_contain_text("Passed")
+        expect(page.get_by_role("button", name="Run again")).to_be_enabled()
+        assert made.result().id == "v1"
 
 
 def test_deliveries_wait_fail_and_are_made_again(

@@ -766,7 +766,6 @@ export const t = {
     logCut: 'Only the end of the log is shown.',
     copyLog: 'Copy the log',
     results: 'Results of the contract',
-    result: 'Result',
     check: 'Check',
     file: 'File',
     allFiles: 'All files',

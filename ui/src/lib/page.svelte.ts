@@ -10,8 +10,7 @@ class Page {
 
   /** The repository that the page shows, or an empty string. */
   get repo(): string {
-    const name = /^\/repositories\/([^/]+)/.exec(this.path)?.[1] ?? ''
-    return decodeURIComponent(name)
+    return /^\/repositories\/([a-z0-9-]+)/.exec(this.path)?.[1] ?? ''
   }
 
   /** A value of the query string, or an empty string. */

@@ -43,9 +43,6 @@ export function duration(start: string, end: string | undefined, now = Date.now(
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
 }
 
-/** The message of a refusal without what the page shows anyway: `pre-merge hook aborted, run id '…': `. */
-export const causeOf = (message: string) => message.replace(/^[a-z-]+ hook aborted, run id '[^']*': /, '')
-
 /** One result of a contract: a check of a file, or of all files. */
 export interface Result {
   file: string
