@@ -24,6 +24,15 @@ def delete_xml(*keys: str, quiet: bool = False, rest: str = "") -> bytes:
     return f'<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{quietly}{rows}</Delete>'.encode()
 
 
+def test_headers_without_a_value_count_as_absent(bucket: Bucket) -> None:
+    empty = {"x_amz_acl": "", "x_amz_grant_read": "", "x_amz_server_side_encryption": " ", "x_amz_tagging": ""}
+    assert bucket("PUT", X, b"1", **empty).status == 200
+    refused = bucket("PUT", X, b"2", **{**empty, "x_amz_acl": "public-read"})
+    assert code(refused) == "AccessControlListNotSupported"
+    assert b"x-amz-acl" in refused.body
+    assert bucket("GET", X).body == b"1"
+
+
 def test_stored_object_is_read_with_its_headers(bucket: Bucket) -> None:
     headers = {
         "content_type": "text/csv; charset=utf-8",

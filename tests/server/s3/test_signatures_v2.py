@@ -162,3 +162,17 @@ def test_bodies_of_version_2_count_as_unsigned() -> None:
         assert bucket.send("GET", "/lake/main/x", sign("GET", "/lake/main/x", {})).body == b"1"
     finally:
         bucket.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "signed"),
+    [("/lake?location", "location"), ("/lake?location=", "location"), ("/lake?location=", "location=")],
+)
+def test_a_sub_resource_without_a_value_may_be_signed_in_both_forms(bucket: Bucket, sent: str, signed: str) -> None:
+    lines = f"GET\n\n\n{DATE}\n/lake?{signed}"
+    signature = base64.b64encode(hmac.digest(SECRET.encode(), lines.encode(), "sha1")).decode()
+    headers = {"host": HOST, "date": DATE, "authorization": f"AWS {KEY_ID}:{signature}"}
+    assert bucket.send("GET", sent, headers).status == 200
+    other = f"GET\n\n\n{DATE}\n/lake?{signed}x"
+    wrong = base64.b64encode(hmac.digest(SECRET.encode(), other.encode(), "sha1")).decode()
+    assert bucket.send("GET", sent, {**headers, "authorization": f"AWS {KEY_ID}:{wrong}"}).status == 403

@@ -98,20 +98,21 @@ def overrides(call: S3Call) -> dict[bytes, bytes]:
 
 
 def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
-    """Raises S3Error for headers that must not be ignored: encryption keys, tags, locks and public access."""
-    for name in headers:
-        if not name.startswith(b"x-amz-"):
+    """Raises S3Error for headers that must not be ignored: encryption keys, tags, locks and public access.
+
+    A header without a value counts as absent: older clients send some so.
+    """
+    for name, value in headers.items():
+        if not name.startswith(b"x-amz-") or not value.strip():
             continue
         if name.startswith((b"x-amz-server-side-encryption", b"x-amz-copy-source-server-side-encryption")):
             raise not_implemented("Encryption is the object store's: set it up there, and leave its headers out here.")
-        if name.startswith((b"x-amz-object-lock-", b"x-amz-website-redirect")) or (
-            name == b"x-amz-tagging" and headers[name]
-        ):
+        if name.startswith((b"x-amz-object-lock-", b"x-amz-website-redirect")) or name == b"x-amz-tagging":
             raise not_implemented(f"{name.decode()} is not supported.")
         if name.startswith(b"x-amz-grant-") or (
-            name == b"x-amz-acl" and headers[name] not in (b"private", b"bucket-owner-full-control")
+            name == b"x-amz-acl" and value.strip() not in (b"private", b"bucket-owner-full-control")
         ):
-            raise S3Error("AccessControlListNotSupported", "The bucket does not allow ACLs")
+            raise S3Error("AccessControlListNotSupported", f"The bucket does not allow ACLs ({name.decode()})")
 
 
 def write_conditions(call: S3Call) -> tuple[bool, str | None]:

@@ -68,7 +68,7 @@ async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, d
     token = call.header(_TOKEN) or call.query.get(_TOKEN.decode(), "")
     key = await keys.find(access_key_id, call.base.client_address, token)
     sent = signature.encode("utf-8", "replace")
-    forms = [string_to_sign(call, date, path) for path in _paths(call)]
+    forms = [string_to_sign(call, date, path, bare=bare) for path in _paths(call) for bare in (False, True)]
     secret = key.secret_access_key.encode()
     if not any(hmac.compare_digest(_signature(secret, to_sign), sent) for to_sign in forms):
         keys.failed(access_key_id, call.base.client_address)
@@ -88,8 +88,8 @@ def _paths(call: S3Call) -> list[bytes]:
     return [path] if call.key or path.endswith(b"/") else [path, path + b"/"]
 
 
-def string_to_sign(call: S3Call, date: bytes, path: bytes) -> bytes:
-    """The lines that are signed."""
+def string_to_sign(call: S3Call, date: bytes, path: bytes, *, bare: bool = False) -> bytes:
+    """The lines that are signed. `bare`: without the `=` of query parameters whose value is empty."""
     found = call.headers
     lines = [call.method.encode(), found.get(b"content-md5", b""), found.get(b"content-type", b""), date]
     signed = {name: value for name, value in found.items() if name.startswith(b"x-amz-")}
@@ -97,14 +97,15 @@ def string_to_sign(call: S3Call, date: bytes, path: bytes) -> bytes:
         signed.setdefault(_TOKEN, call.query[_TOKEN.decode()].encode())  # in a signed URL it is signed as a header
     amazon = sorted(signed.items())
     lines += [name + b":" + value.strip() for name, value in amazon]
-    return b"\n".join((*lines, _resource(call, path)))
+    return b"\n".join((*lines, _resource(call, path, bare)))
 
 
-def _resource(call: S3Call, path: bytes) -> bytes:
+def _resource(call: S3Call, path: bytes, bare: bool) -> bytes:
+    """The signed resource. Some clients send `?location=` and sign `?location`, others sign what they send."""
     bucket = b"/" + call.bucket.encode() if call.in_host else b""
     signed = sorted((name, value) for name, value in call.pairs if name in _RESOURCES)
     if not signed:
         return bucket + path
-    bare = {part for part in call.raw_query.split(b"&") if b"=" not in part}
-    parts = (name if name in bare else name + b"=" + value for name, value in signed)
+    alone = {part for part in call.raw_query.split(b"&") if b"=" not in part}
+    parts = (name if name in alone or (bare and not value) else name + b"=" + value for name, value in signed)
     return bucket + path + b"?" + b"&".join(parts)
