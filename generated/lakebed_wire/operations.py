@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "9d32b47f436787eb36b0552f9ceaebe19f5d3c16fb52dd17d76421fc829b1335"
+SPEC_DIGEST: Final = "f574d166b0984502237525ca03ddab448e95c6b9f5f0a146bb05de0fa2ff37bc"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

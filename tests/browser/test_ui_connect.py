@@ -14,7 +14,7 @@ import pyarrow as pa
 import yaml
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_ui_tables import parquet
+from tests.browser.table_files import parquet
 from tests.browser.ui import check, signed_in
 from tests.support.server import RunningServer, clean_environment
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import io
-
 import lakebed
 import pyarrow as pa
-import pyarrow.parquet as pq
 from playwright.sync_api import Browser, expect
 
+from tests.browser.table_files import parquet
 from tests.browser.ui import check, signed_in
 from tests.support.server import RunningServer
 
 ROWS = 5000
-
-
-def parquet(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink)
-    return sink.getvalue()
 
 
 def test_a_table_is_scrolled_sorted_and_described(

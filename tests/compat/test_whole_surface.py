@@ -278,6 +278,8 @@ NOT_HERE = {
 """Which methods are answered with 501: all of a class, or those with one of these words."""
 
 REFUSED = {
+    "ActionsApi.get_run": 404,  # no hook has run
+    "ActionsApi.get_run_hook_output": 404,
     "AuthApi.login": 401,  # another key than this one
     "AuthApi.create_policy": 400,  # statements that are made up
     "AuthApi.update_policy": 400,

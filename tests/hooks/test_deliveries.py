@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.hooks.delivering import until, waiting
 from tests.hooks.receiving import Receiver, receiving
 from tests.hooks.rest import Rest, action_file, new_repository, prepare
 from tests.hooks.serving import serving
@@ -29,20 +30,6 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def rest(client: httpx.Client) -> Rest:
     return new_repository(client)
-
-
-def until(found: Callable[[], Any], seconds: float = 20) -> Any:
-    """Wait until a function returns something."""
-    end = time.monotonic() + seconds
-    while not (value := found()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return value
-
-
-def waiting(rest: Rest) -> list[dict[str, Any]]:
-    """The deliveries that wait or have failed."""
-    found: list[dict[str, Any]] = rest.done("GET", "/actions/deliveries")["results"]
-    return found
 
 
 def test_a_delivery_is_recorded_as_a_run_and_its_row_is_removed(rest: Rest, receiver: Receiver) -> None:

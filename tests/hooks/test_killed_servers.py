@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.hooks.delivering import until, waiting
 from tests.hooks.receiving import Received, receiving
 from tests.hooks.rest import Rest, action_file
-from tests.hooks.test_deliveries import until, waiting
 from tests.support.postgres import running_postgres
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 

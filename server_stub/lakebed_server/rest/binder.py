@@ -36,6 +36,7 @@ PATTERNS = {
     "^[0-9a-v]{20}$": "20 of the digits 0 to 9 and a to v",
     "^[0-9a-f]{32}$": "32 of the hexadecimal digits 0 to 9 and a to f",
     "^[0-9]{1,19}$": "a number of at most 19 digits",
+    "^[0-9]{1,19}([.][0-9]{1,6})?$": "a number of at most 19 digits, or two such as 17.3, the second of at most 6",
 }
 """The requirement of each pattern of the spec, in words."""
 

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import io
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from lakebed_hooks import HookError
 from lakebed_hooks.contracts import parse_contract
-from lakebed_hooks.contracts.evaluate import evaluate
-from lakebed_hooks.contracts.report import Report
 from lakebed_hooks.contracts.uniqueness import check_unique
 from lakebed_hooks.contracts.vocabulary import Unique
 from lakebed_hooks.snapshots import FilesSnapshot
 
-
-def parquet(table: Mapping[str, Any] | pa.Table, **options: Any) -> bytes:
-    file = io.BytesIO()
-    pq.write_table(table if isinstance(table, pa.Table) else pa.table(table), file, **options)
-    return file.getvalue()
-
-
-def checked(
-    files: Mapping[str, bytes], *checks: Mapping[str, Any], base: Mapping[str, bytes] | None = None, **properties: Any
-) -> Report:
-    said = {"path": "t/**", **properties, **({"checks": list(checks)} if checks else {})}
-    return evaluate(parse_contract(said, "a.yaml", 1), FilesSnapshot(files, base))
-
-
-def refusals(report: Report) -> list[str]:
-    return [one.sentence() for one in report.refused]
+from tests.hooks.contracts.checking import checked, parquet, refusals
 
 
 def of(table: Mapping[str, Any] | pa.Table, *checks: Mapping[str, Any], **properties: Any) -> list[str]:

@@ -21,7 +21,7 @@ from lakebed_hooks.contracts.evaluate import evaluate
 from lakebed_hooks.reading import Side
 from lakebed_hooks.snapshots import FilesSnapshot
 
-from tests.hooks.contracts.test_contract_files import checked, parquet, refusals
+from tests.hooks.contracts.checking import checked, parquet, refusals
 
 TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any], st.SearchStrategy[Any]]] = {}
 _SMALL = st.integers(-5, 5)

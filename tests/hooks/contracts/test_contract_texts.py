@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.hooks.contracts.test_contract_files import checked, refusals
+from tests.hooks.contracts.checking import checked, refusals
 
 SCHEMA = {"id": "int64", "amount": "decimal(6,2)", "day": "date", "note": {"type": "string"}}
 CHECKS: list[dict[str, Any]] = [

@@ -44,17 +44,22 @@ async def get_run(call: Call, p: ops.GetRunParams) -> Reply:
 
 
 async def list_run_hooks(call: Call, p: ops.ListRunHooksParams) -> Reply:
-    """listRunHooks. Existing clients read the list of an unknown run as empty."""
-    try:
-        run = await call.engine.hooks.run(p.repository, p.run_id)
-    except RunNotFoundError:
-        run = Run(id=p.run_id, event_type="", started=0)
+    """listRunHooks."""
+    run = await _run_or_empty(call, p.repository, p.run_id)
     shown = sorted((one for one in run.hooks if p.skipped is True or one.state != "skipped"), key=_id)
     first = bisect_right(shown, serializers.text(p.after), key=_id)
     amount = serializers.amount(p.amount)
     page = Page(shown[first : first + amount], has_more=len(shown) > first + amount)
     results = [serialized.hook_run(one, run) for one in page.items]
     return json(200, models.HookRunList(pagination=serializers.pagination(page, _id), results=results))
+
+
+async def _run_or_empty(call: Call, repository: str, run_id: str) -> Run:
+    """A run. Existing clients read the list of the hooks of an unknown run as empty."""
+    try:
+        return await call.engine.hooks.run(repository, run_id)
+    except RunNotFoundError:
+        return Run(id=run_id, event_type="", started=0)
 
 
 def _id(hook: HookRun) -> str:
