@@ -19,7 +19,7 @@ HUGE = 50 << 30
 
 def open_object(page: Page, repo: lakebed.Repository, path: str) -> None:
     page.goto(f"/repositories/{repo.id}/object?path={quote(path, safe='')}")
-    expect(page.get_by_role("group", name="Views of this object")).to_be_visible()
+    expect(page.get_by_role("group", name="Views of this object").first).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["a.parquet", "a.csv", "a.png", "a.pdf", "a.ipynb", "a.geojson", "a.md", "a"])
