@@ -86,6 +86,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("createPullRequestReview", 409): lambda one: one.says(verdict="approve", source_commit_id="0" * 64),
     ("approvePullRequest", 409): lambda one: one.says(source_commit_id="0" * 64),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
+    ("startActionRun", 409): lambda one: one.says(ref=CLOSED_NAME),
     ("setBranchProtectionRules", 412): lambda one: one.told(if_match='"another"'),
     ("setHookSettings", 412): lambda one: one.told(if_match='"another"'),
     ("setup", 409): lambda one: one,
