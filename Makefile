@@ -23,7 +23,8 @@ PAGE   := server_stub/lakebed_server/ui/index.html
 NODE_MODULES := ui/node_modules/.ready
 HAS_NPM := $(shell command -v npm)
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
-PYTESTS := server faults simulation engine stores sdk crash histories
+PYTESTS := server faults simulation engine stores sdk crash histories hooks
+hooks_tests := tests/hooks
 simulation_tests := tests/simulation
 engine_tests := tests/engine tests/format
 stores_tests := tests/conformance
@@ -154,13 +155,13 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-faults pytest-crash pytest-server browser ui-check s3 schemathesis \
+		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-hooks pytest-faults pytest-crash pytest-server browser ui-check s3 schemathesis \
 		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest browser ui-check s3 \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest pytest-hooks browser ui-check s3 \
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
@@ -205,8 +206,12 @@ unit-engine: $(VENV)/.dev
 unit-rest: $(VENV)/.dev
 	$(UNIT) $(UNIT_ENGINE:%=--ignore %) $(ELSEWHERE:%=--ignore %)
 
-$(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
+$(filter-out pytest-crash pytest-hooks,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) $($*_tests) $($*_left:%=--ignore %)
+
+# A process for each file: one process for all of them, with other tests before, ended without a reason (open).
+pytest-hooks: $(AZURITE)
+	@for file in $$(find tests/hooks -name 'test_*.py' | sort); do $(IN_MEMORY) $(BIN)/python $(PYTEST) $$file || exit 1; done
 
 pytest-crash: $(VENV)/.dev
 	$(BIN)/python $(PYTEST) $(crash_tests)
