@@ -206,12 +206,8 @@ unit-engine: $(VENV)/.dev
 unit-rest: $(VENV)/.dev
 	$(UNIT) $(UNIT_ENGINE:%=--ignore %) $(ELSEWHERE:%=--ignore %)
 
-$(filter-out pytest-crash pytest-hooks,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
+$(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) $($*_tests) $($*_left:%=--ignore %)
-
-# A process for each file: one process for all of them, with other tests before, ended without a reason (open).
-pytest-hooks: $(AZURITE)
-	@for file in $$(find tests/hooks -name 'test_*.py' | sort); do $(IN_MEMORY) $(BIN)/python $(PYTEST) $$file || exit 1; done
 
 pytest-crash: $(VENV)/.dev
 	$(BIN)/python $(PYTEST) $(crash_tests)

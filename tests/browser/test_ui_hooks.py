@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.ui import check, signed_in
 from tests.support.server import RunningServer, lake_of, running_server
 
-NOBODY = "http://127.0.0.1:9/"
+NO_RECEIVER = "http://127.0.0.1:9/"
 """An address at which nothing listens."""
 FILE = "_lakebed_actions/orders.yaml"
 CONTRACT = """name: orders contract
@@ -244,7 +244,7 @@ def test_a_python_check_and_a_webhook_show_their_details(
 ) -> None:
     main = repo.branch("main")
     main.put("_lakebed_actions/sizes.yaml", PYTHON.encode())
-    main.put("_lakebed_actions/notify.yaml", webhook("pre-create-tag", NOBODY))
+    main.put("_lakebed_actions/notify.yaml", webhook("pre-create-tag", NO_RECEIVER))
     main.put("orders/a.csv", b"1,2\n")
     main.put("orders/b.csv", b"1,2,3\n")
     main.commit("add actions")
@@ -280,8 +280,10 @@ def test_deliveries_wait_fail_and_are_made_again(
     chromium: Browser, server: RunningServer, repo: lakebed.Repository
 ) -> None:
     main = repo.branch("main")
-    main.put("_lakebed_actions/notify.yaml", webhook("post-commit", NOBODY))
-    main.put("_lakebed_actions/once.yaml", webhook("post-commit", NOBODY, ", retry: false").replace(b"notify", b"once"))
+    main.put("_lakebed_actions/notify.yaml", webhook("post-commit", NO_RECEIVER))
+    main.put(
+        "_lakebed_actions/once.yaml", webhook("post-commit", NO_RECEIVER, ", retry: false").replace(b"notify", b"once")
+    )
     with signed_in(chromium, server) as page:
         page.goto(f"/repositories/{repo.id}/actions?view=deliveries")
         expect(page.get_by_text("No delivery waits or has failed")).to_be_visible()

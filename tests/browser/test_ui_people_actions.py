@@ -37,9 +37,9 @@ def test_a_group_gets_members_and_policies_and_is_deleted(
         expect(page.get_by_role("heading", name=group)).to_be_visible()
 
         members, policies = (page.get_by_role("region", name=one) for one in ("Members", "Policies"))
-        members.get_by_label("User name").fill("nobody-knows")
+        members.get_by_label("User name").fill("unknown-user")
         members.get_by_role("button", name="Add", exact=True).click()
-        expect(members.get_by_role("alert")).to_contain_text("nobody-knows")
+        expect(members.get_by_role("alert")).to_contain_text("unknown-user")
         members.get_by_label("User name").fill(name)
         members.get_by_role("button", name="Add", exact=True).click()
         expect(members.get_by_role("link", name=name)).to_be_visible()

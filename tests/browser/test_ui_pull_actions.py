@@ -139,9 +139,9 @@ def test_reviewers_are_added_and_removed(
     with signed_in(chromium, server, ["status of 4"]) as page:
         page.goto(f"/repositories/{repo.id}/pulls/{pull.id}")
         side = page.get_by_role("complementary", name="Reviews and checks")
-        side.get_by_label("User or @group").fill("nobody-knows")
+        side.get_by_label("User or @group").fill("unknown-user")
         side.get_by_role("button", name="Add").click()
-        expect(side.get_by_role("alert")).to_contain_text("nobody-knows")
+        expect(side.get_by_role("alert")).to_contain_text("unknown-user")
         side.get_by_label("User or @group").fill("admin")
         side.get_by_role("button", name="Add").click()
         expect(side.get_by_role("button", name="Remove admin")).to_be_visible()

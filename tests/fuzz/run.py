@@ -12,6 +12,7 @@ import json
 import resource
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,25 +42,33 @@ def fuzz(target: Target, start: int, cases: int) -> dict[str, Any]:
     for one in seeds[:1]:
         target.parse(one)  # a valid input is read; only the signatures of chunks cannot be right
     counts, reasons, slowest = Counter[str](), Counter[str](), 0.0
-    for seed in range(start, start + cases):
-        random = Random(seed)
-        data = target.mutate(random, random.choice(seeds))
-        faulthandler.dump_traceback_later(HANG, exit=True)
-        begun = time.process_time()
-        try:
-            target.parse(data)
-            counts["read"] += 1
-        except target.errors as error:
-            counts["refused"] += 1
-            reasons[str(error)[:40]] += 1
-        except Exception as error:
-            raise Violation(f"{target.name}, seed {seed}: {type(error).__name__}: {error}"[:500]) from error
-        took = time.process_time() - begun
-        slowest = max(slowest, took)
-        if took > SECONDS:
-            raise Violation(f"{target.name}, seed {seed}: {took:.1f} s for {len(data):,} bytes")
-    faulthandler.cancel_dump_traceback_later()
+    try:
+        for seed in range(start, start + cases):
+            faulthandler.dump_traceback_later(HANG, exit=True)
+            reason, took = _case(target, seeds, seed)
+            counts["refused" if reason else "read"] += 1
+            reasons.update([reason] if reason else [])
+            slowest = max(slowest, took)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     return {"cases": cases, **counts, "reasons": len(reasons), "slowest_ms": round(1000 * slowest)}
+
+
+def _case(target: Target, seeds: Sequence[bytes], seed: int) -> tuple[str, float]:
+    """Why the parser refused a changed input (empty: it was read), and the seconds of CPU. Raises Violation."""
+    random = Random(seed)
+    data = target.mutate(random, random.choice(seeds))
+    begun, reason = time.process_time(), ""
+    try:
+        target.parse(data)
+    except target.errors as error:
+        reason = str(error)[:40] or type(error).__name__
+    except Exception as error:
+        raise Violation(f"{target.name}, seed {seed}: {type(error).__name__}: {error}"[:500]) from error
+    took = time.process_time() - begun
+    if took > SECONDS:
+        raise Violation(f"{target.name}, seed {seed}: {took:.1f} s for {len(data):,} bytes")
+    return reason, took
 
 
 def bounded(target: Target, start: int, cases: int) -> dict[str, Any]:

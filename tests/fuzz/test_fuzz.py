@@ -80,3 +80,27 @@ def test_a_broken_parser_is_found_out(name: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(*BREAKS[name])
     with pytest.raises(Violation, match="seed"):
         fuzz(TARGETS[name], 0, 2000)
+
+
+OUTLIVES = """
+import time
+from dataclasses import replace
+from tests.fuzz import run
+from tests.fuzz.targets import TARGETS
+
+run.HANG = 0.2
+target = TARGETS["commits"]
+try:
+    run.fuzz(replace(target, errors=()), 0, 2000)
+except run.Violation:
+    time.sleep(0.5)  # longer than a case may take
+    print("goes on")
+"""
+
+
+@pytest.mark.slow
+def test_a_violation_leaves_no_watchdog_that_ends_the_process() -> None:
+    """Such a watchdog ended the run of pytest two minutes later, inside of another test and without a message."""
+    command = [sys.executable, "-c", OUTLIVES]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert (done.returncode, done.stdout) == (0, "goes on\n"), done.stderr[-3000:]

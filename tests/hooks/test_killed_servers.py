@@ -46,8 +46,8 @@ def _local(client: httpx.Client) -> Rest:
 
 
 def test_a_server_that_is_killed_before_the_call_makes_it_after_its_start(tmp_path: Path) -> None:
-    with receiving() as nobody:
-        url = nobody.url  # no receiver listens there until the server was killed
+    with receiving() as closed:
+        url = closed.url  # no receiver listens there until the server was killed
     with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
         rest = _local(client)
         rest.settings(

@@ -77,9 +77,9 @@ def test_a_page_has_the_changes_of_all_repositories_and_of_rights(people: People
 
 def test_the_answer_has_what_the_user_may_read(people: People) -> None:
     people.add("auditor", allow("audit:ReadEvents", on="arn:lakefs:fs:::repository/other"))
-    people.add("nobody", allow("fs:*"))
+    people.add("no-auditor", allow("fs:*"))
     assert {one["repository"] for one in pages(people, "auditor")} == {"other"}
-    refused = people("nobody", "GET", "/events")
+    refused = people("no-auditor", "GET", "/events")
     assert (refused.status, refused.json["kind"]) == (403, "permission_denied")
     assert "audit:ReadEvents" in refused.json["message"]
 

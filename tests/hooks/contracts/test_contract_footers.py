@@ -261,14 +261,7 @@ HOSTILE = {
 }
 
 
-HARMLESS = ("empty", "text", "magic only", "cut", "beginning", "zero footer")
-"""Files that pyarrow refuses before it decodes. The others may harm the process that reads them, so only `make soak`
-has them here: `make test` ended with a segmentation fault some hundred tests later."""
-
-
-@pytest.mark.parametrize(
-    "what", [what if what in HARMLESS else pytest.param(what, marks=pytest.mark.soak) for what in HOSTILE]
-)
+@pytest.mark.parametrize("what", HOSTILE)
 def test_what_is_no_parquet_file_is_refused_with_its_name(what: str) -> None:
     [said] = refusals(
         checked({"t/a.parquet": HOSTILE[what], "t/b.parquet": GOOD}, {"unique": ["x"]}, schema={"x": "int64"})
@@ -297,7 +290,7 @@ def _answer_of_a_fork(data: bytes) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_a_damaged_footer_raises_nothing() -> None:
     """Some damage makes pyarrow end the process, which is why contracts have one of their own."""
     length = int.from_bytes(GOOD[-8:-4], "little")
