@@ -32,7 +32,6 @@ def test_everything_that_a_file_can_have() -> None:
                 Authorization: Bearer {{ ENV.LAKEFSACTION_TOKEN }}
               secret: "{{ ENV.LAKEBEDACTION_SECRET }}"
               retry: false
-              sync: true
               ordered: true
           - id: _second
             type: airflow
@@ -65,7 +64,6 @@ def test_everything_that_a_file_can_have() -> None:
         "headers": {"Authorization": "Bearer {{ ENV.LAKEFSACTION_TOKEN }}"},
         "secret": "{{ ENV.LAKEBEDACTION_SECRET }}",
         "retry": False,
-        "sync": True,
         "ordered": True,
     }
     assert (second.condition, second.properties["dag_id"]) == ("!success() || failure()", "a.b-c")

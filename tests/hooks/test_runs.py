@@ -364,3 +364,24 @@ def test_a_python_check_of_the_server_reads_the_change(tmp_path: Path, monkeypat
         rest.done("DELETE", "/branches/dev/objects", params={"path": "b"})
         rest.put_commit("b.txt", "1", "dev")
         assert rest.call("POST", "/refs/dev/merge/main", json={}).status_code == 200
+
+
+def test_payloads_have_links_to_the_pages_of_a_server_that_knows_its_address(receiver: Receiver) -> None:
+    with serving({"hooks.url": "https://lake.example.com/"}) as client:
+        rest = new_repository(client)
+        rest.settings(rule=_action("pre-commit", _hook("ask", f"{receiver.url}/ask")))
+        rest.put("a", "1")
+        assert rest.commit().status_code == 201
+        (received,) = receiver.received
+    event, pages = received.event, f"https://lake.example.com/repositories/{rest.name}"
+    assert event["links"] == {
+        "branch": f"{pages}/objects?ref=main",
+        "commit": f"{pages}/commits/{event['candidate_commit_id']}",
+        "run": f"{pages}/actions/{event['run_id']}",
+    }
+
+
+@pytest.mark.parametrize("url", ["lake.example.com", "ftp://lake.example.com", "https://", "https://a/?b=c"])
+def test_a_wrong_address_for_people_stops_the_start(url: str) -> None:
+    with pytest.raises(StartError, match="hooks.url"), serving({"hooks.url": url}):
+        pass

@@ -192,7 +192,6 @@ _WEBHOOK: Final = {
     "headers": Property(_headers),
     "secret": Property(_secret),
     "retry": Property(_flag),
-    "sync": Property(_flag),
     "ordered": Property(_flag),
     "format": Property(_choice("lakefs", "cloudevents")),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 from lakebed_engine.vocabulary.hooks import Delivery, Proposal
 from lakebed_engine.vocabulary.records import Commit
@@ -47,8 +48,8 @@ class Occasion:
         value = self.fields.get(name, "")
         return value if isinstance(value, str) else ""
 
-    def event(self, action: Action, hook: Hook, run_id: str, changes: Changes | None) -> HookEvent:
-        """What one hook receives."""
+    def event(self, action: Action, hook: Hook, run_id: str, changes: Changes | None, root: str = "") -> HookEvent:
+        """What one hook receives. `root`: the address of the server for people; empty: the event has no links."""
         return HookEvent(
             event_type=self.type,
             event_time=self.time,
@@ -57,8 +58,19 @@ class Occasion:
             repository_id=self.repository,
             run_id=run_id,
             changes=changes,
+            links=self._links(root, run_id) if root else {},
             **self.fields,
         )
+
+    def _links(self, root: str, run_id: str) -> dict[str, str]:
+        """The pages of the web page that show the event. ui/src/routes.ts has their paths."""
+        pages = f"{root}/repositories/{quote(self.repository, safe='')}"
+        found = {"run": f"{pages}/actions/{quote(run_id, safe='')}"}
+        if commit := self.text("candidate_commit_id") or self.text("commit_id"):
+            found["commit"] = f"{pages}/commits/{quote(commit, safe='')}"
+        if branch := self.text("branch_id"):
+            found["branch"] = f"{pages}/objects?{urlencode({'ref': branch})}"
+        return found
 
 
 def pre_event(proposal: Proposal, now: float) -> Occasion:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 from lakebed_engine.engine import Engine
@@ -25,6 +26,7 @@ from lakebed_server.hooks.occasions import Occasion
 from lakebed_server.hooks.places import Places
 from lakebed_server.hooks.verdicts import Verdicts
 from lakebed_server.settings.hooks import HookSettings
+from lakebed_server.vocabulary import SettingError
 
 log = logging.getLogger("lakebed.hooks")
 
@@ -66,6 +68,7 @@ class Runner:
         self._engine = engine
         self._caller = caller
         self._settings = settings
+        self._root = root_of(settings)
         self._now = now
         self._places = Places(settings.concurrent, settings.concurrent_per_repository)
         self._saving: set[asyncio.Task[None]] = set()
@@ -183,7 +186,7 @@ class Runner:
                     action=action,
                     hook=hook,
                     occasion=occasion,
-                    event=occasion.event(action, hook, progress.run.id, progress.changes),
+                    event=occasion.event(action, hook, progress.run.id, progress.changes, self._root),
                     id=f"{progress.delivery_id or progress.run.id}-{hook.id}",
                     seconds=progress.deadline - loop.time(),
                     log=call_log,
@@ -210,6 +213,19 @@ class Runner:
             await self._engine.hooks.save_run(repository, run, logs)
         except EngineError as error:
             log.warning("the end of run %s of repository %s was not recorded: %s", run.id, repository, error.message)
+
+
+def root_of(settings: HookSettings) -> str:
+    """The setting `hooks.url`, without a slash at its end. Raises SettingError if it is no address of a page."""
+    root = settings.url.rstrip("/")
+    try:
+        parts = urlsplit(root)
+        usable = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
+    except ValueError:
+        usable = False
+    if root and not usable:
+        raise SettingError(f"hooks.url: {root[:200]!r} is no address: write it as https://lake.example.com")
+    return root
 
 
 def refusal(run: Run) -> HookRefusedError:

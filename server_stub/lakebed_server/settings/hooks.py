@@ -52,6 +52,12 @@ class HookSettings:
         TEXT,
         "action files of this server, for all repositories: paths of files, separated by commas; empty: none",
     )
+    url: str = setting(
+        "",
+        TEXT,
+        "address of this server for people, such as https://lake.example.com: payloads then have links to the commit, "
+        "the branch and the run; empty: no links",
+    )
     env: HookEnvironmentSettings = field(default_factory=HookEnvironmentSettings)
     webhook: WebhookSettings = field(default_factory=WebhookSettings)
     python: PythonHookSettings = field(default_factory=PythonHookSettings)
