@@ -383,5 +383,5 @@ def test_payloads_have_links_to_the_pages_of_a_server_that_knows_its_address(rec
 
 @pytest.mark.parametrize("url", ["lake.example.com", "ftp://lake.example.com", "https://", "https://a/?b=c"])
 def test_a_wrong_address_for_people_stops_the_start(url: str) -> None:
-    with pytest.raises(StartError, match="hooks.url"), serving({"hooks.url": url}):
+    with pytest.raises(StartError, match=r"hooks\.url"), serving({"hooks.url": url}):
         pass
