@@ -28,7 +28,7 @@ from tests.support.waiting import PATIENCE
 
 NOA, LOGIN = "noa@example.com", "noa-3"
 ORDERS, STAFF = b"order,price\n1,9.50\n", b"name,salary\nVera,1\n"
-OBJECTS = {"sales": "orders.csv", "people": "staff.csv"}
+OBJECTS = {"payments": "orders.csv", "people": "staff.csv"}
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 
 REFUSED = [Place(action, "people") for action in ("read", "list", "write")]
-REFUSED += [Place(action, "sales") for action in ("write", "delete")]
+REFUSED += [Place(action, "payments") for action in ("write", "delete")]
 
 
 class Walk(NamedTuple):
@@ -95,7 +95,7 @@ def walk(server: RunningServer, chromium: Browser, tmp_path_factory: pytest.Temp
     environment = {"LAKEBED_CONFIG_FILE": str(home / "lakebed.yaml"), "BROWSER": opened.variable, "HOME": str(home)}
     commands = {"admin": Command(server.environment), "noa": Command(environment)}
     with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
-        for name, data in (("sales", ORDERS), ("people", STAFF)):
+        for name, data in (("payments", ORDERS), ("people", STAFF)):
             main = lake.repository(name).create(f"local://{name}").branch("main")
             main.put(OBJECTS[name], data)
             main.commit("first")

@@ -77,6 +77,21 @@ def anchors(page: Path) -> set[str]:
     return found
 
 
+def need(page: Path) -> str:
+    """The paragraph "You need", which follows the title of a page; empty without one."""
+    paragraphs = page.read_text("utf-8").split("\n\n", 2)
+    found = len(paragraphs) > 1 and paragraphs[1].startswith("**You need**: ")
+    return " ".join(paragraphs[1].split()) if found else ""
+
+
+def repository(page: Path) -> str:
+    """The one repository that a page uses; empty for a page without."""
+    if page == ROOT / "README.md":
+        return "weather"
+    found = re.search(r"This page uses the repository `([a-z0-9-]+)`\.$", need(page))
+    return found[1] if found else ""
+
+
 def matches(expected: str, printed: str) -> bool:
     """Whether a command printed what the page says."""
     pattern = "\n".join(".*" if line == "..." else re.escape(line) for line in _plain(expected))

@@ -45,6 +45,8 @@ class Seen(msgspec.Struct, kw_only=True):
 _HEAD = """\
 # Correctness
 
+**You need**: to repeat a proof: a clone of the repository, and make.
+
 What was tried on the real code, what came of it, and how to try it again. This page is made by
 
 ```sh
