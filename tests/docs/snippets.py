@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +25,8 @@ SPARK_PAGES = [page for page in PAGES if page.name.startswith("spark")]
 
 _LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
-_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)  # indented in a step of a list
 _ID = re.compile(r"\b[0-9a-f]{12,64}\b")
 _SIZE = re.compile(r"\b[\d.,]+ (bytes|[kMG]?B)\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d( UTC|Z)?")
@@ -49,7 +50,9 @@ class Exchange(NamedTuple):
 def blocks(page: Path) -> list[Block]:
     """Every code block of a page that is run."""
     text = page.read_text("utf-8")
-    found = [Block(one[1], one[2], text.count("\n", 0, one.start()) + 2) for one in _BLOCK.finditer(text)]
+    found = [
+        Block(one[2], textwrap.dedent(one[3]), text.count("\n", 0, one.start()) + 2) for one in _BLOCK.finditer(text)
+    ]
     return [block for block in found if block.language in ("python", "console")]
 
 

@@ -7,6 +7,7 @@ from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_server.process.app import read_spec
 from lakebed_wire.operations import OPERATIONS
 
+from tests.docs.snippets import ROOT
 from tests.server.support import FakeEngine, ask, make_app
 from tests.support.waiting import until
 
@@ -24,6 +25,13 @@ def test_the_spec_is_served() -> None:
     found = {op["operationId"] for item in spec["paths"].values() for op in item.values() if "operationId" in op}
     assert found == {op.operation_id for op in OPERATIONS}
     assert read_spec() == answer.body
+
+
+def test_the_spec_is_served_as_it_is_written() -> None:
+    answer = ask(make_app(), "/openapi.yaml", auth=False)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "application/yaml"
+    assert answer.body == (ROOT / "openapi.yaml").read_bytes()
 
 
 def test_start_page_shows_the_endpoint_setting() -> None:

@@ -69,7 +69,7 @@ This is the server's API endpoint; point a client at it:
     export LAKEBED_ACCESS_KEY_ID=...  LAKEBED_SECRET_ACCESS_KEY=...
     lakebed repo list
 
-  {endpoint}/openapi.json   the API, described
+  {endpoint}/openapi.json   the API, described (also as openapi.yaml)
   {endpoint}/_health        whether the server is up
 """
 
@@ -162,6 +162,7 @@ def create_app(
             Route("/", page),
             Route(HEALTH, health),
             Route("/openapi.json", _spec),
+            Route("/openapi.yaml", _spec_text),
             *(() if sign_in_pages is None else sign_in_pages(services)),
             *(() if identify is None else TokenEndpoint(services, identify).routes()),
         ],
@@ -283,10 +284,17 @@ def _plain(text: str, status: int = 200) -> Response:
 
 
 async def _spec(_: Request) -> Response:
-    body = await asyncio.to_thread(read_spec)
+    return _described(await asyncio.to_thread(read_spec), "application/json")
+
+
+async def _spec_text(_: Request) -> Response:
+    return _described(await asyncio.to_thread(read_spec_text), "application/yaml")
+
+
+def _described(body: bytes | None, media_type: str) -> Response:
     if body is None:
         return _plain("this installation does not carry openapi.yaml\n", 404)
-    return Response(body, media_type="application/json", headers=dict(SAFE))
+    return Response(body, media_type=media_type, headers=dict(SAFE))
 
 
 _READING_SPEC = threading.Lock()
@@ -294,19 +302,27 @@ _READING_SPEC = threading.Lock()
 
 
 def read_spec() -> bytes | None:
-    """openapi.yaml as JSON, from the package or from the source tree."""
+    """openapi.yaml as JSON."""
     with _READING_SPEC:
         return _read_spec()
 
 
 @functools.cache
 def _read_spec() -> bytes | None:
-    import lakebed_wire
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C needs a tenth of the time
+    text = read_spec_text()
+    return None if text is None else msgspec.json.encode(yaml.load(text, loader))  # noqa: S506
+
+
+@functools.cache
+def read_spec_text() -> bytes | None:
+    """openapi.yaml, from the package or from the source tree."""
+    import lakebed_wire
+
     package = Path(lakebed_wire.__file__).parent
     for path in (package / "openapi.yaml", package.parent.parent / "openapi.yaml"):
         if path.is_file():
-            return msgspec.json.encode(yaml.load(path.read_bytes(), loader))  # noqa: S506
+            return path.read_bytes()
     return None
