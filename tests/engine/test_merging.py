@@ -100,6 +100,22 @@ async def test_a_squash_has_one_parent() -> None:
     assert await content(engine) == {"b": "1"}
 
 
+async def test_where_only_the_source_changed_its_tree_is_the_result() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1", "b": "1"})
+    await engine.branches.create(REPO, "dev", "main")
+    theirs = await put_commit(engine, {"b": None, "c": "1"}, "dev")
+    made = await merge(engine, "dev")
+    assert made.metarange_id == theirs.metarange_id
+    assert await content(engine) == {"a": "1", "c": "1"}
+
+    await engine.branches.create(REPO, "undone", "main")
+    await put_commit(engine, {"d": "1"}, "undone")
+    await put_commit(engine, {"d": None}, "undone")
+    await fails(merge(engine, "undone"), errors.NoChangesError)
+    assert (await merge(engine, "undone", allow_empty=True)).metarange_id == made.metarange_id
+
+
 async def test_refused_requests() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})

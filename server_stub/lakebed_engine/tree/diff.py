@@ -6,7 +6,7 @@ Streams in windows of about one range a side.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -128,7 +128,7 @@ async def diff(
     start: str = "",
     prefix: str = "",
     detail: Detail = "full",
-) -> AsyncIterator[Changes]:
+) -> AsyncGenerator[Changes, None]:
     """The paths that differ, from `start` on and beginning with `prefix`, in windows in order of path.
 
     `detail`: reading only KEY_COLUMNS is several times faster, and what patches changed then needs no range at all.

@@ -14,6 +14,7 @@ from lakebed_engine.operations.history.merge_base import require_base
 from lakebed_engine.operations.merge.three_way import Join, Resolution, Sides
 from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import fold
+from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import NoChangesError
 from lakebed_engine.vocabulary.records import Commit
 from lakebed_engine.vocabulary.requests import MergeRequest
@@ -46,19 +47,27 @@ async def merge(
         base = await require_base(ctx, repo, theirs, ours)
         sides = await sides_of(ctx, repo, base, theirs, ours)
         join = Join(ctx, repo, sides, resolution, after=request.conflicts_after, amount=request.conflicts_amount)
-        changed_paths = ChangedPathsBuilder()
-        delta = collect_paths(ctx.runtime, join.delta(), changed_paths)
-        folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
-        # do not compare the trees' ids: after a change was undone, a tree may have other range boundaries
+        tree, changed_paths = await _joined(ctx, repo, join)
         if not join.changes and not (request.allow_empty or request.force):
             raise NoChangesError(f"merge of {source[:80]!r} into {destination!r}: no changes since their common base")
         message = request.message or f"Merge '{source}' into '{destination}'"
         metadata = {**request.metadata, STRATEGY_KEY: request.strategy or "default"}
         parents = [ours] if request.squash else [ours, theirs]
-        return NewCommit(folded.tree, changed_paths, request.committer, message, metadata, parents=parents)
+        return NewCommit(tree, changed_paths, request.committer, message, metadata, parents=parents)
 
     cause = Cause("branch.merged", {"source": source, "source_commit_id": theirs.id})
     return (await move_clean_branch(ctx, repo, destination, build, cause, guard, reviewed=reviewed))[0]
+
+
+async def _joined(ctx: Context, repo: Repo, join: Join) -> tuple[Tree, ChangedPathsBuilder | None]:
+    """The tree of a merge, and its changed paths if they are known. Raises MergeConflictError."""
+    if join.only_source_changed:
+        # the log makes the changed paths of a squash when it needs them; it needs none of a merge
+        return join.sides.theirs if await join.source_changed() else join.sides.ours, None
+    changed_paths = ChangedPathsBuilder()
+    delta = collect_paths(ctx.runtime, join.delta(), changed_paths)
+    folded = await fold(ctx.trees, repo.store, ctx.runtime, join.sides.ours, delta)
+    return folded.tree, changed_paths
 
 
 async def sides_of(ctx: Context, repo: Repo, base: Commit, theirs: Commit, ours: Commit) -> Sides:

@@ -7,6 +7,7 @@ conflict, which a rule for its path or the strategy may resolve.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -84,7 +85,7 @@ class Join:
         check_amount(amount)
         self._ctx = ctx
         self._repo = repo
-        self._sides = sides
+        self.sides = sides
         self._resolution = resolution
         self._after = after
         self._amount = amount
@@ -93,13 +94,29 @@ class Join:
         self._more = False
         self._logs = DeltaLogs()
         self.changes = False
-        """Whether the source has changed anything. Valid after `delta` has ended."""
+        """Whether the source has changed anything. Valid after `delta` or `source_changed` has ended."""
+
+    @property
+    def only_source_changed(self) -> bool:
+        """The destination has the tree of the base: the tree of the source is the result."""
+        return self.sides.base.id == self.sides.ours.id
+
+    async def source_changed(self) -> bool:
+        """Whether the source has changed anything since the base. It reads up to the first change."""
+        # the ids of the trees do not tell: after a change was undone, a tree may have other range boundaries
+        sides = self.sides
+        found = diff(self._ctx.trees, self._repo.store, self._ctx.runtime, sides.base, sides.theirs, detail="slim")
+        async with aclosing(found) as changes:
+            async for _ in changes:
+                self.changes = True
+                break
+        return self.changes
 
     async def delta(self) -> AsyncIterator[pa.Table]:
         """Tables of DELTA_SCHEMA. Raises MergeConflictError after the conflicts of the requested page are known."""
-        ctx, store, sides = self._ctx, self._repo.store, self._sides
+        ctx, store, sides = self._ctx, self._repo.store, self.sides
         theirs_changes = diff(ctx.trees, store, ctx.runtime, sides.base, sides.theirs, detail="delta")
-        if sides.base.id == sides.ours.id:
+        if self.only_source_changed:
             async for changes in theirs_changes:
                 self.changes = True
                 yield await ctx.runtime.cpu(changes.as_delta)
@@ -153,7 +170,7 @@ class Join:
 
     async def _error(self) -> MergeConflictError:
         for index, one in enumerate(self._conflicts):
-            entry = await self._ctx.trees.find(self._repo.store, self._sides.base, one.path)
+            entry = await self._ctx.trees.find(self._repo.store, self.sides.base, one.path)
             self._conflicts[index] = replace(one, base=None if entry is None else entry.checksum)
         paths = ", ".join(repr(one.path) for one in self._conflicts[:3])
         more = " and more" if self._more or len(self._conflicts) > 3 else ""
