@@ -103,7 +103,7 @@ class Join:
 
     async def source_changed(self) -> bool:
         """Whether the source has changed anything since the base. It reads up to the first change."""
-        # the ids of the trees do not tell: after a change was undone, a tree may have other range boundaries
+        # two trees with different ids can be equal: after a change was undone, a tree may have other range boundaries
         sides = self.sides
         found = diff(self._ctx.trees, self._repo.store, self._ctx.runtime, sides.base, sides.theirs, detail="slim")
         async with aclosing(found) as changes:
