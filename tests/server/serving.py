@@ -55,11 +55,19 @@ class Process:
 
 
 def request(
-    port: int, method: str, path: str, body: bytes = b"", pair: tuple[str, str] | None = None
+    port: int,
+    method: str,
+    path: str,
+    body: bytes = b"",
+    pair: tuple[str, str] | None = None,
+    *,
+    json: bool = False,
 ) -> tuple[int, bytes]:
     key, secret = pair or tuple(PAIR.values())
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     headers = {"Authorization": "Basic " + base64.b64encode(f"{key}:{secret}".encode()).decode()}
+    if json:
+        headers["Content-Type"] = "application/json"
     try:
         connection.request(method, "/api/v1" + path, body or None, headers)
         response = connection.getresponse()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,20 @@ def test_acknowledged_writes_survive_a_restart(start: type[Process]) -> None:
     port = again.ready()
     assert request(port, "GET", "/repositories/lake/refs/main/objects?path=a") == (200, b"hello")
     assert again.stop() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_server_does_not_load_pandas(start: type[Process]) -> None:
+    server = start("--port", "0", **PAIR)
+    port = server.ready()
+    assert request(port, "POST", "/repositories", b'{"name":"lake","storage_namespace":"local://lake"}')[0] == 201
+    assert request(port, "POST", "/repositories/lake/branches/main/objects?path=a.csv", b"n\n1\n")[0] == 201
+    body = b'{"message":"m"}'
+    assert request(port, "POST", "/repositories/lake/branches/main/commits", body, json=True)[0] == 201
+    loaded = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "/pyarrow/" in loaded
+    assert "/pandas/" not in loaded
+    assert server.stop() == 0
 
 
 def test_a_stop_lets_a_request_under_way_end(start: type[Process]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+from lakebed_format.arrow import keep_pandas_out
+
 from lakebed_hooks.contracts.evaluate import evaluate
 from lakebed_hooks.contracts.model import parse_contract
 from lakebed_hooks.vocabulary import Outcome
@@ -14,6 +16,7 @@ from lakebed_hooks.workers.vocabulary import Job
 
 def run(job: Job, connection: Connection) -> Outcome:
     """The outcome of the contract of a job. Raises ActionFileError."""
+    keep_pandas_out()
     gc.freeze()
     gc.set_threshold(100_000)  # footers of many files are many objects, and none of them is in a cycle
     contract = parse_contract(job.properties, job.file, job.line)

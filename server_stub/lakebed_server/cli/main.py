@@ -79,6 +79,9 @@ def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
 
     loaded = load(flags=flags, env=os.environ, config=path)
     _warn(loaded.warnings)
+    from lakebed_format.arrow import keep_pandas_out
+
+    keep_pandas_out()
     from lakebed_server.process.data_directory import restrict
     from lakebed_server.process.serve import run
 

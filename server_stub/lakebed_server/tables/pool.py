@@ -55,7 +55,7 @@ class _Process:
         ours, theirs = socket.socketpair()
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-        command = [sys.executable, "-m", "lakebed_server.tables.worker", str(settings.memory), str(settings.time)]
+        command = [sys.executable, "-m", "lakebed_server.tables", str(settings.memory), str(settings.time)]
         try:
             with theirs:
                 process = await asyncio.to_thread(_started, command, theirs, environment)

@@ -1,4 +1,4 @@
-"""The process that reads tables: `python -m lakebed_server.tables.worker`. It is given a socket as standard input.
+"""The process that reads tables: `python -m lakebed_server.tables`. It is given a socket as standard input.
 
 It opens no file and no connection. The server sends it requests and bytes. It has bounds on memory and on the size of
 files. A timer ends it if the server does not.
@@ -105,7 +105,3 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds + _SPARE_SECONDS)
         server.send(answer(request, server.fetch, kept))
         signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-if __name__ == "__main__":
-    main()
