@@ -31,7 +31,7 @@ def keep_pandas_out() -> None:
     try:
         import pyarrow as pa
 
-        # pyarrow looks for pandas once in Python code and once in C++ code
+        # pyarrow imports pandas once in Python code and once in C++ code
         pa.chunked_array([pa.array([0], pa.int8())]).to_numpy()
     finally:
         sys.meta_path.remove(_Missing)
