@@ -334,7 +334,7 @@ class RepositoryCreation(Struct, kw_only=True):
         str,
         Meta(max_length=2048, pattern="^(s3|gs|az|https?|mem|local|transient)://.*$"),
     ]
-    storage_id: str | UnsetType = UNSET
+    storage_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
     default_branch: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     sample_data: bool | UnsetType = False
     read_only: bool | UnsetType = False

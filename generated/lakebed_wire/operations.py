@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f574d166b0984502237525ca03ddab448e95c6b9f5f0a146bb05de0fa2ff37bc"
+SPEC_DIGEST: Final = "e44c32850b0d03be152c49d9e087606a1530a8055662cf3d0b6de6522f061b73"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

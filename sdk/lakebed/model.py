@@ -32,7 +32,7 @@ from lakebed._model.pulls import (
     PullRequestReview,
     PullRequestState,
 )
-from lakebed._model.server_info import ServerInfo, SessionToken
+from lakebed._model.server_info import ServerInfo, SessionToken, StoreInfo
 from lakebed._model.table_pages import (
     ColumnStatistics,
     CutText,
@@ -64,7 +64,7 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class RepositoryInfo:
-    """A repository as the server describes it.
+    """A repository as the server describes it. `storage_id`: its named store, empty for the default one.
 
     `local_path` is the directory of its storage namespace, for clients on the server's machine. It is empty in
     listings, and where the endpoint is another machine (unless LAKEBED_DATA_PATH is `direct`).
@@ -76,6 +76,7 @@ class RepositoryInfo:
         ("default_branch", "string"),
         ("created", "time"),
         ("read_only", "bool"),
+        ("storage_id", "string"),
     )
 
     id: str
@@ -84,6 +85,7 @@ class RepositoryInfo:
     created: datetime
     read_only: bool = False
     local_path: str = ""
+    storage_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -570,6 +572,7 @@ __all__ = [
     "ServerInfo",
     "SessionToken",
     "StagedAddress",
+    "StoreInfo",
     "TableColumn",
     "TableDiffPage",
     "TableDiffRow",

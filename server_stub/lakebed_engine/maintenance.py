@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 from lakebed_engine.operations.context import Context, active_records, opened
 from lakebed_engine.operations.events.drain import Drainer
+from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.fsck import fsck as fsck_check
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
 from lakebed_engine.operations.gc import sweep as gc_sweep
@@ -51,9 +53,20 @@ class Maintenance(Service):
     async def clean(self) -> int:
         """Delete what commits dropped longer ago than the grace period, close expired workspaces, resume tasks whose
         server is gone, and abort expired multipart uploads. Returns how many of all these it settled.
+
+        Raises the first StoreError at its end: a store that fails does not stop the work on other repositories.
         """
-        settled = await self._cleaner.run() + await expiry.tidy(self._ctx) + await self._runner.resume()
-        return settled + await abort.tidy(self._ctx)
+        settled, failures = 0, Failures()
+        for step in (
+            self._cleaner.run,
+            partial(expiry.tidy, self._ctx),
+            self._runner.resume,
+            partial(abort.tidy, self._ctx),
+        ):
+            with failures.kept():
+                settled += await step()
+        failures.raise_first()
+        return settled
 
     async def expire_hooks(self, keep: float) -> int:
         """Delete runs of hooks, their logs and verdicts that are older than `keep` seconds. Returns how many rows."""

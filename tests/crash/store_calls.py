@@ -164,5 +164,8 @@ class DoomedStores:
         self._inner = inner
         self._doom = doom
 
-    def open(self, uri: str) -> ObjectStore:
-        return DoomedObjects(self._inner.open(uri), self._doom)
+    def open(self, uri: str, store_id: str = "") -> ObjectStore:
+        return DoomedObjects(self._inner.open(uri, store_id), self._doom)
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        self._inner.check_new(uri, store_id)

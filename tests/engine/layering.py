@@ -55,8 +55,11 @@ class World:
         self.hook: Hook | None = None
         self._inside = False
 
-    def open(self, uri: str) -> ObjectStore:
+    def open(self, uri: str, store_id: str = "") -> ObjectStore:
         return self.objects
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        assert store_id == ""
 
     def engine(self, cache_bytes: int = 1 << 22) -> Engine:
         """An engine over these stores, as another process would have it."""

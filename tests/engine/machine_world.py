@@ -77,8 +77,11 @@ class _InMemory:
         self._clock = clock
         self._stores: dict[str, MemoryObjects] = {}
 
-    def open(self, uri: str) -> ObjectStore:
+    def open(self, uri: str, store_id: str = "") -> ObjectStore:
         return self._stores.setdefault(uri, MemoryObjects(uri, self._clock))
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        assert store_id == ""
 
     def close(self) -> None:
         self._stores = {}

@@ -429,7 +429,7 @@ async def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_mis
     broken = BrokenStore(NAMESPACE)
     broken._blobs, broken._version = lake.store._blobs, object()  # type: ignore[attr-defined]
     stores = Stores(None)
-    stores._stores[NAMESPACE] = broken
+    stores._stores["", NAMESPACE] = broken
     engine = new_engine(lake.kv, stores)
     assert (await engine.maintenance.fsck(REPO, EVERYTHING)).ok
     total = broken.calls

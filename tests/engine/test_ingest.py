@@ -563,8 +563,8 @@ class ManyStores(Stores):
         super().__init__(None)
         self.many = many
 
-    def open(self, uri: str) -> Any:
-        return self.many if uri == "mem://source" else super().open(uri)
+    def open(self, uri: str, store_id: str = "") -> Any:
+        return self.many if uri == "mem://source" else super().open(uri, store_id)
 
 
 @pytest.mark.slow

@@ -436,7 +436,7 @@ async def test_a_store_that_fails_keeps_the_cleaner_coming_back() -> None:
 async def test_neither_a_sweep_nor_fsck_mistakes_an_open_upload_for_orphans() -> None:
     clock = FakeClock()
     stores = Stores(None)
-    stores._stores["mem://lake"] = MemoryObjects("mem://lake", clock)
+    stores._stores["", "mem://lake"] = MemoryObjects("mem://lake", clock)
     engine = await make_engine(stores=stores, clock=clock)
     target, parts = await two(engine)
     planned, chosen = await two(engine, "planned")

@@ -434,7 +434,7 @@ async def test_a_snapshot_that_fails_stops_neither_the_verb_nor_other_repositori
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     stores = Stores(None)
-    store = stores._stores[NAMESPACE] = Full(NAMESPACE)
+    store = stores._stores["", NAMESPACE] = Full(NAMESPACE)
     engine = await make_engine(stores=stores, snapshot_always=True)
     store.full = True
     made = await put_commit(engine, {"a": "1"})

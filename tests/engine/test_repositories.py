@@ -41,10 +41,13 @@ class FailingStores:
         self.stores: dict[str, FailingObjects] = {}
         self.step = step
 
-    def open(self, uri: str) -> ObjectStore:
+    def open(self, uri: str, store_id: str = "") -> ObjectStore:
         store = self.stores.setdefault(uri, FailingObjects(uri))
         store.step = self.step
         return store
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        assert store_id == ""
 
 
 class Crash(Exception):

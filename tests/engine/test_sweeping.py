@@ -238,7 +238,7 @@ async def test_failed_scan_deletes_nothing() -> None:
     async def make() -> tuple[Lake, Failing]:
         clock, stores, kv = FakeClock(), Stores(None), HookedKV(MemoryKV())
         store = Failing("mem://lake", clock)
-        stores._stores["mem://lake"] = store
+        stores._stores["", "mem://lake"] = store
         runtime = Waiting(clock)
         engine = await make_engine(kv, stores, clock=clock, runtime=runtime, cleanup_grace=GRACE)
         lake = Lake(engine, kv, store, clock, runtime)

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lakebed_server.settings.schema import KEYS
+import pytest
+from lakebed_server.settings.schema import KEYS, Key, store_keys
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
 ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
@@ -35,10 +36,11 @@ def section(title: Any) -> Any:
     return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-def test_every_key_of_ours_has_a_true_row() -> None:
-    rows = {key: rest.split(" | ") for key, rest in ROW.findall(section("Keys"))}
-    assert list(rows) == list(KEYS)
-    for name, key in KEYS.items():
+@pytest.mark.parametrize(("title", "keys"), [("Keys", KEYS), ("Named stores", store_keys("NAME"))])
+def test_every_key_of_ours_has_a_true_row(title: str, keys: dict[str, Key]) -> None:
+    rows = {key: rest.split(" | ") for key, rest in ROW.findall(section(title))}
+    assert list(rows) == list(keys)
+    for name, key in keys.items():
         env, default, doc = rows[name]
         assert env == f"`{key.env}`", name
         assert default == (f"`{key.kind.written(key.default)}`" if key.default != "" else "empty"), name

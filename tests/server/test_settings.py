@@ -246,3 +246,79 @@ def test_client_and_server_know_each_others_variables() -> None:
 
 def test_the_verbs() -> None:
     assert [command.name for command in commands] == ["serve", "fsck", "rebuild", "sweep", "keys"]
+
+
+def test_named_stores_from_file_and_environment(tmp_path: Path) -> None:
+    file(
+        tmp_path,
+        "stores:\n  eu: {type: s3, endpoint: https://s3.eu, region: eu}\n  nas-2: {type: local, root: /mnt/nas}\n"
+        "stores.us: {type: gs}\n",
+    )
+    secret = "hunter2hunter2"
+    env = {
+        "LAKEBED_STORES_EU_SECRET_ACCESS_KEY": secret,
+        "LAKEBED_STORES_EU_REGION": "eu-2",
+        "LAKEBED_STORES_NAS_2_DESCRIPTION": "the old one",
+        "LAKEBED_STORES_FROM_ENV_TYPE": "az",
+    }
+    loaded = load(env=env)
+    stores = loaded.settings.stores
+    assert {name: one.type for name, one in stores.items()} == {
+        "eu": "s3",
+        "nas-2": "local",
+        "us": "gs",
+        "from-env": "az",
+    }
+    assert (stores["eu"].endpoint, stores["eu"].region, stores["eu"].secret_access_key) == (
+        "https://s3.eu",
+        "eu-2",
+        secret,
+    )
+    assert stores["nas-2"].description == "the old one"
+    assert loaded.sources["stores.eu.region"] == "environment LAKEBED_STORES_EU_REGION"
+    shown = {row.key: row for row in rows(loaded)}
+    assert shown["stores.eu.secret_access_key"].shown == "********"
+    assert shown["stores.eu.type"].source == "file lakebed.yaml"
+    assert secret not in repr(loaded.settings) + repr(stores["eu"])
+    assert loaded.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("stores: {EU: {type: s3}}", "stores.EU (file lakebed.yaml): the name of a store has 1 to 32"),
+        ("stores: {eu: {region: x}}", "stores.eu.type is not set: give one of s3, gs, az, local"),
+        (
+            "stores: {eu: {type: ftp}}",
+            "stores.eu.type (file lakebed.yaml): expected one of s3, gs, az, local, got 'ftp'",
+        ),
+        (
+            "stores: {eu: {type: s3, regon: x}}",
+            "unknown key stores.eu.regon in lakebed.yaml; did you mean stores.eu.region",
+        ),
+        ("stores: {eu: {type: gs, region: x}}", "stores.eu.region does not apply to a store of type gs"),
+        ("stores: {eu: {type: s3, root: /x}}", "stores.eu.root does not apply to a store of type s3"),
+        ("stores: {eu: {type: local}}", "stores.eu.root is not set"),
+        ("stores: {eu: {type: s3, prefixes: 'gs://x'}}", "stores.eu.prefixes: 'gs://x' does not begin with s3://"),
+        ("stores: {eu: s3}", "stores.eu in lakebed.yaml is a section"),
+        ("stores: s3", "stores in lakebed.yaml is a section"),
+        (
+            "stores: {a: {type: local, root: /x/y}, b: {type: local, root: /x}}",
+            "stores.b.root is /x, which overlaps stores.a.root",
+        ),
+        (
+            "data_dir: /d\nstores: {a: {type: local, root: /d/objects/a}}",
+            "stores.a.root is /d/objects/a, which overlaps objects.local.root",
+        ),
+    ],
+)
+def test_mistakes_in_named_stores(tmp_path: Path, text: str, told: Any) -> None:
+    file(tmp_path, text)
+    assert told in refused()
+
+
+def test_a_variable_of_an_unknown_store_is_reported() -> None:
+    (warning,) = load(env={"LAKEBED_STORES_XX_ENDPOINT": "https://x"}).warnings
+    assert "LAKEBED_STORES_XX_ENDPOINT names no store: set stores.NAME.type" in warning
+    (warning,) = load(env={"LAKEBED_STORES_A_TYPE": "s3", "LAKEBED_STORES_A_REGON": "x"}).warnings
+    assert warning.endswith("did you mean LAKEBED_STORES_A_REGION?")

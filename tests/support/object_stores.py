@@ -15,5 +15,8 @@ class OneStore(Generic[Store]):
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def open(self, uri: str) -> Store:
+    def open(self, uri: str, store_id: str = "") -> Store:
         return self.store
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        assert store_id == ""

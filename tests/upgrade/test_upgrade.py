@@ -100,6 +100,7 @@ def test_everything_is_there_and_goes_on(old: Old) -> None:
         with lakebed.connect(server.endpoint, ADMIN_ID, ADMIN_SECRET) as lake:
             shows(lake, old.expected)
             repo = lake.repository("sales")
+            assert repo.info().storage_id == "", "a record without a store means the default one"
             found = {one.name: one.state for one in repo.workspaces(state="all")}
             assert found == old.expected["workspaces"]
             assert repo.branch("main").commit("corrected", key="a key of a commit").id in {

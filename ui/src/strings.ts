@@ -122,6 +122,8 @@ export const t = {
     createTitle: 'New repository',
     nameHint: 'Lower-case letters, digits and hyphens: 3 to 63.',
     nameError: 'Use 3 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.',
+    store: 'Object store',
+    defaultStore: 'default',
     namespaceHint: 'Where the data are stored. No other repository uses this address.',
     sample: 'Fill it with sample data',
     sampleHint: 'A few small tables and a picture, to try things out.',

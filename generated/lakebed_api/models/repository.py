@@ -21,7 +21,7 @@ class Repository:
         creation_date (int): Time of creation (Unix seconds).
         default_branch (str): The branch that cannot be deleted.
         storage_namespace (str): The storage namespace of the content.
-        storage_id (str | Unset): The store; empty when there is only one.
+        storage_id (str | Unset): The named store of the content; empty for the default store.
         read_only (bool | Unset): Whether changes are refused.
         local_path (str | Unset): The directory of `storage_namespace`, for a client on a machine that has the
             directory. Returned by `getRepository`; absent if the namespace is not a directory, or the server does not share

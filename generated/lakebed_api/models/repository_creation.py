@@ -20,7 +20,8 @@ class RepositoryCreation:
         name (str): 3 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.
         storage_namespace (str): The storage namespace for the content, such as `local://bucket/lake`. No other
             repository may use it.
-        storage_id (str | Unset): The store; empty when there is only one.
+        storage_id (str | Unset): The named store for the content, a `blockstore_id` of `getConfig`; empty for the
+            default store.
         default_branch (str | Unset): `main` when empty or absent.
         sample_data (bool | Unset): Fill the repository with sample objects. Default: False.
         read_only (bool | Unset): Refuse changes from the start. Default: False.

@@ -26,7 +26,7 @@ class StorageConfig:
         import_validity_regex (str): The pattern of the address of an import.
         default_namespace_prefix (str | Unset): The default prefix for namespaces of new repositories.
         pre_sign_multipart_upload (bool | Unset): Whether presigned multipart uploads work.
-        blockstore_id (str | Unset): The name of the store; empty when there is only one.
+        blockstore_id (str | Unset): The name of the store; empty for the default store.
         blockstore_description (str | Unset): A description of the store.
     """
 

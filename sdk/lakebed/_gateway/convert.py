@@ -18,6 +18,7 @@ from lakebed.model import (
     RefInfo,
     RepositoryInfo,
     ServerInfo,
+    StoreInfo,
     User,
     WorkspaceInfo,
 )
@@ -67,6 +68,7 @@ def repository(row: models.Repository) -> RepositoryInfo:
         moment(row.creation_date),
         bool(row.read_only),
         text(row.local_path, ""),
+        text(row.storage_id, ""),
     )
 
 
@@ -141,6 +143,19 @@ def server(row: models.Config) -> ServerInfo:
         signs=bool(storage.pre_sign_support),
         signs_uploads=bool(able and able.presigned_uploads),
         workspaces=bool(able and able.workspaces),
+        stores=tuple(_store(one) for one in row.storage_config_list or () if one.blockstore_id),
+    )
+
+
+def _store(row: models.StorageConfig) -> StoreInfo:
+    return StoreInfo(
+        id=text(row.blockstore_id),
+        kind=text(row.blockstore_type),
+        description=text(row.blockstore_description, ""),
+        namespace_prefix=text(row.default_namespace_prefix, ""),
+        namespace_pattern=text(row.blockstore_namespace_validity_regex),
+        import_pattern=text(row.import_validity_regex) if row.import_support else "",
+        signs=bool(row.pre_sign_support),
     )
 
 

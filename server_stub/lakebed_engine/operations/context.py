@@ -188,7 +188,8 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
 
 def opened(ctx: Context, record: Repository) -> Repo:
     """Open the repository of a known record. Raises InvalidNamespaceError."""
-    return Repo(record, ctx.stores.open(record.storage_namespace), repository_partition(record.uid))
+    store = ctx.stores.open(record.storage_namespace, record.storage_id)
+    return Repo(record, store, repository_partition(record.uid))
 
 
 async def active_records(ctx: Context) -> AsyncIterator[Repository]:

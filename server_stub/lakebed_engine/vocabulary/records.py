@@ -91,6 +91,8 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     requirements: dict[str, Requirements] = {}
     hooks: str = ""
     """The digest of the hook settings, or empty: then there are none."""
+    storage_id: str = ""
+    """The id of the object store. Empty, as in the records of servers before named stores: the default store."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

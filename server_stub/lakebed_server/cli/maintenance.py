@@ -163,7 +163,7 @@ def run_sweep(
     return 0 if done.ok else 1
 
 
-def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool, as_json: bool) -> int:
+def run_rebuild(settings: Settings, namespace: str, name: str, *, store: str = "", dry_run: bool, as_json: bool) -> int:
     """Rebuild a repository. Returns 0, or 1 when something was not restored. Raises StartError, EngineError."""
     progress = ProgressLine(sys.stderr)
     findings: list[Finding] = []  # reported at the end: a refusal must not follow half a report
@@ -171,7 +171,7 @@ def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool,
     async def job() -> RebuildReport:
         async with open_engine(settings, "pretend" if dry_run else "make") as engine:
             return await engine.maintenance.rebuild(
-                namespace, name, dry_run=dry_run, progress=progress, sink=findings.append
+                namespace, name, storage_id=store, dry_run=dry_run, progress=progress, sink=findings.append
             )
 
     try:

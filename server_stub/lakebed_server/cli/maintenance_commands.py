@@ -136,10 +136,11 @@ def sweep(
 @click.command()
 @click.option("--namespace", required=True, metavar="URI", help="Storage namespace of the repository: local://sales.")
 @click.option("--name", default="", help="Name of the repository [the old name].")
+@click.option("--store", default="", metavar="NAME", help="Named store of the namespace [the default store].")
 @click.option("--dry-run", is_flag=True, help="Only report what would be restored.")
 @store_options
 def rebuild(
-    *, namespace: str, name: str, dry_run: bool, config: str | None, data_dir: str | None, as_json: bool
+    *, namespace: str, name: str, store: str, dry_run: bool, config: str | None, data_dir: str | None, as_json: bool
 ) -> int:
     """Restore a repository from its bucket when the key-value store is lost.
 
@@ -153,7 +154,11 @@ def rebuild(
     """
     from lakebed_server.cli.maintenance import run_rebuild
 
-    return _run(lambda: run_rebuild(read_settings(config, data_dir), namespace, name, dry_run=dry_run, as_json=as_json))
+    def job() -> int:
+        settings = read_settings(config, data_dir)
+        return run_rebuild(settings, namespace, name, store=store, dry_run=dry_run, as_json=as_json)
+
+    return _run(job)
 
 
 def read_settings(config: str | None, data_dir: str | None) -> Settings:

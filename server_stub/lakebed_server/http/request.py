@@ -51,11 +51,28 @@ class HookRuns(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledStore:
+    """A named store. `scheme` is that of its namespaces, `namespace_prefix` where new repositories go by default.
+
+    `imports`: the addresses below which its repositories may import objects. `signs`: whether clients get presigned
+    URLs of it.
+    """
+
+    id: str
+    scheme: str
+    description: str
+    namespace_prefix: str
+    signs: bool
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Installation:
     """What `getConfig` and workspaces say about this server.
 
     `presign`: whether clients get presigned URLs, which are valid for `presign_seconds`. `share`: which clients get the
-    directories of `local://`. `imports`: the addresses below which objects may be imported.
+    directories of `local://`. `imports`: the addresses below which objects may be imported. `stores`: the named stores;
+    the rest is the default one.
     """
 
     version: str
@@ -67,6 +84,7 @@ class Installation:
     presign_seconds: int = 900
     share: str = "auto"
     imports: tuple[str, ...] = ()
+    stores: tuple[InstalledStore, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

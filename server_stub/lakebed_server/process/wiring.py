@@ -14,9 +14,6 @@ from typing import Literal
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
-from lakebed_engine.stores.objects.cloud.options import CloudOptions
-from lakebed_engine.stores.objects.disk_cache import DiskCache
-from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.events import Flush
@@ -37,7 +34,7 @@ from lakebed_server.http.read_ahead import Memory
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import read_proxies
-from lakebed_server.process import data_directory
+from lakebed_server.process import data_directory, object_stores
 from lakebed_server.settings.schema import HistorySettings, PostgresSettings, Settings
 from lakebed_server.signin import opening as signin
 from lakebed_server.signin.opening import Pages
@@ -78,7 +75,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     """
     data_directory.prepare(settings)
     kv = _open_kv(settings)
-    stores = _stores(settings)
+    stores = object_stores.build(settings)
     try:
         ring = await key_ring(settings, kv)
         store = CredentialStore(kv, ring)
@@ -145,12 +142,13 @@ def _installation(settings: Settings) -> Installation:
         version=version(),
         default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
         local=bool(settings.objects.local.root),
-        memory=_memory(settings),
+        memory=object_stores.has_memory(settings),
         cloud=settings.objects.cloud and cloud_installed(),
         presign=settings.objects.presign,
         presign_seconds=int(settings.objects.presign_expiry),
         share=settings.objects.local.share,
-        imports=tuple(_allowed(settings)),
+        imports=tuple(object_stores.allowed(settings.ingest.allow)),
+        stores=object_stores.installed(settings),
     )
 
 
@@ -167,7 +165,7 @@ async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pre
         data_directory.prepare(settings)
     pretend = not exists and absent == "pretend"
     kv = _memory_kv() if pretend else _open_kv(settings)
-    stores = _stores(settings, cached=False)
+    stores = object_stores.build(settings, cached=False)
     engine = _engine(settings, kv, stores)
     try:
         yield engine
@@ -209,23 +207,12 @@ def _engine(
         cleanup_grace=settings.cleanup.grace,
         snapshot_always=settings.refs.snapshot == "always",
         snapshots_kept=settings.refs.keep,
-        foreign=_foreign(settings, stores),
+        foreign=object_stores.foreign(settings, stores),
         runtime=runtime,
         address_key=address_key,
         upload_age=settings.cleanup.upload_age,
         flush=Flush(settings.events.flush_age, settings.events.flush_rows, settings.events.flush_bytes),
     )
-
-
-def _allowed(settings: Settings) -> list[str]:
-    return [prefix.strip() for prefix in settings.ingest.allow.split(",") if prefix.strip()]
-
-
-def _foreign(settings: Settings, stores: Stores) -> Foreign:
-    try:
-        return Foreign(stores.open_foreign, _allowed(settings))
-    except EngineError as error:
-        raise SettingError(f"ingest.allow: {error.message}") from None
 
 
 @functools.cache
@@ -247,7 +234,7 @@ def _open_kv(settings: Settings) -> KVStore:
     from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 
     try:
-        return SqliteKV(Path(settings.kv.sqlite.path), durable=_durable(settings))
+        return SqliteKV(Path(settings.kv.sqlite.path), durable=settings.durability == "disk")
     except EngineError as error:
         raise StartError(f"cannot open the database {settings.kv.sqlite.path}: {error.message}") from None
 
@@ -268,48 +255,3 @@ def _open_postgres(settings: PostgresSettings) -> KVStore:
             raise
         raise StartError("kv.type postgres needs asyncpg; run: pip install 'lakebed[postgres]'") from None
     return PostgresKV(settings.dsn, schema=settings.schema, pool=settings.pool)
-
-
-def _stores(settings: Settings, *, cached: bool = True) -> Stores:
-    root = Path(settings.objects.local.root) if settings.objects.local.root else None
-    disk = settings.cache.disk
-    cache = DiskCache(Path(disk.path), disk.limit) if cached and disk.path else None
-    return Stores(
-        root,
-        memory=_memory(settings),
-        cloud=_cloud(settings),
-        cache=cache,
-        keep_root=True,
-        durable=_durable(settings),
-    )
-
-
-def _durable(settings: Settings) -> bool:
-    return settings.durability == "disk"
-
-
-def _cloud(settings: Settings) -> CloudOptions | None:
-    if not settings.objects.cloud:
-        return None
-    s3 = settings.objects.s3
-    if s3.endpoint.startswith("http://") and not s3.allow_http:
-        raise SettingError("objects.s3.endpoint is without TLS: use https://, or set objects.s3.allow_http to true")
-    return CloudOptions(
-        endpoint=s3.endpoint,
-        region=s3.region,
-        access_key_id=s3.access_key_id,
-        secret_access_key=s3.secret_access_key,
-        session_token=s3.session_token,
-        profile=s3.profile,
-        credentials_file=s3.credentials_file,
-        allow_http=s3.allow_http,
-        virtual_hosted=s3.virtual_hosted,
-        tags=settings.objects.tags,
-        retry_seconds=settings.objects.retry,
-        silence_seconds=settings.objects.silence,
-    )
-
-
-def _memory(settings: Settings) -> bool:
-    # with a KV store in memory, users expect objects in memory too
-    return settings.objects.memory or settings.kv.type == "memory"

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from lakebed_server.settings.kinds import Value
-from lakebed_server.settings.schema import KEYS, Key, Settings, build
+from lakebed_server.settings.schema import KEYS, Key, Settings, build, store_keys
+from lakebed_server.settings.stores import STORES, check_name, check_stores, names_in
 from lakebed_server.vocabulary import SettingError
 
 CONFIG_ENV = "LAKEBED_CONFIG"
@@ -23,18 +24,23 @@ _CLIENT = (
     *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN"),
     *("CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS"),
 )
+_PATHS = ("kv.sqlite.path", "objects.local.root", "cache.disk.path", "listen.tls.certificate", "listen.tls.key")
 CLIENT_ENV = frozenset(PREFIX + name for name in _CLIENT)
 """The variables that clients on the same machine read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and the source of each: `default`, `file PATH`, `environment NAME` or `flag`."""
+    """The settings, and the source of each: `default`, `file PATH`, `environment NAME` or `flag`.
+
+    `keys`: all settings, also those of the named stores that the file or the environment defines.
+    """
 
     settings: Settings
     values: Mapping[str, Value]
     sources: Mapping[str, str]
     warnings: Sequence[str] = ()
+    keys: Mapping[str, Key] = field(default_factory=lambda: KEYS)
 
     def __repr__(self) -> str:
         return "Loaded(...)"  # secrets are among them
@@ -61,34 +67,38 @@ def load(
 
     Without `files`, it does not search for configuration files. Raises SettingError.
     """
-    values: dict[str, Value] = {name: key.default for name, key in KEYS.items()}
-    sources = dict.fromkeys(KEYS, DEFAULT)
+    path = config_file(config, env, working_directory) if files else None
+    tree = {} if path is None else _read_file(path)
+    keys = _keys(tree, path, env)
+    values: dict[str, Value] = {name: key.default for name, key in keys.items()}
+    sources = dict.fromkeys(keys, DEFAULT)
 
     def take(key: Key, raw: object, source: str) -> None:
         values[key.name] = _read(key, raw, source)
         sources[key.name] = source
 
-    path = config_file(config, env, working_directory) if files else None
     if path is not None:
-        for name, raw in _read_file(path).items():
-            take(KEYS[name], raw, f"file {path}")
-    for key in KEYS.values():
+        for name, raw in _flatten(tree, "", path, keys):
+            take(keys[name], raw, f"file {path}")
+    for key in keys.values():
         if env.get(key.env):
             take(key, env[key.env], f"environment {key.env}")
     for name, raw in (flags or {}).items():
         if raw is not None:
-            if name not in KEYS:
-                raise SettingError(f"unknown key {name}{_near(name)}")
-            take(KEYS[name], raw, "flag")
+            if name not in keys:
+                raise SettingError(f"unknown key {name}{_near(name, keys)}")
+            take(keys[name], raw, "flag")
     _expand(values)
     _check(values, sources)
-    return Loaded(build(values), values, sources, misspelled(env))
+    settings: Settings = build(values)
+    check_stores(settings.stores, settings.objects.local.root)
+    return Loaded(settings, values, sources, misspelled(env, keys), keys)
 
 
 def rows(loaded: Loaded) -> list[Row]:
     """Every setting in the order of the schema, for `lakebed config show`."""
     shown = []
-    for name, key in KEYS.items():
+    for name, key in loaded.keys.items():
         value = loaded.values[name]
         masked = bool(key.secret and value)
         written = MASK if masked else key.kind.written(value)
@@ -96,9 +106,25 @@ def rows(loaded: Loaded) -> list[Row]:
     return shown
 
 
-def misspelled(env: Mapping[str, str]) -> list[str]:
-    """A sentence for each variable `LAKEBED_*` that is not a setting but is similar to one."""
-    known = {key.env for key in KEYS.values()} | {CONFIG_ENV}
+def _keys(tree: Mapping[object, object], path: Path | None, env: Mapping[str, str]) -> dict[str, Key]:
+    """All settings: the fixed ones, then those of each store that the file or the environment defines."""
+    section = tree.get("stores")
+    named = dict.fromkeys([str(one) for one in section] if isinstance(section, dict) else [], f"file {path}")
+    for one in tree:  # the flat form: `stores.eu.type: s3`
+        if isinstance(one, str) and one.startswith(STORES):
+            named.setdefault(one.split(".")[1], f"file {path}")
+    for one in names_in(env, PREFIX):
+        named.setdefault(one, "environment")
+    keys = dict(KEYS)
+    for name, source in named.items():
+        check_name(name, source)
+        keys |= store_keys(name)
+    return keys
+
+
+def misspelled(env: Mapping[str, str], keys: Mapping[str, Key] = KEYS) -> list[str]:
+    """A sentence for each variable `LAKEBED_*` that is not a setting but is similar to one, or names no known store."""
+    known = {key.env for key in keys.values()} | {CONFIG_ENV}
     said = []
     for name in sorted(set(env) - known - CLIENT_ENV):
         if name.startswith(PREFIX):
@@ -106,6 +132,8 @@ def misspelled(env: Mapping[str, str]) -> list[str]:
             near = difflib.get_close_matches(name.removeprefix(PREFIX), short, n=1, cutoff=0.75)
             if near and PREFIX + near[0] in known:
                 said.append(f"the variable {name} is no setting of the server; did you mean {PREFIX}{near[0]}?")
+            elif name.startswith(f"{PREFIX}STORES_"):
+                said.append(f"the variable {name} names no store: set stores.NAME.type, or {PREFIX}STORES_NAME_TYPE")
     return said
 
 
@@ -123,7 +151,7 @@ def config_file(config: str | None, env: Mapping[str, str], working_directory: P
     return None
 
 
-def _read_file(path: Path) -> dict[str, object]:
+def _read_file(path: Path) -> dict[object, object]:
     import yaml
 
     try:
@@ -138,27 +166,29 @@ def _read_file(path: Path) -> dict[str, object]:
         return {}
     if not isinstance(tree, dict):
         raise SettingError(f"the configuration file {path} must hold keys and values")
-    return dict(_flatten(tree, "", path))
+    return tree
 
 
-def _flatten(tree: dict[object, object], prefix: str, path: Path) -> list[tuple[str, object]]:
+def _flatten(
+    tree: Mapping[object, object], prefix: str, path: Path, keys: Mapping[str, Key]
+) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
     for part, value in tree.items():
         name = f"{prefix}{part}"
-        if name in KEYS:
+        if name in keys:
             rows.append((name, value))
-        elif any(known.startswith(name + ".") for known in KEYS):
+        elif name == "stores" or any(known.startswith(name + ".") for known in keys):
             if isinstance(value, dict):
-                rows += _flatten(value, name + ".", path)
+                rows += _flatten(value, name + ".", path, keys)
             elif value is not None:
                 raise SettingError(f"{name} in {path} is a section: write its keys below it")
         else:
-            raise SettingError(f"unknown key {name} in {path}{_near(name)}")
+            raise SettingError(f"unknown key {name} in {path}{_near(name, keys)}")
     return rows
 
 
-def _near(name: str) -> str:
-    near = difflib.get_close_matches(name, KEYS, n=3, cutoff=0.5)
+def _near(name: str, keys: Mapping[str, Key]) -> str:
+    near = difflib.get_close_matches(name, keys, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else "; `lakebed config show` lists all keys"
 
 
@@ -173,7 +203,8 @@ def _read(key: Key, raw: object, source: str) -> Value:
 def _expand(values: dict[str, Value]) -> None:
     data_dir = str(Path(str(values["data_dir"])).expanduser().absolute())
     values["data_dir"] = data_dir
-    for name in ("kv.sqlite.path", "objects.local.root", "cache.disk.path", "listen.tls.certificate", "listen.tls.key"):
+    roots = [name for name in values if name.startswith(STORES) and name.endswith(".root")]
+    for name in (*_PATHS, *roots):
         if values[name]:
             given = str(values[name]).replace("{data_dir}", data_dir)
             values[name] = str(Path(given).expanduser().absolute())

@@ -7,13 +7,14 @@ from this module, and a test compares docs/configuration.md with it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lakebed_server.settings.hooks import HookSettings
 from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Value, choice, duration, integer
 from lakebed_server.settings.kinds import setting as _setting
+from lakebed_server.settings.stores import ORDER, STORES, S3Settings, StoreSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,21 +89,6 @@ class LocalSettings:
         "let the group of the server's account read `local://`: directories are made 0750 and files 0640, not 0700 and "
         "0600",
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class S3Settings:
-    """Namespaces `s3://`. Empty values come from the environment (`AWS_*`), instance or container."""
-
-    endpoint: str = _setting("", TEXT, "URL of an S3-compatible store; empty: AWS")
-    region: str = _setting("", TEXT, "region of the buckets; empty: AWS_REGION, or us-east-1")
-    profile: str = _setting("", TEXT, "profile of the credentials file to take the access key from")
-    credentials_file: str = _setting("", TEXT, "file of access keys; empty: ~/.aws/credentials where a profile is set")
-    access_key_id: str = _setting("", TEXT, "access key id; empty: from the profile or the environment")
-    secret_access_key: str = _setting("", TEXT, "its secret access key", secret=True)
-    session_token: str = _setting("", TEXT, "its session token, for temporary keys", secret=True)
-    allow_http: bool = _setting(False, FLAG, "allow an endpoint without TLS")
-    virtual_hosted: bool = _setting(False, FLAG, "the bucket is in the host name, not in the path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -487,6 +473,7 @@ class Settings:
     listen: ListenSettings = field(default_factory=ListenSettings)
     kv: KvSettings = field(default_factory=KvSettings)
     objects: ObjectSettings = field(default_factory=ObjectSettings)
+    stores: Mapping[str, StoreSettings] = field(default_factory=dict, metadata={"each": StoreSettings})
     ingest: IngestSettings = field(default_factory=IngestSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
@@ -518,14 +505,16 @@ class Key(NamedTuple):
 
     @property
     def env(self) -> str:
-        """The environment variable: `listen.port` is LAKEBED_LISTEN_PORT."""
-        return "LAKEBED_" + self.name.replace(".", "_").upper()
+        """The environment variable: `listen.port` is LAKEBED_LISTEN_PORT, `stores.a-b.type` LAKEBED_STORES_A_B_TYPE."""
+        return "LAKEBED_" + self.name.replace(".", "_").replace("-", "_").upper()
 
 
 def _walk(of: Any, prefix: str) -> Iterator[Key]:
     for one in dataclasses.fields(of):
         name = prefix + one.name
         section, meta = one.default_factory, one.metadata
+        if "each" in meta:
+            continue
         if section is not dataclasses.MISSING:
             yield from _walk(section, name + ".")
         else:
@@ -533,14 +522,25 @@ def _walk(of: Any, prefix: str) -> Iterator[Key]:
 
 
 KEYS: dict[str, Key] = {key.name: key for key in _walk(Settings, "")}
-"""All settings by their dotted names."""
+"""All settings by their dotted names, without those of named stores."""
+
+
+def store_keys(store: str) -> dict[str, Key]:
+    """The settings of a named store by their dotted names."""
+    keys = {key.name: key for key in _walk(StoreSettings, f"{STORES}{store}.")}
+    first = [f"{STORES}{store}.{name}" for name in ORDER]
+    return {name: keys[name] for name in dict.fromkeys([*first, *keys])}
 
 
 def build(values: dict[str, Value], of: Any = Settings, prefix: str = "") -> Any:
     """Build the dataclasses from values by dotted name."""
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for one in dataclasses.fields(of):
         section = one.default_factory
         name = prefix + one.name
+        if "each" in one.metadata:
+            parts = dict.fromkeys(key.split(".")[1] for key in values if key.startswith(f"{name}."))
+            arguments[one.name] = {part: build(values, one.metadata["each"], f"{name}.{part}.") for part in parts}
+            continue
         arguments[one.name] = values[name] if section is dataclasses.MISSING else build(values, section, name + ".")
     return of(**arguments)

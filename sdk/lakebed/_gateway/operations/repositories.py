@@ -29,6 +29,7 @@ def create(
     read_only: bool,
     sample_data: bool,
     allow_non_empty: bool,
+    storage_id: str,
     repeatable: bool,
 ) -> Call[RepositoryInfo]:
     """Create a repository."""
@@ -41,7 +42,7 @@ def create(
         default_branch=default_branch,
         read_only=read_only,
         sample_data=sample_data,
-        **clean(allow_non_empty_namespace=allow_non_empty or None),
+        **clean(allow_non_empty_namespace=allow_non_empty or None, storage_id=storage_id or None),
     )
     return call(
         "createRepository",

@@ -62,12 +62,14 @@ class RepositoryBase(Shown):
         read_only: bool = False,
         sample_data: bool = False,
         allow_non_empty: bool = False,
+        storage_id: str = "",
     ) -> Self:
         """Create the repository, with one empty commit on its default branch. Returns itself.
 
         With `exist_ok` the call accepts an existing repository over the same storage namespace. `bare` creates no
         branch, for `restore_refs`. `read_only` makes the server refuse changes. `sample_data` adds example objects.
-        `allow_non_empty` accepts a namespace that holds other objects, and Lakebed does not touch them.
+        `allow_non_empty` accepts a namespace that holds other objects, and Lakebed does not touch them. `storage_id` is
+        a named store of the server (`lake.info().stores`); empty: the default store.
 
             repo = lake.repository("sales").create("local://sales", exist_ok=True)
 
@@ -82,6 +84,7 @@ class RepositoryBase(Shown):
             read_only=read_only,
             sample_data=sample_data,
             allow_non_empty=allow_non_empty,
+            storage_id=storage_id,
             repeatable=exist_ok,
         )
         try:
@@ -89,18 +92,27 @@ class RepositoryBase(Shown):
         except AlreadyExistsError as error:
             if not exist_ok:
                 raise
-            self._accept(storage_namespace, error)
+            self._accept(storage_namespace, storage_id, error)
         return self
 
-    def _accept(self, storage_namespace: str, error: AlreadyExistsError) -> None:
+    def _accept(self, storage_namespace: str, storage_id: str, error: AlreadyExistsError) -> None:
         try:
-            there = (self.info()).storage_namespace
+            info = self.info()
+            there = info.storage_namespace
         except NotFoundError:
             raise error from None  # the namespace is taken, by a repository of another name
         if there.rstrip("/") != storage_namespace.rstrip("/"):
             raise AlreadyExistsError(
                 f"repository {self.id} exists, but over {there}, not {storage_namespace}; choose another name, or "
                 f"create({there!r}, exist_ok=True)",
+                kind=error.kind,
+                operation=error.operation,
+                repository=self.id,
+            ) from error
+        if info.storage_id != storage_id:
+            raise AlreadyExistsError(
+                f"repository {self.id} exists, but in the store {info.storage_id!r}, not {storage_id!r} (empty: the "
+                f"default one); choose another name, or create(..., storage_id={info.storage_id!r}, exist_ok=True)",
                 kind=error.kind,
                 operation=error.operation,
                 repository=self.id,

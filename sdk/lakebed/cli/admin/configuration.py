@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from lakebed import LakebedError
+from lakebed import LakebedError, StoreInfo
 from lakebed.cli import addons, output
 from lakebed.cli.app import App, Noun, pass_app
 
@@ -67,9 +67,17 @@ def server(app: App) -> None:
             ("signed addresses", _yes(info.signs)),
             ("signed uploads", _yes(info.signs_uploads)),
             ("workspaces", _yes(info.workspaces)),
+            *((f"store {one.id}", _store(one)) for one in info.stores),
         ]
     )
-    output.show(app, text, output.record(info) | {"set_up": ready})
+    stores = [output.record(one) for one in info.stores]
+    output.show(app, text, output.record(info) | {"set_up": ready, "stores": stores})
+
+
+def _store(store: StoreInfo) -> str:
+    signs = "signed addresses" if store.signs else "no signed addresses"
+    described = f": {output.shown(store.description)}" if store.description else ""
+    return f"{store.kind}, new namespaces below {output.shown(store.namespace_prefix)}, {signs}{described}"
 
 
 def _yes(so: bool) -> str:

@@ -27,6 +27,7 @@ def repo() -> None:
 @click.option(
     "--allow-non-empty", is_flag=True, help="Accept other objects in the prefix; Lakebed leaves them as they are."
 )
+@click.option("--store", default="", metavar="NAME", help="A named store of the server [the default store].")
 @pass_app
 def create(
     app: App,
@@ -38,6 +39,7 @@ def create(
     read_only: bool,
     sample_data: bool,
     allow_non_empty: bool,
+    store: str,
 ) -> None:
     """Create a repository over a prefix of an object store.
 
@@ -49,7 +51,9 @@ def create(
     with app.lake() as lake:
         handle = lake.repository(repository.repository)
         kind = {"bare": bare, "read_only": read_only, "sample_data": sample_data}
-        made = handle.create(namespace, default_branch, exist_ok=exist_ok, allow_non_empty=allow_non_empty, **kind)
+        made = handle.create(
+            namespace, default_branch, exist_ok=exist_ok, allow_non_empty=allow_non_empty, storage_id=store, **kind
+        )
         info = made.info()
     where = "without a branch" if bare else f"on branch {info.default_branch}"
     said = f"Repository {info.id} over {output.shown(info.storage_namespace)} is ready, {where}."
@@ -91,6 +95,7 @@ def show(app: App, repository: Location, size: bool) -> None:
         [
             ("repository", info.id),
             ("storage namespace", output.shown(info.storage_namespace)),
+            *([("store", output.shown(info.storage_id))] if info.storage_id else []),
             ("default branch", info.default_branch),
             ("created", output.when(info.created)),
             ("read-only", "yes" if info.read_only else "no"),
@@ -195,7 +200,8 @@ def _rule_line(rule: ProtectionRule) -> str:
 
 
 def _line(info: RepositoryInfo) -> str:
-    return f"{info.id:<24}  {output.when(info.created)}  {output.shown(info.storage_namespace)}"
+    store = f"  in {output.shown(info.storage_id)}" if info.storage_id else ""
+    return f"{info.id:<24}  {output.when(info.created)}  {output.shown(info.storage_namespace)}{store}"
 
 
 for _command in (dump, restore, add_commit, metadata_file):

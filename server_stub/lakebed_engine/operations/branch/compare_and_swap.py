@@ -182,11 +182,12 @@ def everything_of(record: Branch) -> list[Layer]:
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What the cleaner must remove: the rows of a token, or files of a namespace. `at` is in Unix seconds."""
+    """What the cleaner must remove: rows of a token, or files of a namespace in a store. `at` is in Unix seconds."""
 
     at: int
     namespace: str = ""
     files: tuple[str, ...] = ()
+    storage_id: str = ""
 
 
 def notes(ctx: Context, repo: Repo, dropped: Sequence[Layer]) -> list[Put]:
@@ -194,5 +195,6 @@ def notes(ctx: Context, repo: Repo, dropped: Sequence[Layer]) -> list[Put]:
     rows = []
     for layer in dropped:
         files = tuple(info.file for info in layer_tree(layer).ranges)
-        rows.append(Put(DROPS, layer.id.encode(), encode(Note(ctx.now(), repo.store.uri, files))))
+        note = Note(ctx.now(), repo.store.uri, files, repo.record.storage_id)
+        rows.append(Put(DROPS, layer.id.encode(), encode(note)))
     return rows

@@ -51,7 +51,7 @@ class ForeignRows:
         """
         folder = await self._ctx.runtime.cpu(_folder, table)
         if folder not in self._allowed:
-            self._ctx.foreign.folder(folder)
+            self._ctx.foreign.folder(folder, self._repo.record.storage_id)
             await refuse_namespaces(self._ctx, folder)
             self._allowed.add(folder)
         return await self._ctx.runtime.cpu(_checked, table, last, self._ctx.now())

@@ -276,14 +276,14 @@ async def _entry(ctx: Context, repo: Repo, branch: str, request: LinkRequest) ->
         await prove(ctx, repo, [(request.path, entry)])
         await prove_content(ctx, repo, request.path, entry)
     else:
-        await _prove_elsewhere(ctx, entry)
+        await _prove_elsewhere(ctx, repo, entry)
     return entry
 
 
-async def _prove_elsewhere(ctx: Context, entry: Entry) -> None:
+async def _prove_elsewhere(ctx: Context, repo: Repo, entry: Entry) -> None:
     """Raises ForeignDeniedError, InvalidAddressError, ChecksumMismatchError."""
     address = entry.physical_address
-    found = ctx.foreign.object(address)
+    found = ctx.foreign.object(address, repo.record.storage_id)
     await refuse_namespaces(ctx, address)
     try:
         blob = await found.store.head(found.key)

@@ -17,6 +17,7 @@ from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.direct_writes.scan import register_proven
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
+from lakebed_engine.stores.objects.absent import AbsentStore
 from lakebed_engine.stores.objects.base import BlobStat, InDirectory, ObjectStore
 from lakebed_engine.stores.objects.presign import Signer, Signing
 from lakebed_engine.vocabulary.direct_writes import DataPlace, Written
@@ -198,10 +199,10 @@ def signer_of(store: ObjectStore) -> Signer | None:
 
 
 async def place_of(ctx: Context, repo_name: str) -> DataPlace:
-    """Where the data of a repository is stored."""
+    """Where the data of a repository is stored. A store that this server does not have signs nothing."""
     store = (await open_repo(ctx, repo_name)).store
     return DataPlace(
         store.uri,
-        signer_of(store) is not None,
+        not isinstance(store, AbsentStore) and signer_of(store) is not None,
         store.directory if isinstance(store, InDirectory) else "",
     )

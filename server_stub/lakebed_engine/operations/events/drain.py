@@ -153,6 +153,7 @@ async def drain_deleted(ctx: Context, partition: str) -> None:
         uid=last.repository_uid,
         name=last.repository,
         storage_namespace=last.data["storage_namespace"],
+        storage_id=last.data.get("storage_id", ""),
         default_branch="",
         creation_date=0,
     )

@@ -12,13 +12,14 @@ from lakebed_engine.operations.keys import DELIVERIES_DUE, HOOK_DELIVERIES, deli
 from lakebed_engine.stores.kv.base import Put, Row
 from lakebed_engine.vocabulary.events import Event, NewDelivery, NewEvent
 from lakebed_engine.vocabulary.hooks import Delivery
+from lakebed_engine.vocabulary.records import Repository
 
 MOST_TOGETHER: Final = 1 << 20
 """The largest number of events of one batch."""
 
 
 DELETED: Final = "repository.deleted"
-"""The type of the last event of a repository. Its data has the `storage_namespace`."""
+"""The type of the last event of a repository. Its data is `place_data`."""
 
 _decode = msgspec.json.Decoder(Event).decode
 
@@ -26,6 +27,12 @@ _decode = msgspec.json.Decoder(Event).decode
 def in_order(rows: Iterable[Row]) -> list[Event]:
     """The events of rows, in the order of their batches. Raises `BAD_ROW`."""
     return [_decode(row.value) for row in sorted(rows, key=lambda row: (row.version, row.key))]
+
+
+def place_data(record: Repository) -> dict[str, str]:
+    """Where the files of a repository are, as the data of an event."""
+    place = {"storage_namespace": record.storage_namespace}
+    return place | {"storage_id": record.storage_id} if record.storage_id else place
 
 
 def event_rows(ctx: Context, repo: Repo, *events: NewEvent) -> list[Put]:

@@ -1,6 +1,7 @@
 """The cleaner: removes what swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
 
-It never deletes when something is unknown: any error ends the pass, and the note stays for the next pass.
+It never deletes when something is unknown: after any error the note stays for the next pass. An object store that fails
+does not stop the work on others: the pass raises its error at the end.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import msgspec
 from lakebed_engine.operations.branch.compare_and_swap import Note, everything_of
 from lakebed_engine.operations.context import Context, Repo, active_records, decode_branch, decode_workspace, opened
 from lakebed_engine.operations.events.drain import drain_deleted
+from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     DROPPED_REPOSITORIES,
@@ -48,14 +50,17 @@ class Cleaner:
 
     async def run(self) -> int:
         """Make one pass. Returns the number of notes that it finished."""
-        settled = await self._drops()
+        failures = Failures()
+        settled = await self._drops(failures)
         async for record in active_records(self._ctx):
-            repo = opened(self._ctx, record)
-            await self._operations(repo)
-            await self._partials(repo)
+            with failures.kept():
+                repo = opened(self._ctx, record)
+                await self._operations(repo)
+                await self._partials(repo)
+        failures.raise_first()
         return settled
 
-    async def _drops(self) -> int:
+    async def _drops(self, failures: Failures) -> int:
         ctx = self._ctx
         notes = await ctx.kv.scan(DROPS, limit=10_000)
         now = ctx.clock.monotonic()  # after the scan: a slow scan returns notes that are younger than its start
@@ -70,14 +75,17 @@ class Cleaner:
                 if not await self._drop_repository(repository_partition(uid), int(row.value)):
                     continue
             else:
-                await self._drop_layer(row.key.decode(), msgspec.json.decode(row.value, type=Note))
+                with failures.kept() as kept:
+                    await self._drop_layer(row.key.decode(), msgspec.json.decode(row.value, type=Note))
+                if kept:
+                    continue
             await ctx.kv.apply(Batch(deletes=[Delete(DROPS, row.key)]))
             settled += 1
         return settled
 
     async def _drop_layer(self, layer_id: str, note: Note) -> None:
         if note.files:
-            await self._ctx.stores.open(note.namespace).delete(note.files)
+            await self._ctx.stores.open(note.namespace, note.storage_id).delete(note.files)
         else:
             await self._ctx.kv.drop_partition(staging(layer_id))
 

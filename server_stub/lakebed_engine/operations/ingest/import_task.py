@@ -43,7 +43,7 @@ async def start(tasks: TaskRunner, repo_name: str, branch: str, request: ImportR
     """Begin an import. Raises InvalidRequestError, ForeignDeniedError, BranchNotFoundError."""
     repo = await open_repo(tasks.ctx, repo_name, write=True, force=request.force)
     await read_branch(tasks.ctx, repo, branch)
-    await _check(tasks, request)
+    await _check(tasks, repo, request)
     body = msgspec.to_builtins(request)
     return await tasks.submit(repo_name, IMPORT, branch, body, force=request.force)
 
@@ -61,7 +61,7 @@ async def cancel(tasks: TaskRunner, repo_name: str, branch: str, task_id: str) -
     await tasks.cancel(repo_name, IMPORT, branch, task_id)
 
 
-async def _check(tasks: TaskRunner, request: ImportRequest) -> None:
+async def _check(tasks: TaskRunner, repo: Repo, request: ImportRequest) -> None:
     if not 1 <= len(request.paths) <= MOST_PATHS:
         raise InvalidRequestError(f"{len(request.paths)} paths: must be 1 to {MOST_PATHS}")
     validation.check_message(request.message)
@@ -71,9 +71,9 @@ async def _check(tasks: TaskRunner, request: ImportRequest) -> None:
         if one.destination or one.type == "object":
             validation.check_path(one.destination)
         if one.type == "object":
-            tasks.ctx.foreign.object(one.path)
+            tasks.ctx.foreign.object(one.path, repo.record.storage_id)
         else:
-            tasks.ctx.foreign.folder(one.path)
+            tasks.ctx.foreign.folder(one.path, repo.record.storage_id)
         await refuse_namespaces(tasks.ctx, one.path)
 
 
@@ -133,7 +133,7 @@ async def _folder(task: Work, one: ImportPath, force: bool) -> None:
 async def _objects(task: Work, objects: Sequence[ImportPath], force: bool) -> None:
     rows: dict[str, Row] = {}
     for one in objects:
-        place = task.ctx.foreign.object(one.path)
+        place = task.ctx.foreign.object(one.path, task.repo.record.storage_id)
         try:
             blob = await place.store.head(place.key)
         except BlobNotFound:

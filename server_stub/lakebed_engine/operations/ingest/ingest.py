@@ -133,7 +133,7 @@ async def _run(
     ctx: Context, repo: Repo, view: View, base: str, request: IngestRequest, *, write: bool
 ) -> tuple[IngestPage, Layer | None]:
     _check(request)
-    source = ctx.foreign.folder(request.source)
+    source = ctx.foreign.folder(request.source, repo.record.storage_id)
     await refuse_namespaces(ctx, request.source)
     prefix = as_folder(request.prefix) if request.prefix else ""
     chosen = Filter(request.include, request.exclude)

@@ -200,7 +200,7 @@ async def placed(ctx: Context, repo: Repo, entry: Entry, *, check: bool = True) 
     address = entry.physical_address.removeprefix(f"{repo.store.uri}/")
     if "://" not in address:
         return repo.store, address
-    found = ctx.foreign.object(address)
+    found = ctx.foreign.object(address, repo.record.storage_id)
     if not check:
         return found.store, found.key
     now = await found.store.head(found.key)

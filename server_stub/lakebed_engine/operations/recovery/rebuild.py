@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER, commit_file
 from lakebed_format.refs import RefsRecord, decode_marker, parse_key
@@ -71,11 +72,12 @@ async def rebuild(
     namespace: str,
     name: str = "",
     *,
+    storage_id: str = "",
     dry_run: bool = False,
     progress: Progress = ignore_progress,
     sink: Sink = ignore_finding,
 ) -> RebuildReport:
-    """Rebuild a repository under the name of its marker, or under `name`.
+    """Rebuild a repository of a named store or the default one, under the name of its marker, or under `name`.
 
     Uncommitted changes and workspaces are lost. Objects below the prefixes of workspaces stay in the bucket, where the
     commits that name them find them.
@@ -83,13 +85,14 @@ async def rebuild(
     Raises RepositoryExistsError, NamespaceInUseError, and InvalidNamespaceError when there is no repository.
     """
     validation.check_namespace(namespace)
-    store = ctx.stores.open(namespace.rstrip("/"))
+    ctx.stores.check_new(namespace, storage_id)
+    store = ctx.stores.open(namespace.rstrip("/"), storage_id)
     with ScratchDb(FsckOptions().scratch_bytes) as scratch:
         blank = Repository(uid="", name=name, storage_namespace=store.uri, default_branch="", creation_date=0)
         job = Job(ctx, Repo(blank, store, ""), FsckOptions(), scratch, progress, sink, Pace(ctx))
         marker = await _marker(job)
         snapshot = await _newest_snapshot(job, marker.get("uid", ""))
-        record = _record(ctx, store, marker, snapshot, name)
+        record = msgspec.structs.replace(_record(ctx, store, marker, snapshot, name), storage_id=storage_id)
         job.repo = Repo(record, store, f"repo/{record.uid}")
         await _refuse_existing(ctx, record)
         await _commits(job, snapshot, dry_run)

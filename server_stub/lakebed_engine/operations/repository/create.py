@@ -20,7 +20,7 @@ from lakebed_format.refs import decode_marker
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
-from lakebed_engine.operations.events.rows import event_rows
+from lakebed_engine.operations.events.rows import event_rows, place_data
 from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
 from lakebed_engine.operations.namespaces import namespaces_above, overlap, refuse_overlap
 from lakebed_engine.operations.repository import sample_data
@@ -50,6 +50,7 @@ async def create_repository(
     name: str,
     storage_namespace: str,
     *,
+    storage_id: str = "",
     default_branch: str = "main",
     read_only: bool = False,
     bare: bool = False,
@@ -59,7 +60,7 @@ async def create_repository(
     """Create a repository with one empty commit on its default branch.
 
     A `bare` repository has no commit and no branch. `allow_non_empty`: the namespace may contain other objects, which
-    stay unchanged. `samples_by` is the committer of sample data. Empty: no sample data.
+    stay unchanged. `samples_by` is the committer of sample data. Empty: no sample data. `storage_id`: a named store.
 
     Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError, InvalidNameError, InvalidNamespaceError.
     """
@@ -68,7 +69,8 @@ async def create_repository(
     await _refuse_existing(ctx, name)
     validation.check_namespace(storage_namespace)
     namespace = storage_namespace.rstrip("/")
-    store = ctx.stores.open(namespace)
+    ctx.stores.check_new(namespace, storage_id)
+    store = ctx.stores.open(namespace, storage_id)
     if not allow_non_empty:
         await _refuse_content(ctx, store)
     seen = await _claim(
@@ -81,6 +83,7 @@ async def create_repository(
             creation_date=ctx.now(),
             read_only=read_only,
             state="creating",
+            storage_id=storage_id,
         ),
     )
     record = decode_repository(seen.value)
@@ -175,7 +178,7 @@ async def _resume(ctx: Context, record: Repository, found: Versioned) -> Version
     old = decode_repository(found.value)
     if old.state != "creating":
         raise RepositoryExistsError(f"repository {record.name!r} exists already")
-    if old.storage_namespace != record.storage_namespace:
+    if (old.storage_namespace, old.storage_id) != (record.storage_namespace, record.storage_id):
         await _undo(ctx, old, found)
         return None
     # keep the uid: the marker in the bucket may contain it
@@ -200,7 +203,7 @@ async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
     """Abort an interrupted creation in another namespace, and remove what it wrote there."""
     if not await _unclaim(ctx, old, seen):
         return
-    store = ctx.stores.open(old.storage_namespace)
+    store = ctx.stores.open(old.storage_namespace, old.storage_id)
     try:
         marker = await _read_marker(store)
     except NoStoreError:
@@ -260,7 +263,7 @@ async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequen
         gen=1 if head else 0,
         commit_id=head,
         after=head,
-        data={"storage_namespace": active.storage_namespace},
+        data=place_data(active),
     )
     key = repo.name.encode()
     try:

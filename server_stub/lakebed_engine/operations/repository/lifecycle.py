@@ -10,7 +10,7 @@ import msgspec
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, decode_repository, encode, open_repo
 from lakebed_engine.operations.events.drain import drain
-from lakebed_engine.operations.events.rows import DELETED, event_rows
+from lakebed_engine.operations.events.rows import DELETED, event_rows, place_data
 from lakebed_engine.operations.keys import (
     DROPS,
     METADATA,
@@ -58,7 +58,7 @@ async def forget(
     if found is None or decode_repository(found.value).uid != repo.record.uid:
         raise RepositoryNotFoundError(f"repository {repo.name!r} not found")
     # if the drain below does not come to its end, the cleaner finds the bucket of the remaining events by it
-    event = NewEvent(type=DELETED, data={"storage_namespace": repo.record.storage_namespace})
+    event = NewEvent(type=DELETED, data=place_data(repo.record))
     try:
         await ctx.kv.apply(
             Batch(

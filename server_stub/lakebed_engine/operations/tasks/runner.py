@@ -35,6 +35,7 @@ from lakebed_engine.operations.context import (
     opened,
 )
 from lakebed_engine.operations.expiry_clock import REMEMBERED
+from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.tasks.records import (
@@ -259,14 +260,19 @@ class TaskRunner:
         return task
 
     async def resume(self) -> int:
-        """Take over the tasks of all repositories that no server works on. Returns their number."""
-        taken = 0
+        """Take over the tasks of all repositories that no server works on. Returns their number.
+
+        Raises the first StoreError at its end.
+        """
+        taken, failures = 0, Failures()
         async for record in active_records(self.ctx):
-            repo = opened(self.ctx, record)
-            for beat in await self.ctx.kv.scan(repo.partition, RUNNING, end_of(RUNNING), 1000):
-                taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
-            while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
-                pass  # a busy repository has many old tasks: each keyed commit leaves one
+            with failures.kept():
+                repo = opened(self.ctx, record)
+                for beat in await self.ctx.kv.scan(repo.partition, RUNNING, end_of(RUNNING), 1000):
+                    taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
+                while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
+                    pass  # a busy repository has many old tasks: each keyed commit leaves one
+        failures.raise_first()
         return taken
 
     async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:

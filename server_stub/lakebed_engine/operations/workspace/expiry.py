@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lakebed_engine.operations.context import Context, Repo, Seen, active_records, find_workspace, opened
 from lakebed_engine.operations.expiry_clock import REMEMBERED
+from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.keys import (
     PENDING_MARKERS,
     WORKSPACE_DUE,
@@ -26,12 +27,17 @@ from lakebed_engine.vocabulary.records import Workspace
 
 
 async def tidy(ctx: Context) -> int:
-    """Make one pass over all repositories. Returns how many workspaces it closed or deleted."""
-    done = 0
+    """Make one pass over all repositories. Returns how many workspaces it closed or deleted.
+
+    Raises the first StoreError at its end.
+    """
+    done, failures = 0, Failures()
     async for record in active_records(ctx):
-        repo = opened(ctx, record)
-        await _markers(ctx, repo)
-        done += await _workspaces(ctx, repo)
+        with failures.kept():
+            repo = opened(ctx, record)
+            await _markers(ctx, repo)
+            done += await _workspaces(ctx, repo)
+    failures.raise_first()
     return done
 
 

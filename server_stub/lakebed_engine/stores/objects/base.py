@@ -150,8 +150,15 @@ class InDirectory(Protocol):
 
 
 class ObjectStores(Protocol):
-    """Opens namespaces by URI and keeps them open."""
+    """Opens namespaces by URI and keeps them open. `store_id` is a named store. Empty: the default store."""
 
-    def open(self, uri: str) -> ObjectStore:
-        """The store of a namespace URI. Raises InvalidNamespaceError, which names the broken rule."""
+    def open(self, uri: str, store_id: str = "") -> ObjectStore:
+        """The store of a namespace URI. Raises InvalidNamespaceError, which names the broken rule.
+
+        For an unknown id, the calls of the returned store raise NoStoreError.
+        """
+        ...
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        """Check that a repository may be created in a namespace of a store. Raises InvalidNamespaceError."""
         ...

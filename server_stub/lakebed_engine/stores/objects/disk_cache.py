@@ -137,10 +137,11 @@ class DiskCache:
 
 
 class DiskCached:
-    """A store whose immutable files are read from the cache if they are there."""
+    """A store whose immutable files are read from the cache if they are there. `store_id`: that of a named store."""
 
-    def __init__(self, store: ObjectStore, cache: DiskCache, threads: Threads) -> None:
+    def __init__(self, store: ObjectStore, cache: DiskCache, threads: Threads, store_id: str = "") -> None:
         self._store = store
+        self._base = f"{store_id}+{store.uri}" if store_id else store.uri
         self._cache = cache
         self._threads = threads
 
@@ -241,7 +242,7 @@ class DiskCached:
         await self._store.copy(source, target)
 
     def _name(self, key: str) -> str:
-        return f"{self._store.uri}/{key}"
+        return f"{self._base}/{key}"
 
 
 def uncached(store: ObjectStore) -> ObjectStore:

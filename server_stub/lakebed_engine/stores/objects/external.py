@@ -7,7 +7,7 @@ engine opens only URIs below the prefixes that the administrator allows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
@@ -29,41 +29,51 @@ class Found(NamedTuple):
 
 
 class Foreign:
-    """Opens what `allow` allows: URI prefixes such as `s3://bucket/kafka/`. By default nothing."""
+    """Opens what `allow` allows: URI prefixes such as `s3://bucket/kafka/`. By default nothing.
 
-    def __init__(self, opener: Callable[[str], ObjectStore], allow: Sequence[str] = ()) -> None:
+    A repository reads other data with the credentials of its own store. `named`: the prefixes of each named store.
+    """
+
+    def __init__(
+        self,
+        opener: Callable[[str, str], ObjectStore],
+        allow: Sequence[str] = (),
+        named: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         """Raises InvalidRequestError for a bad prefix. A prefix means a folder: `s3://a` does not match `s3://ab`."""
-        for prefix in allow:
+        self._open = opener
+        self._allow = {one: tuple(map(as_folder, prefixes)) for one, prefixes in {**(named or {}), "": allow}.items()}
+        for prefix in (prefix for prefixes in self._allow.values() for prefix in prefixes):
             if not _RULE.fullmatch(prefix):
                 raise InvalidRequestError(f"{prefix!r} is no URI prefix such as s3://bucket/folder/")
-        self._open = opener
-        self._allow = tuple(map(as_folder, allow))
 
-    def folder(self, uri: str) -> Found:
+    def folder(self, uri: str, store_id: str = "") -> Found:
         """The store and the prefix of a folder. Raises ForeignDeniedError, InvalidRequestError."""
-        return self._find(as_folder(uri))
+        return self._find(as_folder(uri), store_id)
 
-    def object(self, uri: str) -> Found:
+    def object(self, uri: str, store_id: str = "") -> Found:
         """The store and the key of an object. Raises ForeignDeniedError, InvalidRequestError."""
-        found = self._find(uri)
+        found = self._find(uri, store_id)
         if not found.key:
             raise InvalidRequestError(f"{uri[:200]!r} names no object")
         return found
 
-    def _find(self, uri: str) -> Found:
+    def _find(self, uri: str, store_id: str) -> Found:
         match = _URI.fullmatch(uri)
         if match is None:
             raise InvalidRequestError(f"{uri[:200]!r}: write s3://BUCKET/FOLDER/, gs://, az:// or local://NAME/FOLDER/")
         key = match[2] or ""
         if any(part in (".", "..") for part in key.split("/")):
             raise InvalidRequestError(f"{uri[:200]!r}: must not contain the segments '.' and '..'")
-        if not uri.startswith(self._allow):
+        allow = self._allow.get(store_id, ())
+        if not uri.startswith(allow):
+            rule = f"stores.{store_id}.ingest" if store_id else "ingest.allow"
             raise ForeignDeniedError(
-                f"this server may not read {uri[:200]!r} for its users: its setting ingest.allow names "
-                f"{'no folder above it' if self._allow else 'nothing'}; ask its administrator"
+                f"this server may not read {uri[:200]!r} for its users: its setting {rule} names "
+                f"{'no folder above it' if allow else 'nothing'}; ask its administrator"
             )
         try:
-            return Found(self._open(match[1]), key)
+            return Found(self._open(match[1], store_id), key)
         except InvalidNamespaceError as error:
             raise InvalidRequestError(f"{uri[:200]!r} cannot be opened: {error.message}") from None
 

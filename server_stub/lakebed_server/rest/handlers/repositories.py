@@ -13,7 +13,6 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
 from lakebed_server.rest.rights.filtered_pages import filtered
-from lakebed_server.vocabulary import bad_request
 
 
 async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
@@ -44,11 +43,10 @@ async def _visible(call: Call, p: ops.ListRepositoriesParams) -> Page[Repository
 
 async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: models.RepositoryCreation) -> Reply:
     """createRepository."""
-    if body.storage_id:
-        raise bad_request("body storage_id: this server has one store, leave it empty")
     made = await call.engine.repositories.create(
         body.name,
         body.storage_namespace,
+        storage_id=body.storage_id or "",
         default_branch=body.default_branch or "main",
         read_only=bool(body.read_only),
         bare=bool(p.bare),

@@ -10,13 +10,17 @@ from lakebed_wire import models
 from lakebed_wire import operations as ops
 
 from lakebed_server.auth.tokens import cookie_name
-from lakebed_server.http.request import Call, Installation
+from lakebed_server.http.request import Call, Installation, InstalledStore
 from lakebed_server.http.responses import Reply, empty, json
 
 API_LEVEL: Final = "1.60.0"
 """The level of the lakeFS API that clients test: dotted whole numbers, which lakefs-spec parses as integers. Lakebed's
 version is in the `Server` header. The edition (`version_context`) is empty, or lakectl warns before every command.
 """
+
+
+_TYPES: Final = {"az": "azure"}
+"""The types of stores whose name at clients differs from their scheme: these send a header for `azure`."""
 
 
 async def health_check(call: Call, p: ops.HealthCheckParams) -> Reply:
@@ -29,7 +33,7 @@ async def get_config(call: Call, p: ops.GetConfigParams) -> Reply:
     config = models.Config(
         version_config=_version(),
         storage_config=_storage(call.services.installation),
-        storage_config_list=[],
+        storage_config_list=_stores(call.services.installation),
         ui_config=models.UIConfig(custom_viewers=[]),
         capabilities_config=models.CapabilitiesConfig(
             workspaces=True, presigned_uploads=call.services.installation.presign
@@ -77,6 +81,30 @@ async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
 def _version() -> models.VersionConfig:
     return models.VersionConfig(
         version=API_LEVEL, version_context="", latest_version=API_LEVEL, upgrade_recommended=False, upgrade_url=""
+    )
+
+
+def _stores(installation: Installation) -> list[models.StorageConfig]:
+    """All stores, the default one first. Empty when there is only that one."""
+    if not installation.stores:
+        return []
+    return [_storage(installation), *(_named(one) for one in installation.stores)]
+
+
+def _named(store: InstalledStore) -> models.StorageConfig:
+    imports = "|".join(map(re.escape, store.imports))
+    return models.StorageConfig(
+        blockstore_type=_TYPES.get(store.scheme, store.scheme),
+        blockstore_namespace_example=f"{store.namespace_prefix}/example",
+        blockstore_namespace_ValidityRegex=f"^{store.scheme}://",
+        default_namespace_prefix=store.namespace_prefix,
+        pre_sign_support=store.signs,
+        pre_sign_support_ui=store.signs,
+        import_support=bool(store.imports),
+        import_validity_regex=f"^({imports})" if imports else "^$",
+        pre_sign_multipart_upload=store.signs,
+        blockstore_id=store.id,
+        blockstore_description=store.description,
     )
 
 

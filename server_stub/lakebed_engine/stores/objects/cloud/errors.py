@@ -81,7 +81,7 @@ def store_error(error: BaseException, doing: str, place: Place, key: str) -> Sto
 def error_of(fault: Fault, doing: str, place: Place, key: str) -> StoreError:
     """The error for a failure."""
     kind, why, lasting = _meaning(fault, place.bucket)
-    text = f"cannot {doing} {place.uri}/{key}: {why}"
+    text = f"cannot {doing} {place.uri}/{key}{place.store}: {why}"
     return kind(text, public_message=text, lasting=lasting)
 
 

@@ -38,12 +38,21 @@ _TREE = EncodedTree(b"")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A bucket (or container) and the prefix of one namespace in it, which is empty or ends in a slash."""
+    """A bucket (or container) and the prefix of one namespace in it, which is empty or ends in a slash.
+
+    `store_id`: that of a named store.
+    """
 
     uri: str
     scheme: str
     bucket: str
     prefix: str
+    store_id: str = ""
+
+    @property
+    def store(self) -> str:
+        """The store, for messages: "" for the default one, " of the store 'eu'" for a named one."""
+        return f" of the store {self.store_id!r}" if self.store_id else ""
 
     def name(self, key: str) -> str:
         """The name of the object. Raises InvalidPathError for an invalid key or a too long name."""

@@ -24,9 +24,10 @@ class CloudOptions:
     """The options of `s3://`. The times also apply to `gs://` and `az://`. Empty: from the environment.
 
     `retry_seconds` limits the retries of one request, `silence_seconds` the time without data from the server. `tags`:
-    tag objects that clients write to presigned URLs with the parts of their path.
+    tag objects that clients write to presigned URLs with the parts of their path. `store_id`: that of a named store.
     """
 
+    store_id: str = ""
     endpoint: str = ""
     region: str = ""
     access_key_id: str = ""
@@ -72,7 +73,7 @@ def handle(place: Place, options: CloudOptions, retry: bool = True) -> Handle:
         return S3Store(place.bucket, **common, **_s3(options))
     except (BaseError, ValueError) as error:
         raise StoreUnavailableError(
-            f"cannot set up {place.uri}: {type(error).__name__}; check the settings of the store"
+            f"cannot set up {place.uri}{place.store}: {type(error).__name__}; check the settings of the store"
         ) from None
 
 

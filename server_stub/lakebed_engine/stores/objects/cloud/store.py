@@ -62,11 +62,12 @@ class CloudObjects:
         match = _URI.fullmatch(uri)
         if match is None:
             raise InvalidNamespaceError(f"a cloud namespace is s3://BUCKET/PREFIX, gs:// or az://, not {uri!r}")
-        self._place = Place(uri.removesuffix("/"), match[1], match[2], f"{match[3]}/" if match[3] else "")
         self._threads = threads or Threads()
         self._owns_threads = threads is None
         ids = ids or RandomIds()
         options = options or CloudOptions()
+        prefix = f"{match[3]}/" if match[3] else ""
+        self._place = Place(uri.removesuffix("/"), match[1], match[2], prefix, options.store_id)
         self._client = Client(self._place, options)
         self._signer = self._made_signer(options, ids)
         self._assembler = self._made_assembler(options, ids)
