@@ -134,6 +134,7 @@ if TYPE_CHECKING:
         TablePage,
         TaskStatus,
         TemporaryKey,
+        Undone,
         User,
         WorkspaceInfo,
     )
@@ -253,6 +254,7 @@ __all__ = [
     "TaskStatus",
     "TemporaryKey",
     "ThrottledError",
+    "Undone",
     "UnsupportedOperationError",
     "User",
     "Users",
@@ -347,6 +349,7 @@ _HOMES = {
             "StagedAddress",
             "StoreInfo",
             "TaskStatus",
+            "Undone",
             "User",
             "WorkspaceInfo",
             "CommitStatistics",

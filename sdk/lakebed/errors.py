@@ -72,9 +72,13 @@ def _restore(cls: type[LakebedError], message: str, state: dict[str, object]) ->
 
 
 class NotFoundError(LakebedError, LookupError):
-    """Something with this name does not exist. `kind` says what: a repository, branch, tag, commit, ref or object."""
+    """Something with this name does not exist. `kind` says what: a repository, branch, tag, commit, ref or object.
+
+    `suggestions` are similar names, where the SDK could find out quickly.
+    """
 
     default_kind = "ref_not_found"
+    suggestions: tuple[str, ...] = ()
 
 
 class ObjectNotFoundError(NotFoundError, FileNotFoundError):

@@ -142,6 +142,18 @@ class MergeResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Undone:
+    """The result of an undo: the commit that was taken back, and the commit that the branch now points at.
+
+    `how` is `revert` (a new commit undoes it) or `reset` (the branch was moved back). The commit stays readable.
+    """
+
+    commit: Commit
+    how: str
+    commit_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProtectionRules:
     """Patterns of branches that accept no direct changes. `etag` identifies this version of the rules.
 
@@ -581,6 +593,7 @@ __all__ = [
     "TemporaryKey",
     "TransferProgress",
     "TransferResult",
+    "Undone",
     "User",
     "WorkspaceInfo",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 
+import click
 import pytest
-from lakebed.cli import main
-from lakebed.cli.app import OTHER_VERBS, App
+from lakebed.cli import main, other_words
+from lakebed.cli.app import App
 from lakebed.cli.exits import explain
 from lakebed.errors import ConfigurationError, ServerUnavailableError
 
@@ -16,10 +18,13 @@ from tests.cli.conftest import Run
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("status", "`lakebed diff REPO/BRANCH`"),
-        ("stash", "`lakebed workspace stash`"),
-        ("checkout", "`lakebed local clone`"),
+        ("clone", "`lakebed local clone"),
+        ("stash pop", "`lakebed pop`"),
         ("branch rename", "cannot be renamed"),
+        ("auth users list", "`lakebed user list`"),
+        ("branch -d dev", "`lakebed branch delete REPO/BRANCH`"),
+        ("commit --amend", "`lakebed undo REPO/BRANCH`"),
+        ("checkout -b dev", "`lakebed switch -c BRANCH`"),
         ("branhc", "Did you mean 'branch'?"),
         ("branch lsit", "Did you mean 'list'?"),
     ],
@@ -28,9 +33,51 @@ def test_unknown_verb_is_answered_by_meaning_or_spelling(run: Run, words: str, h
     assert hint in run(*words.split(), code=2).err
 
 
-def test_hints_are_only_for_verbs_that_do_not_exist(run: Run) -> None:
-    for words in OTHER_VERBS:
-        assert "No such command" in run(*words.split(), code=2).err
+ROWS = [(tool, words, advice) for tool, table in other_words.TOOLS.items() for words, advice in table.items()]
+
+
+@pytest.mark.parametrize(("tool", "words", "advice"), ROWS, ids=[f"{tool}-{words}" for tool, words, _ in ROWS])
+def test_a_word_of_another_tool_is_answered_by_commands_that_exist(
+    tool: str, words: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(words.split()) == 2
+    said = capsys.readouterr().err
+    assert "No such command" in said
+    shown = other_words.advice("", words.split()) if words.split(maxsplit=1)[0] not in main._VERBS else advice
+    assert shown in said  # two tools may have one word for two things: then that of Git wins
+    named = re.findall(r"`lakebed([^`]*)`", advice)
+    assert named or "Lakebed" in advice or "cannot" in advice or "change" in advice
+    for command in named:
+        assert_is_a_command(command.split())
+
+
+def assert_is_a_command(words: list[str]) -> None:
+    """Each word in lower case, up to the first argument or option, must be a command, and each option one of it."""
+    found: click.Command = main.root
+    for word in words:
+        if not isinstance(found, click.Group) or word in ("VERB", "--help", "--version"):
+            break
+        command = found.get_command(click.Context(found), word)
+        assert command is not None, words
+        found = command
+    options = {flag for one in found.params for flag in one.opts} | {"--help", "--version"}
+    assert {word for word in words if word.startswith("-")} <= options, words
+
+
+@pytest.mark.parametrize(("command", "option"), other_words._OPTIONS)
+def test_an_option_of_git_is_answered(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run([command, option]) == 2
+    advice = other_words.option_advice(command, option)
+    assert advice in capsys.readouterr().err
+    for named in re.findall(r"`lakebed([^`]*)`", advice):
+        assert_is_a_command(named.split())
+
+
+def test_help_shows_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "..." not in shown.partition("Commands:")[2]
+    assert "second ref into the first would" in shown
 
 
 def test_branch_with_a_slash_is_explained(run: Run) -> None:

@@ -23,7 +23,7 @@ def history(repo: lakebed.Repository) -> lakebed.Repository:
 
 
 def test_revert(run: Run, history: lakebed.Repository) -> None:
-    assert run("revert", f"{history.id}/main", "main").text.endswith("] Revert main\n")
+    assert run("revert", f"{history.id}/main", "main").text.endswith(": second\n")
     assert history.ref("main").get("a") == b"1"
     run("revert", f"{history.id}/main", "main~1", code=5)
     made = run("revert", f"{history.id}/main", "main~1", "--allow-empty", "-m", "x", "--meta", "k=v", "--json").json

@@ -45,7 +45,7 @@ async def test_a_revert_takes_back_one_commit_and_leaves_the_others() -> None:
     made = await revert(engine, bad.id[:12])
     assert await content(engine) == {"a": "1", "b": "1", "c": "2", "later": "y"}
     assert (made.parents, made.committer, made.metadata) == ((head.id,), "eve", {})
-    assert made.message == f"Revert {bad.id[:12]}"
+    assert made.message == f"Revert {bad.id[:12]}: c"
     again = await revert(engine, "main", message="back", metadata={"k": "v"})
     assert (await content(engine))["new"] == "x"
     assert (again.message, again.metadata) == ("back", {"k": "v"})

@@ -101,6 +101,7 @@ def test_kind_decides_over_status(door: Door, wire: respx.MockRouter) -> None:
             "dirty_branch": errors.DirtyBranchError,
             "object_gone": errors.ObjectGoneError,
         }.items():
+            wire.get(REPO + "/branches").mock(httpx.Response(403))  # no similar names
             wire.get(STAT).mock(httpx.Response(404, json={"message": "m", "kind": kind, "request_id": "r"}))
             with pytest.raises(cls) as caught:
                 await main.stat("a/b")

@@ -48,7 +48,7 @@ def test_revert_and_cherry_pick(live: Any) -> None:
         bad = await put_commit(main, {"a": b"2"}, "bad")
         made = await main.revert("main", metadata={"why": "x"})
         assert await main.get("a") == b"1"
-        assert (made.parents, made.message, made.metadata) == ((bad.id,), "Revert main", {"why": "x"})
+        assert (made.parents, made.message, made.metadata) == ((bad.id,), f"Revert {bad.short_id}: bad", {"why": "x"})
         assert made.operation_id
         with pytest.raises(errors.NothingToCommitError):
             await main.revert(bad.id)

@@ -28,7 +28,7 @@ def test_revert_and_cherry_pick(lake: Lake) -> None:
     first = lake.commit("first")
     lake("POST", MAIN + "/revert", {"ref": "main", "parent_number": 0}, 204)
     made = head(lake)
-    assert (made["message"], made["parents"]) == ("Revert main", [first["id"]])
+    assert (made["message"], made["parents"]) == (f"Revert {first['id'][:12]}: first", [first["id"]])
     overrides = {"message": "m", "metadata": {"k": "v"}}
     body = {"ref": "main", "parent_number": 0, "commit_overrides": overrides}
     lake("POST", MAIN + "/revert", body, 204)

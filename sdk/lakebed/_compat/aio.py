@@ -186,6 +186,32 @@ class Shown:
         return html.plain(repr(self))
 
 
+class ByPath:
+    """The base of refs: `await ref[path]` is `await ref.get(path)`."""
+
+    __iter__ = None
+    """Without it, Python would iterate by asking for the objects 0, 1, 2."""
+
+    async def get(self, path: str) -> bytes:
+        """The content of an object."""
+        raise NotImplementedError
+
+    def __contains__(self, path: object) -> bool:
+        raise TypeError("`in` cannot wait for the server: await ref.exists(path)")
+
+    def __getitem__(self, path: str) -> Awaitable[bytes]:
+        if not isinstance(path, str):
+            raise TypeError(f"an object is found by its path, not by {path!r}: ref['raw/a.csv'], and ref.list()")
+        return self.get(path)
+
+
+class ByNumber(Generic[T]):
+    """The base of listings, which are read by `await`."""
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        raise TypeError("[] cannot wait for the server: await listing.first(), or (await listing.all())[0]")
+
+
 class ArrowStream:
     """The base of Arrow streams. Other libraries cannot read them here, because they would block the event loop."""
 

@@ -8,7 +8,8 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from lakebed._process.forks import ForkLock
 from lakebed._values import upload_source
@@ -189,6 +190,55 @@ class Shown:
             return self._look()
         except LakebedError as error:
             return html.plain(repr(self), f"{type(error).__name__}: {error.message}")
+
+
+class ByPath:
+    """The base of refs: `path in ref` and `ref[path]`."""
+
+    __iter__ = None
+    """Without it, Python would iterate by asking for the objects 0, 1, 2."""
+
+    def exists(self, path: str) -> bool:
+        """Whether there is an object at this path."""
+        raise NotImplementedError
+
+    def get(self, path: str) -> bytes:
+        """The content of an object."""
+        raise NotImplementedError
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self.exists(path)
+
+    def __getitem__(self, path: str) -> bytes:
+        if not isinstance(path, str):
+            raise TypeError(f"an object is found by its path, not by {path!r}: ref['raw/a.csv'], and ref.list()")
+        return self.get(path)
+
+
+class ByNumber(Generic[T]):
+    """The base of listings: `listing[0]` and `listing[:10]` fetch only what they need."""
+
+    def _limited(self, amount: int) -> Iterable[T]:
+        """The same listing with at most this number of rows."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        ends = (index.start, index.stop) if isinstance(index, slice) else (index,)
+        if not all(one is None or (isinstance(one, int) and one >= 0) for one in ends):
+            raise TypeError(f"a listing is read from its beginning, so {index!r} needs listing.all() first")
+        if isinstance(index, slice):
+            if index.stop is None:
+                raise TypeError("a slice of a listing needs an end, as in listing[:10]; listing.all() has all rows")
+            return list(islice(self._limited(index.stop), index.start, None, index.step))
+        for row in islice(self._limited(index + 1), index, None):
+            return row
+        raise IndexError(f"the listing has no row {index}")
 
 
 class ArrowStream:

@@ -73,6 +73,9 @@ class Call(Generic[T]):
     races: bool = False
     """Whether losing a race is expected. The client repeats such a request many more times."""
 
+    advised: bool = True
+    """Whether the error for a name that does not exist should list similar names. Not where a caller expects it."""
+
     @property
     def action(self) -> str:
         """The operation in words, for messages."""

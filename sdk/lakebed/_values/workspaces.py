@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from lakebed import _checks
@@ -61,3 +61,20 @@ def check_policy(policy: str) -> str:
 def checked_globs(globs: Sequence[str]) -> list[str]:
     """Return globs that can be sent. The server decides what they mean."""
     return [_checks.check_text(glob, "glob") for glob in globs]
+
+
+_STASH = "Stash of "
+
+
+def stash_message(branch: str, message: str, now: datetime) -> str:
+    """Return the message of a workspace that holds a stash of a branch: by it, `is_stash` finds the stash again.
+
+    The time, to milliseconds, orders stashes of one second: the server's times are whole seconds.
+    """
+    moment = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"{_STASH}{branch} at {moment}" + (f": {message}" if message else "")
+
+
+def is_stash(message: str) -> bool:
+    """Whether a workspace with this message is a stash."""
+    return message.startswith(_STASH)

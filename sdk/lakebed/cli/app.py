@@ -41,11 +41,18 @@ class App:
     command: str = "lakebed"
     """The verb that runs, as the user wrote it: `lakebed fs cat`."""
 
+    cloned_from: str = ""
+    """The endpoint of the working directory, when the command line leaves its repository out."""
+
     def lake(self) -> Lake:
         """Connect. Options override the environment and the files. Raises ConfigurationError."""
-        from lakebed import ClearTextWarning, Lake
+        from lakebed import ClearTextWarning, ConfigurationError, Lake
 
         settings = self.settings()
+        if self.cloned_from not in ("", settings.endpoint):
+            raise ConfigurationError(
+                f"this directory was cloned from {self.cloned_from}, but the endpoint in use is {settings.endpoint}"
+            )
         with _written(ClearTextWarning):
             return Lake(settings)
 
@@ -125,6 +132,10 @@ class Verb(click.Command):
         super().__init__(*args, **kwargs)
         self.params += shared_options(shown=False)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does. For an option of Git, say what it is here."""
+        return with_advice(ctx, self.name or "", partial(super().parse_args, ctx, args))
+
     def invoke(self, ctx: click.Context) -> Any:
         """Remember the verb and its options: the hint of an error names only options that the verb has."""
         app = ctx.ensure_object(App)
@@ -142,6 +153,14 @@ class Noun(click.Group):
         """In order of definition."""
         return list(self.commands)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs with the whole first sentence of each: click cuts it off."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first_sentence(one)) for name, one in found if one is not None and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Resolve as click does. For an unknown verb, suggest one by its meaning in Git, or by spelling.
 
@@ -150,17 +169,41 @@ class Noun(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            hint = self._hint(ctx, args[0]) if args else ""
+            hint = self._hint(ctx, args) if args else ""
             if hint:
                 raise click.UsageError(f"{error.message.removesuffix('.')}. {hint}", error.ctx) from None
             raise
 
-    def _hint(self, ctx: click.Context, word: str) -> str:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does. For an option of Git, say what it is here."""
+        return with_advice(ctx, self.name or "", partial(super().parse_args, ctx, args))
+
+    def _hint(self, ctx: click.Context, words: list[str]) -> str:
+        from lakebed.cli.other_words import advice
+
         group = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
-        if advice := OTHER_VERBS.get(f"{group} {word}".strip()):
-            return advice
-        near = difflib.get_close_matches(word, self.list_commands(ctx), 1)
+        if found := advice(group, words):
+            return found
+        near = difflib.get_close_matches(words[0], self.list_commands(ctx), 1)
         return f"Did you mean '{near[0]}'?" if near else ""
+
+
+def with_advice(ctx: click.Context, name: str, parse: Callable[[], list[str]]) -> list[str]:
+    """Parse a command line. The error for an option of Git says what it is here. Raises UsageError."""
+    try:
+        return parse()
+    except click.NoSuchOption as error:
+        from lakebed.cli.other_words import option_advice
+
+        if found := option_advice(name, error.option_name):
+            raise click.UsageError(f"No such option: {error.option_name}; {found}.", ctx) from None
+        raise
+
+
+def _first_sentence(command: click.Command) -> str:
+    paragraph = (command.short_help or command.help or "").strip().partition("\n\n")[0]
+    text = " ".join(paragraph.replace("\b", "").split())
+    return text.partition(". ")[0].removesuffix(".") + "." if text else ""
 
 
 class LazyNoun(Noun):
@@ -184,31 +227,21 @@ class LazyNoun(Noun):
         return command
 
 
-OTHER_VERBS = {
-    "add": "Nothing needs to be added: `lakebed fs upload FILE REPO/BRANCH/PATH` stages a file.",
-    "blame": "`lakebed log REPO/REF/PATH` shows the commits that changed a path.",
-    "cat": "See `lakebed fs cat REPO/REF/PATH`.",
-    "checkout": "Name the branch in each command: REPO/BRANCH. `lakebed local clone` makes a working directory.",
-    "clone": "`lakebed local clone REPO/BRANCH DIR` makes a working directory.",
-    "cp": "See `lakebed fs cp`, `lakebed upload` and `lakebed download`.",
-    "fetch": "`lakebed local pull` updates a working directory; `lakebed download` copies files.",
-    "init": "`lakebed repo create REPO NAMESPACE` creates a repository.",
-    "ls": "See `lakebed fs ls REPO/REF`.",
-    "mv": "`lakebed fs cp` and `lakebed fs rm` move an object.",
-    "pull": "`lakebed local pull` updates a working directory; `lakebed download` copies files.",
-    "push": "`lakebed upload DIR REPO/BRANCH/PATH` uploads files; `lakebed local commit` commits a working directory.",
-    "rebase": "The commit of a workspace is planned again on a branch that moved. See `lakebed merge` for branches.",
-    "reset": "`lakebed branch reset REPO/BRANCH` drops uncommitted changes; with --hard it moves the branch.",
-    "restore": "`lakebed branch reset REPO/BRANCH/PATH` drops uncommitted changes; `lakebed revert` undoes a commit.",
-    "rm": "See `lakebed fs rm REPO/BRANCH/PATH`.",
-    "stash": "`lakebed workspace stash` puts uncommitted changes aside; `lakebed workspace pop` brings them back.",
-    "status": "`lakebed diff REPO/BRANCH` shows what is uncommitted; `lakebed local status` compares a directory.",
-    "switch": "Name the branch in each command: REPO/BRANCH. `lakebed branch create` creates one.",
-    "branch rename": "A branch cannot be renamed: `lakebed branch create REPO/NEW --source OLD` copies no data.",
-    "tag rename": "A tag cannot be renamed: `lakebed tag create` a new one, then `lakebed tag delete` the old one.",
-    "repo rename": "A repository cannot be renamed.",
-}
-"""Verbs of Git and other tools, and what does the same here."""
+def message_option(command: Any) -> Any:
+    """`-m`, the message of a commit. It must say something."""
+    return click.option(
+        "-m",
+        "--message",
+        required=True,
+        callback=_said,
+        help="Message of the commit; its first line is the title.",
+    )(command)
+
+
+def _said(ctx: click.Context, option: click.Parameter, value: str) -> str:
+    if not value.strip():
+        raise click.BadParameter("the message is empty: say what the commit changes", ctx, option)
+    return value
 
 
 def metadata_option(what: str) -> Callable[[Any], Any]:

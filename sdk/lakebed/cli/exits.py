@@ -123,6 +123,9 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
             break
     if error.kind in _BY_KIND:
         hint = _BY_KIND[error.kind].format(repository=error.repository or "REPO")
+    if isinstance(error, errors.NotFoundError) and error.suggestions:
+        hint = f"Did you mean {' or '.join(map(repr, error.suggestions))}? {hint}".rstrip()
+        extra["suggestions"] = list(error.suggestions)
     if trust.explained(error.reason):  # the server runs: the certificate or the scheme is wrong
         hint = "`lakebed doctor` shows the endpoint in use."
     if isinstance(error, errors.HookRefusedError) and error.run_id:

@@ -39,6 +39,14 @@ _VERBS = {
     "hooks": "hooks.commands",
     "revert": "versions.commits",
     "cherry-pick": "versions.commits",
+    "undo": "versions.undo",
+    "blame": "objects.files",
+    "status": "workspaces.directory",
+    "switch": "workspaces.directory",
+    "checkout": "workspaces.directory",
+    "reset": "workspaces.directory",
+    "stash": "workspaces.directory",
+    "pop": "workspaces.directory",
     "workspace": "workspaces.workspace",
     "upload": "objects.bulk_transfers",
     "download": "objects.bulk_transfers",
@@ -62,6 +70,7 @@ _VERBS = {
     "events": "admin.events",
     "api": "admin.api",
     "config": "admin.configuration",
+    "completion": "completion",
     "doctor": "admin.doctor",
 }
 
@@ -144,6 +153,10 @@ def run(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # paths are any Unicode, terminals are not
+    if "_LAKEBED_COMPLETE" in os.environ:
+        from lakebed.cli import completion
+
+        completion.register()
     try:
         result = root.main(arguments, prog_name="lakebed", standalone_mode=False, obj=app)
         sys.stdout.flush()
@@ -177,12 +190,22 @@ def _report(app: App, error: Exception) -> int:
     elif isinstance(error, ImportError) and addons.is_server_module(error):
         failure = Failure(ExitCode.FAILED, addons.missing_sentence(app.command), kind="not_installed")
     else:
-        failure = explain(error)
+        failure = explain(_with_suggestions(app, error))
         option = failure.hint.partition(" ")[0]
         if option.startswith("--") and option not in app.flags:
             failure = replace(failure, hint="")
     sys.stderr.write(_json(failure) if app.as_json else _text(failure))
     return int(failure.code)
+
+
+def _with_suggestions(app: App, error: Exception) -> Exception:
+    """Add similar paths to the error for a missing one. Names of branches have theirs from the SDK already."""
+    from lakebed import ObjectNotFoundError
+
+    if isinstance(error, ObjectNotFoundError) and error.ref and error.path and not error.suggestions:
+        with suppress(Exception), app.lake() as lake:
+            lake._transport.advise(error)
+    return error
 
 
 def _text(failure: Failure) -> str:

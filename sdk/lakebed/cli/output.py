@@ -120,6 +120,11 @@ def when(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def when_ns(moment: int) -> str:
+    """A time in Unix nanoseconds for people."""
+    return when(datetime.fromtimestamp(moment / 1e9, UTC))
+
+
 def size_text(size: float) -> str:
     """Bytes for people. Example: 1536 is `1.5 kB`, counted in thousands as storage is sold."""
     for unit in ("B", "kB", "MB", "GB"):

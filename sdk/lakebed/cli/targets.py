@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed import InvalidRequestError, Location, parse_uri
+from lakebed.cli.app import App
 from lakebed.cli.output import shown
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from lakebed.cli.here import HereLocation
+
     _Type = click.ParamType[Location]
 else:
     _Type = click.ParamType  # takes no parameter at run time in older releases of click
@@ -32,6 +37,8 @@ class Target(_Type):
         if isinstance(value, Location):
             return value
         expected = f"expected {self.name}, with or without lakebed:// before it"
+        if (short := self._short(value, param, ctx)) is not None:
+            return short
         try:
             place = parse_uri(value if "://" in value else f"lakebed://{value}")
         except InvalidRequestError:
@@ -42,6 +49,52 @@ class Target(_Type):
         if given > self._most:
             self.fail(f"too many parts in {value!r}: {expected}{_advice(place, self.name)}", param, ctx)
         return place
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Names that the user's own lake has."""
+        from lakebed.cli import completion
+
+        return completion.places(ctx, incomplete, self._least, self._most)
+
+    def _short(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Location | None:
+        """A place in the repository of the working directory: `v1`, `./orders`. None for a whole place."""
+        from lakebed.cli import here
+
+        lone = "/" not in value and self._most > 0
+        if not (lone or (here.is_path(value) and self._most > 0)):
+            return None
+        try:
+            found = here.place(value)
+        except InvalidRequestError as error:
+            self.fail(str(error), param, ctx)
+        if found is None:
+            return None
+        if found.path and self._most < 2:
+            self.fail(f"{value!r} is a path: expected {self.name}", param, ctx)
+        if not found.path and self._least >= 2:
+            self.fail(f"{value!r} names no object: expected {self.name}", param, ctx)
+        return _noted(found)
+
+    def or_here(self, given: Location | None, *, whole: bool = True) -> Location:
+        """A place that the command line may leave out: then that of the working directory. Raises UsageError."""
+        if given is not None:
+            return given
+        from lakebed.cli import here
+
+        found = here.place(whole=whole)
+        if found is None:
+            raise click.UsageError(
+                f"Missing argument '{self.name}': it can be left out in a directory of `lakebed local clone` only."
+            )
+        return _noted(found)
+
+
+def _noted(found: HereLocation) -> HereLocation:
+    """Make the command refuse a server that the working directory does not come from."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.find_root().ensure_object(App).cloned_from = found.endpoint
+    return found
 
 
 def _advice(place: Location, form: str) -> str:
@@ -59,6 +112,13 @@ BRANCH_OR_OBJECT = Target("REPO/BRANCH[/PATH]")
 FOLDER = Target("REPO/REF[/PATH]")
 OBJECT = Target("REPO/REF/PATH")
 HISTORY = Target("REPO[/REF[/PATH]]")
+
+
+def complete_ref(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names for an argument that is a ref in the repository of another argument."""
+    from lakebed.cli import completion
+
+    return completion.refs_of(ctx, incomplete)
 
 
 def same_repository(place: Location, other: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _GROUP = 50
 """Small files that one thread writes before it takes others."""
 
+_NONE: Mapping[str, str] = {}
+
 DataPath = Literal["direct", "presigned", "proxied"] | None
 
 
@@ -66,12 +68,16 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class LocalStatus:
-    """The state of a working directory. `head` is the branch's commit, None when it was not asked for."""
+    """The state of a working directory. `head` is the branch's commit, None when it was not asked for.
+
+    `detached` is the tag or commit that the directory shows in place of its branch.
+    """
 
     origin: Origin
     base: str
     head: str | None
     changes: list[LocalChange]
+    detached: str = ""
 
 
 async def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, progress: Report = None) -> Updated:
@@ -112,9 +118,12 @@ async def status(lake: Lake, top: Path, *, ask: bool = True) -> LocalStatus:
     """What has changed in the directory since it was checked out, and whether the branch has moved."""
     with opened(top) as here:
         _refuse_unfinished(here)
-        head = (await _repository(lake, here).branch(here.origin.branch).info()).commit_id if ask else None
+        detached = here.index.fact("detached")
+        head = None
+        if ask and not detached:
+            head = (await _repository(lake, here).branch(here.origin.branch).info()).commit_id
         changes = await run_in_thread(list, here.changes())
-        return LocalStatus(here.origin, here.base, head, changes)
+        return LocalStatus(here.origin, here.base, head, changes, detached)
 
 
 async def pull(lake: Lake, top: Path, *, conflicts: Side = "stop", progress: Report = None) -> Updated:
@@ -126,6 +135,7 @@ async def pull(lake: Lake, top: Path, *, conflicts: Side = "stop", progress: Rep
     with opened(top) as here:
         repo = _repository(lake, here)
         await _finish_update(repo, here, conflicts, progress)
+        _refuse_detached(here)
         head = (await repo.branch(here.origin.branch).info()).commit_id
         if head == here.base:
             return Updated(head)
@@ -150,6 +160,7 @@ async def commit(
         _refuse_unfinished(here)
         repo = _repository(lake, here)
         await _finish_update(repo, here, "stop", progress)
+        _refuse_detached(here)
         changes = await run_in_thread(list, here.changes())
         if not changes:
             raise NothingToCommitError(f"nothing has changed in {top} since it was checked out")
@@ -213,6 +224,15 @@ def _refuse_unfinished(here: Checkout) -> None:
         )
 
 
+def _refuse_detached(here: Checkout) -> None:
+    if detached := here.index.fact("detached"):
+        raise InvalidRequestError(
+            f"{here.top} shows {detached!r}, which is no branch: `lakebed switch BRANCH` goes to one, and "
+            "`lakebed switch -c NEW` makes one of this state and keeps your changes",
+            kind="detached",
+        )
+
+
 async def _finish_update(repo: Repository, here: Checkout, conflicts: Side, progress: Report) -> None:
     """Bring an update that was broken off to its end."""
     _refuse_unfinished(here)
@@ -220,7 +240,17 @@ async def _finish_update(repo: Repository, here: Checkout, conflicts: Side, prog
         await _update(repo, here, here.target, conflicts, progress)
 
 
-async def _update(repo: Repository, here: Checkout, commit_id: str, conflicts: Side, progress: Report) -> Updated:
+async def _update(
+    repo: Repository,
+    here: Checkout,
+    commit_id: str,
+    conflicts: Side,
+    progress: Report,
+    facts: Mapping[str, str] = _NONE,
+) -> Updated:
+    """Bring the files to a commit. `facts` are written together with the target: an update that is finished later has
+    them too.
+    """
     ref = repo.ref(commit_id)
     plan = await planned(repo, here, ref, conflicts)
     if plan.conflicts:
@@ -228,7 +258,7 @@ async def _update(repo: Repository, here: Checkout, commit_id: str, conflicts: S
             f"both {here.top} and {here.origin} changed {len(plan.conflicts)} of the same files; nothing was touched",
             kind="local_conflict",
         ).with_conflicts(plan.conflicts)
-    await run_in_thread(partial(here.index.note, target=commit_id))
+    await run_in_thread(partial(here.index.note, target=commit_id, **facts))
     tally = Tally(progress)
     for change in plan.fetch:
         tally.expect(change.size or 0)

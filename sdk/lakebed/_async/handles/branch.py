@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks
@@ -13,14 +13,24 @@ from lakebed._async.handles.background import Background
 from lakebed._async.handles.ref import Ref, id_of
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Data
-from lakebed._gateway.operations import cherry_picks, commits, physical_addresses, refs, workspaces
+from lakebed._gateway.operations import cherry_picks, commits, physical_addresses, refs, system, workspaces
 from lakebed._gateway.operations import metadata as metadata_calls
 from lakebed._render import html
 from lakebed._values.ingest import Source
 from lakebed._values.recovery_hints import SEARCHED
-from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
-from lakebed.errors import AlreadyExistsError, InvalidRequestError
-from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo, StagedAddress
+from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions, is_stash, new_id, seconds_of, stash_message
+from lakebed.errors import AlreadyExistsError, InvalidRequestError, NotFoundError
+from lakebed.model import (
+    Change,
+    Commit,
+    CommitAttempt,
+    IngestReport,
+    ObjectInfo,
+    RefInfo,
+    StagedAddress,
+    Undone,
+    WorkspaceInfo,
+)
 
 if TYPE_CHECKING:
     from lakebed._async.handles.workspace import Workspace
@@ -306,6 +316,20 @@ class Branch(Background):
         """
         await self._transport.call(cherry_picks.hard_reset(self.repository.id, self.id, id_of(ref), force=force))
 
+    async def undo(self, message: str = "", *, how: Literal["auto", "revert", "reset"] = "auto") -> Undone:
+        """Take back the last commit of the branch. The result says what was done.
+
+        `revert` adds a commit that undoes it, so that other users lose nothing. A merge goes back to its first parent.
+        `reset` points the branch at the first parent of its last commit, as if it had not happened: only when no other
+        user commits at the same time. `auto` reverts, and resets only a commit that changed nothing.
+
+        Nothing is lost in either case: the commit stays readable by its id.
+
+        Raises InvalidRequestError for the first commit of a branch, DirtyBranchError (the branch has uncommitted
+        changes) and PermissionDeniedError (a protected branch accepts a revert, and no reset).
+        """
+        return await flows.undo.undo(self._target, message, how)
+
     async def write_symlinks(self, location: str = "") -> str:
         """Write, for each directory, a file that lists the addresses of its objects, for Hive and similar tools.
 
@@ -361,18 +385,47 @@ class Branch(Background):
     async def stash(self, message: str | None = None, expires_in: timedelta | int | None = None) -> Workspace:
         """Move all uncommitted changes of the branch into a new workspace. Then the branch shows its last commit.
 
-        `workspace.pop()` brings the changes back. `expires_in` in seconds.
+        `pop()` brings the changes of the newest one back, and `workspace.pop()` those of this one. `expires_in` in
+        seconds, default one week. The message of the workspace begins with "Stash of", the branch and the time.
 
         Raises NothingToCommitError, and OutcomeUnknownError when the answer was lost.
         """
+        text = stash_message(self.id, _checks.check_text(message or "", "message"), datetime.now(UTC))
         call = workspaces.stash(
             self.repository.id,
             self.id,
-            message=_checks.check_text(message or "", "message"),
+            message=text,
             expires_in=seconds_of(expires_in),
         )
         info = await self._transport.call(call)
         return handles.workspace.Workspace(self.repository, info.name, WorkspaceOptions(info.message), info=info)
+
+    async def stashes(self) -> list[WorkspaceInfo]:
+        """Return the caller's open stashes of the branch, the newest first."""
+        mine = (await self._transport.call(system.user())).id
+        found = await self.repository.workspaces("open", self.id).all()
+        own = [info for info in found if info.creator == mine and is_stash(info.message)]
+        return sorted(own, key=lambda info: (info.created, info.message), reverse=True)
+
+    async def pop(self) -> WorkspaceInfo:
+        """Bring back the changes of the caller's newest stash of the branch, as uncommitted changes. Returns the stash.
+
+        They replace what is uncommitted at the same paths.
+
+        Raises NotFoundError when there is no stash, and OutcomeUnknownError when the answer was lost.
+        """
+        found = await self.stashes()
+        if not found:
+            raise NotFoundError(
+                f"there is no stash of branch {self.id!r} of {self.repository.id!r} that you made; "
+                "repo.workspaces() lists all open workspaces",
+                kind="workspace_not_found",
+                operation="popWorkspace",
+                repository=self.repository.id,
+                ref=self.id,
+            )
+        await self._transport.call(workspaces.pop(self.repository.id, found[0].id, self.id))
+        return found[0]
 
     async def ingest(
         self,

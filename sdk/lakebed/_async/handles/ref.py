@@ -75,8 +75,13 @@ class Ref(RefObjects):
         first_parent: bool = False,
         since: datetime | None = None,
         stop_at: str = "",
+        author: str = "",
     ) -> Listing[Commit]:
-        """List the history, newest commit first. `paths` and `prefixes` keep the commits that changed one of them."""
+        """List the history, newest commit first. `paths` and `prefixes` keep the commits that changed one of them.
+
+        `author` keeps the commits of one committer. The SDK reads the others too.
+        """
+        _checks.check_text(author, "author")
         moment = None if since is None else _checks.aware(since)
         return Listing(
             self._transport,
@@ -95,6 +100,7 @@ class Ref(RefObjects):
             f"log of {self.repository.id}/{self.id}",
             after=after,
             limit=limit,
+            keep=(lambda commit: commit.committer == author) if author else None,
         )
 
     def diff(

@@ -13,11 +13,11 @@ from lakebed._async import objects as transfers
 from lakebed._async.http.pagination import Listing
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
-from lakebed._compat.aio import Shown, blocking, collect
+from lakebed._compat.aio import ByPath, Shown, blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._values.signed import PROXIED, wanted_path
-from lakebed.errors import LakebedError, ObjectNotFoundError, ReadOnlyRefError
+from lakebed.errors import LakebedError, NotFoundError, ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, ObjectWriter, RangeInfo
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ _WRITES = frozenset(
         "uncommitted",
         "workspace",
         "stash",
+        "stashes",
+        "pop",
+        "undo",
         "ingest",
         "upload_tree",
         "write_parquet",
@@ -53,7 +56,7 @@ _WRITES = frozenset(
 """Methods of a branch that users also try on tags and commits."""
 
 
-class RefObjects(Shown):
+class RefObjects(Shown, ByPath):
     """The objects of one state of a repository."""
 
     __module__ = "lakebed.aio"
@@ -67,6 +70,14 @@ class RefObjects(Shown):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.repository == other.repository and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.repository, self.id))
+
     @property
     def _transport(self) -> Transport:
         return self._target.transport
@@ -76,7 +87,9 @@ class RefObjects(Shown):
         def __getattr__(self, name: str) -> Any:
             if self._read_only and name in _WRITES:
                 raise _refused(self, name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            from lakebed._values.foreign_names import unknown_attribute
+
+            raise unknown_attribute(self, name)
 
     async def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Return the content of an object, or of a range of it (`start` and `length` in bytes).
@@ -87,7 +100,11 @@ class RefObjects(Shown):
 
         Raises ObjectNotFoundError, InvalidRequestError (a range behind the end) and CorruptTransferError.
         """
-        return await self._download(path, start, length).read()
+        try:
+            return await self._download(path, start, length).read()
+        except NotFoundError as error:
+            await self._transport.advise(error)
+            raise
 
     async def chunks(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """Return the content as chunks, in the sizes in which they arrive.
@@ -142,7 +159,11 @@ class RefObjects(Shown):
         Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
         missing, it raises before the transfer begins.
         """
-        return await transfers.download.save(self._download(path, 0, None), target, progress)
+        try:
+            return await transfers.download.save(self._download(path, 0, None), target, progress)
+        except NotFoundError as error:
+            await self._transport.advise(error)
+            raise
 
     async def archive(
         self,

@@ -6,11 +6,12 @@ A page that breaks the paging rules raises ProtocolError in the gateway.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from copy import copy
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from lakebed._async.http.transport import Transport
 from lakebed._bulk import progress_bar as progress
-from lakebed._compat.aio import Shown, run_in_thread
+from lakebed._compat.aio import ByNumber, Shown, run_in_thread
 from lakebed._render import html
 from lakebed._render.columns import Columns
 from lakebed._values.wire import Call
@@ -26,7 +27,7 @@ T = TypeVar("T")
 _PAGE = 1000
 
 
-class Listing(Shown, Generic[T]):
+class Listing(Shown, ByNumber[T], Generic[T]):
     """Rows that are fetched as they are read. Iterating twice asks the server twice."""
 
     __module__ = "lakebed.aio"
@@ -40,6 +41,7 @@ class Listing(Shown, Generic[T]):
         *,
         after: str = "",
         limit: int | None = None,
+        keep: Callable[[T], bool] | None = None,
     ) -> None:
         if limit is not None and limit < 0:
             raise InvalidRequestError(f"limit must not be negative: {limit}")
@@ -49,21 +51,37 @@ class Listing(Shown, Generic[T]):
         self._title = title
         self._after = after
         self._limit = limit
+        self._keep = keep
+        """Which rows of the server's pages belong to the listing; `limit` counts these."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            from lakebed._values.foreign_names import unknown_attribute
+
+            raise unknown_attribute(self, name)
 
     async def __aiter__(self) -> AsyncIterator[T]:
         after: str | None = self._after
         left = self._limit
         while after is not None and (left is None or left > 0):
-            amount = _PAGE if left is None else min(left, _PAGE)
+            amount = _PAGE if left is None or self._keep is not None else min(left, _PAGE)
             page = await self._transport.call(self._page(after, amount))
-            for row in page.items[:amount]:
+            found = [row for row in page.items[:amount] if self._keep is None or self._keep(row)]
+            for row in found[:left]:
                 yield row
             after = page.after
             if left is not None:
-                left -= len(page.items)
+                left -= len(found)
+
+    def _limited(self, amount: int) -> Self:
+        """Return the same listing with at most this number of rows."""
+        one = copy(self)
+        one._limit = amount if self._limit is None else min(amount, self._limit)
+        return one
 
     async def all(self) -> list[T]:
         """Every row, as a list. When it takes long, how many there were is shown on a terminal."""
@@ -77,6 +95,9 @@ class Listing(Shown, Generic[T]):
 
     async def first(self) -> T | None:
         """The first row, or None when there is none."""
+        if self._keep is not None:
+            rows = await self._limited(1).all()
+            return rows[0] if rows else None
         after: str | None = self._after
         while after is not None and self._limit != 0:
             page = await self._transport.call(self._page(after, 1))
@@ -101,7 +122,10 @@ class Listing(Shown, Generic[T]):
 
     async def _look(self) -> str:
         most = html.ROWS + 1 if self._limit is None else min(self._limit, html.ROWS + 1)
-        page = await self._transport.call(self._page(self._after, most)) if most else Page[T]((), None)
+        if self._keep is not None:
+            page = Page(tuple(await self._limited(most).all()), None)
+        else:
+            page = await self._transport.call(self._page(self._after, most)) if most else Page[T]((), None)
         return html.rows(
             self._title,
             page.items[: html.ROWS],

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from lakebed._async.http.attempts import LengthChanged, SentBody, repeated, source_error
@@ -27,11 +27,17 @@ from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
-from lakebed.errors import AuthenticationError, LakebedError
+from lakebed.errors import AuthenticationError, LakebedError, NotFoundError
+
+if TYPE_CHECKING:
+    from lakebed._async.http.suggestions import Suggestions
 
 T = TypeVar("T")
 
 _SLOW_READ = 600.0
+
+_NAMES = frozenset({"repository_not_found", "branch_not_found", "tag_not_found", "ref_not_found"})
+"""Kinds of errors that get similar names. A missing path gets them only where a person reads the error."""
 
 
 def recall(endpoint: str, identity: str, timeout: float, retries: int) -> Transport:
@@ -80,6 +86,7 @@ class Transport:
         self._renewal = Renewal(settings) if settings.token else None
         self._clients = Clients(partial(_new_client, settings))
         self._near: bool | None = None
+        self._suggestions: Suggestions | None = None
 
     def shared(self) -> Self:
         """Return this transport, registered so that `recall` finds it while it is in use."""
@@ -94,8 +101,30 @@ class Transport:
         self.policy = state["policy"]
 
     async def call(self, call: Call[T], body: Body | None = None) -> T:
-        """Send one call and return its answer. Raises the error that the answer describes."""
-        return calls.read(call, await self._answer(call, body))
+        """Send one call and return its answer. Raises the error that the answer describes.
+
+        The error for a repository, branch or tag that does not exist also names similar ones.
+        """
+        try:
+            return calls.read(call, await self._answer(call, body))
+        except NotFoundError as error:
+            if error.kind in _NAMES and call.advised:
+                await self.advise(error)
+            raise
+
+    async def advise(self, error: NotFoundError) -> None:
+        """Add similar names to an error, when a request of two seconds finds some. Raises nothing of its own."""
+        from lakebed._async.http.suggestions import Suggestions
+
+        if self._suggestions is None:
+            self._suggestions = Suggestions(self._peek)
+        await self._suggestions.add_to(error)
+
+    async def _peek(self, call: Call[T], seconds: float) -> T | None:
+        try:
+            return calls.read(call, await self._once(call, None, seconds))
+        except (LakebedError, retry.Failed):
+            return None
 
     async def once(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call once, for flows that decide the next step themselves. Raises `Failed`."""
@@ -133,8 +162,8 @@ class Transport:
     async def _answer(self, call: Call[Any], body: Body | None) -> Answer:
         return await repeated(self.policy, partial(self._once, call, body), _may_repeat(body))
 
-    async def _once(self, call: Call[Any], body: Body | None) -> Answer:
-        response = await self._send(call, body, stream=False)
+    async def _once(self, call: Call[Any], body: Body | None, seconds: float | None = None) -> Answer:
+        response = await self._send(call, body, stream=False, seconds=seconds)
         answer = Answer(response.status, response.headers, response.content)
         if answer.status not in call.success:
             raise self._refused(call, answer)
@@ -169,7 +198,9 @@ class Transport:
             self.settings = replace(self.settings, token=token)
             self._headers = _headers(self.settings)
 
-    async def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> Response:
+    async def _send(
+        self, call: Call[Any], body: Body | None, *, stream: bool, seconds: float | None = None
+    ) -> Response:
         await self._renew()
         headers = {**self._headers, **call.headers}
         content: bytes | AsyncIterator[bytes] | None = None
@@ -183,7 +214,7 @@ class Transport:
             content = json.dumps(call.json, ensure_ascii=False, separators=(",", ":")).encode()
             headers["Content-Type"] = "application/json"
         url = with_query(self.settings.api_url + call.url, call.params)
-        limit = self.settings.timeout
+        limit = min(self.settings.timeout, seconds or self.settings.timeout)
         request = Request(call.method, url, headers, max(limit, _SLOW_READ) if call.slow else limit, content)
         try:
             return await self._clients.get().send(request, stream=stream)

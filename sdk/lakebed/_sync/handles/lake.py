@@ -53,6 +53,13 @@ class Lake(LakeBase):
     def __repr__(self) -> str:
         return f"<Lake {self.settings.endpoint}>"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            from lakebed._values.foreign_names import unknown_attribute
+
+            raise unknown_attribute(self, name)
+
     @classmethod
     def _over(cls, transport: Transport) -> Self:
         """Return a handle that uses an existing connection."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks, _files
-from lakebed._compat.sync import Shown, blocking, collect
+from lakebed._compat.sync import ByPath, Shown, blocking, collect
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._sync import bulk
@@ -19,7 +19,7 @@ from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
 from lakebed._values.signed import PROXIED, wanted_path
-from lakebed.errors import LakebedError, ObjectNotFoundError, ReadOnlyRefError
+from lakebed.errors import LakebedError, NotFoundError, ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, ObjectWriter, RangeInfo
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ _WRITES = frozenset(
         "uncommitted",
         "workspace",
         "stash",
+        "stashes",
+        "pop",
+        "undo",
         "ingest",
         "upload_tree",
         "write_parquet",
@@ -55,7 +58,7 @@ _WRITES = frozenset(
 """Methods of a branch that users also try on tags and commits."""
 
 
-class RefObjects(Shown):
+class RefObjects(Shown, ByPath):
     """The objects of one state of a repository."""
 
     __module__ = "lakebed"
@@ -69,6 +72,14 @@ class RefObjects(Shown):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.repository == other.repository and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.repository, self.id))
+
     @property
     def _transport(self) -> Transport:
         return self._target.transport
@@ -78,7 +89,9 @@ class RefObjects(Shown):
         def __getattr__(self, name: str) -> Any:
             if self._read_only and name in _WRITES:
                 raise _refused(self, name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            from lakebed._values.foreign_names import unknown_attribute
+
+            raise unknown_attribute(self, name)
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Return the content of an object, or of a range of it (`start` and `length` in bytes).
@@ -89,7 +102,11 @@ class RefObjects(Shown):
 
         Raises ObjectNotFoundError, InvalidRequestError (a range behind the end) and CorruptTransferError.
         """
-        return self._download(path, start, length).read()
+        try:
+            return self._download(path, start, length).read()
+        except NotFoundError as error:
+            self._transport.advise(error)
+            raise
 
     def chunks(self, path: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
         """Return the content as chunks, in the sizes in which they arrive.
@@ -144,7 +161,11 @@ class RefObjects(Shown):
         Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
         missing, it raises before the transfer begins.
         """
-        return transfers.download.save(self._download(path, 0, None), target, progress)
+        try:
+            return transfers.download.save(self._download(path, 0, None), target, progress)
+        except NotFoundError as error:
+            self._transport.advise(error)
+            raise
 
     def archive(
         self,

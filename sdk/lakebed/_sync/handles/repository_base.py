@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks
 from lakebed._compat.sync import Shown
@@ -51,6 +52,22 @@ class RepositoryBase(Shown):
 
     def __repr__(self) -> str:
         return f"<Repository {self.id}>"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self._transport.settings, other._transport.settings
+        return (self.id, mine.endpoint, mine.identity) == (other.id, theirs.endpoint, theirs.identity)
+
+    def __hash__(self) -> int:
+        return hash((self._transport.settings.endpoint, self.id))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            from lakebed._values.foreign_names import unknown_attribute
+
+            raise unknown_attribute(self, name)
 
     def create(
         self,
@@ -125,7 +142,7 @@ class RepositoryBase(Shown):
     def exists(self) -> bool:
         """Return whether there is such a repository."""
         try:
-            self.info()
+            self._transport.call(replace(repositories.get(self.id), advised=False))
         except NotFoundError:
             return False
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -58,12 +58,12 @@ def ls(app: App, target: Location, recursive: bool, writers: bool, limit: int | 
     with app.lake() as lake:
         if writers:
             ref = lake.repository(target.repository).ref(target.ref)
-            if not output.rows(app, ref.writers(target.path, limit=limit), _writer_line) and target.path:
-                raise _nothing(target)
+            if not output.rows(app, ref.writers(target.path, limit=limit), writer_line) and target.path:
+                raise nothing_at(target)
             return
         found = _found(lake, target, recursive)
         if not output.rows(app, islice(found, limit), _line) and target.path and limit != 0:
-            raise _nothing(target)
+            raise nothing_at(target)
 
 
 def _found(lake: Lake, target: Location, recursive: bool) -> Iterator[ObjectInfo | CommonPrefix]:
@@ -79,7 +79,8 @@ def _found(lake: Lake, target: Location, recursive: bool) -> Iterator[ObjectInfo
     yield from ref.list(folder, "" if recursive else "/")
 
 
-def _nothing(target: Location) -> ObjectNotFoundError:
+def nothing_at(target: Location) -> ObjectNotFoundError:
+    """The error for a place without objects."""
     return ObjectNotFoundError(
         f"there is nothing at {target}", repository=target.repository, ref=target.ref, path=target.path
     )
@@ -91,7 +92,8 @@ def _line(row: ObjectInfo | CommonPrefix) -> str:
     return f"{output.size_text(row.size):>10}  {output.when(row.mtime)}  {output.shown(row.path)}"
 
 
-def _writer_line(row: ObjectWriter) -> str:
+def writer_line(row: ObjectWriter) -> str:
+    """A file with the commit that wrote it."""
     if row.commit is None:
         return f"{'not committed' if row.uncommitted else '?':<16}  {'-':<23}  {output.shown(row.path)}"
     who = f"{row.commit.id[:16]}  {output.when(row.commit.created)}  {output.shown(row.commit.committer)}"
@@ -205,5 +207,29 @@ def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> N
             branch.delete(target.path)
             removed = 1
     if not removed and not force and target.path:
-        raise _nothing(target)
+        raise nothing_at(target)
     output.say(app, f"Removed {output.count_text(removed, 'object')} from {target.ref}.", {"removed": removed})
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=FOLDER, metavar="[REPO/REF[/PATH]]", required=False)
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
+@pass_app
+def blame(app: App, target: Location | None, limit: int | None) -> None:
+    """Show who wrote each file: the commit, the time and the user of its present content.
+
+    PATH is a file, a folder, or the beginning of paths. `lakebed log REPO/REF/PATH` lists all commits of a path.
+
+    \b
+    Example: lakebed blame sales/main/orders/
+    """
+    target = FOLDER.or_here(target, whole=False)
+    with app.lake() as lake:
+        ref = lake.repository(target.repository).ref(target.ref)
+        if not output.rows(app, ref.writers(target.path, limit=limit), writer_line, _blame_record) and target.path:
+            raise nothing_at(target)
+
+
+def _blame_record(row: Any) -> dict[str, Any]:
+    commit = None if row.commit is None else output.record(row.commit)
+    return {**output.record(row), "commit": commit}

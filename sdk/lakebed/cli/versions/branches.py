@@ -7,7 +7,7 @@ import click
 from lakebed import Location, RefInfo
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
-from lakebed.cli.targets import BRANCH, BRANCH_OR_OBJECT, REPOSITORY, same_repository
+from lakebed.cli.targets import BRANCH, BRANCH_OR_OBJECT, REPOSITORY, complete_ref, same_repository
 
 
 @click.group(cls=Noun)
@@ -17,7 +17,13 @@ def branch() -> None:
 
 @branch.command()
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("-s", "--source", metavar="REF", help="The ref that it starts from [the default branch].")
+@click.option(
+    "-s",
+    "--source",
+    metavar="REF",
+    shell_complete=complete_ref,
+    help="The ref that it starts from [the default branch].",
+)
 @click.option("--exist-ok", is_flag=True, help="Do nothing if it already exists.")
 @click.option("--hidden", is_flag=True, help="Omit it from listings without --hidden.")
 @pass_app
@@ -83,8 +89,13 @@ def reset(app: App, target: Location, hard: str | None, yes: bool) -> None:
     Example: lakebed branch reset sales/dev --yes
     """
     if hard is not None:
-        _hard_reset(app, target, hard, yes)
-        return
+        hard_reset(app, target, hard, yes)
+    else:
+        reset_branch(app, target, yes)
+
+
+def reset_branch(app: App, target: Location, yes: bool) -> None:
+    """Drop the uncommitted changes at a place, and confirm it."""
     what = f"changes of {target}" if target.path else f"all uncommitted changes of {target}"
     confirm(f"Drop {what}?", yes=yes)
     with app.lake() as lake:
@@ -96,7 +107,8 @@ def reset(app: App, target: Location, hard: str | None, yes: bool) -> None:
     output.say(app, f"Dropped {output.shown(what)}.", {"reset": str(target)})
 
 
-def _hard_reset(app: App, target: Location, hard: str, yes: bool) -> None:
+def hard_reset(app: App, target: Location, hard: str, yes: bool) -> None:
+    """Move a branch to another commit, and confirm it."""
     if target.path:
         raise click.UsageError("--hard moves a whole branch; leave the path out.")
     ref = same_repository(target, hard)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
-from lakebed import Commit, Location
+from lakebed import Commit, ConcurrentCommitError, Location
+from lakebed._bulk.progress_bar import Meter
 from lakebed.cli import output
 from lakebed.cli.admin.tasks import begun
-from lakebed.cli.app import App, Verb, metadata_option, pass_app
-from lakebed.cli.targets import BRANCH, REF, same_repository
+from lakebed.cli.app import App, Verb, message_option, metadata_option, pass_app
+from lakebed.cli.here import HereLocation, here, here_at
+from lakebed.cli.targets import BRANCH, REF, complete_ref, same_repository
 
 _key_option = click.option(
     "--key",
@@ -25,8 +28,8 @@ _no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print 
 
 
 @click.command(cls=Verb)
-@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
+@click.argument("target", type=BRANCH, metavar="[REPO/BRANCH]", required=False)
+@message_option
 @metadata_option("commit")
 @_author_option
 @click.option("--date", type=click.DateTime(), help="Date of the commit, local time [now].")
@@ -36,7 +39,7 @@ _no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print 
 @pass_app
 def commit(
     app: App,
-    target: Location,
+    target: Location | None,
     message: str,
     metadata: dict[str, str],
     author: str,
@@ -45,11 +48,15 @@ def commit(
     key: str | None,
     no_wait: bool,
 ) -> None:
-    """Commit everything that is uncommitted on a branch.
+    """Commit everything that is uncommitted on a branch, or the changes in a directory of `lakebed local clone`.
 
     \b
     Example: lakebed commit sales/main -m "load the orders" --meta job=nightly
+             lakebed commit -m "corrected prices"        in a directory
     """
+    if target is None:
+        _commit_here(app, message, metadata, bool(author or date or allow_empty or key or no_wait))
+        return
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
         wanted: dict[str, Any] = {"metadata": metadata, "allow_empty": allow_empty, "date": date}
@@ -62,9 +69,35 @@ def commit(
     output.say(app, _made(target, made), output.record(made))
 
 
+def commit_directory(app: App, top: Path, message: str, metadata: dict[str, str]) -> None:
+    """Commit the changes in a directory to its branch, and confirm it."""
+    from lakebed._sync.checkout import verbs as working
+
+    with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
+        try:
+            made, changes = working.commit(lake, top, message, metadata=metadata, progress=meter.follow)
+        except ConcurrentCommitError:
+            output.advise(app, "The branch has changed the same files: `lakebed local pull` shows the ways out.")
+            raise
+    title = output.shown(made.message.split("\n", 1)[0])
+    line = f"[{here_at(top).branch} {made.short_id}] {title}"
+    output.say(app, line, {**output.record(made), "changes": len(changes)})
+
+
+def _commit_here(app: App, message: str, metadata: dict[str, str], more: bool) -> None:
+    found = here()
+    if found is None:
+        raise click.UsageError(
+            "Missing argument 'REPO/BRANCH': it can be left out in a directory of `lakebed local clone` only."
+        )
+    if more:
+        raise click.UsageError("A directory is committed with -m and --meta alone; for the others, name REPO/BRANCH.")
+    commit_directory(app, found.top, message, metadata)
+
+
 @click.command(cls=Verb)
 @click.argument("source", type=REF, metavar="REPO/SOURCE")
-@click.argument("destination", metavar="BRANCH")
+@click.argument("destination", metavar="BRANCH", required=False, shell_complete=complete_ref)
 @click.option("-m", "--message", default="", help="Message of the merge commit [Merge 'SOURCE' into 'BRANCH'].")
 @click.option(
     "--strategy",
@@ -87,7 +120,7 @@ def commit(
 def merge(
     app: App,
     source: Location,
-    destination: str,
+    destination: str | None,
     message: str,
     strategy: str | None,
     resolve: tuple[str, ...],
@@ -105,7 +138,7 @@ def merge(
     \b
     Example: lakebed merge sales/dev main -m "publish" --resolve "orders/**=source" --resolve "*=dest"
     """
-    onto = same_repository(source, destination)
+    onto = same_repository(source, destination) if destination else _branch_here(source)
     with app.lake() as lake:
         repo = lake.repository(source.repository)
         wanted: dict[str, Any] = {"strategy": strategy, "squash": squash, "allow_empty": allow_empty}
@@ -116,6 +149,14 @@ def merge(
             return
         made = repo.ref(source.ref).merge_into(onto, message, **wanted)
     output.say(app, f"Merged {source.ref} into {onto}: {made.commit_id[:12]}", {"commit_id": made.commit_id})
+
+
+def _branch_here(source: Location) -> str:
+    """The branch of the working directory, for a source that was named in short."""
+    found = here() if isinstance(source, HereLocation) else None
+    if found is None or found.detached:
+        raise click.UsageError("Missing argument 'BRANCH': the branch to merge into.")
+    return found.branch
 
 
 def _rules(texts: tuple[str, ...]) -> dict[str, str]:
@@ -138,7 +179,7 @@ _parent_option = click.option(
 
 @click.command(cls=Verb)
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.argument("commit", metavar="COMMIT")
+@click.argument("commit", metavar="COMMIT", shell_complete=complete_ref)
 @click.option("-m", "--message", default="", help="Message of the new commit [Revert COMMIT].")
 @_parent_option
 @click.option("--allow-empty", is_flag=True, help="Commit even if there is nothing left to undo.")
@@ -169,7 +210,7 @@ def revert(
 
 @click.command("cherry-pick", cls=Verb)
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.argument("commit", metavar="COMMIT")
+@click.argument("commit", metavar="COMMIT", shell_complete=complete_ref)
 @click.option("-m", "--message", default="", help="Message of the new commit [that of COMMIT].")
 @_parent_option
 @metadata_option("commit")

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lakebed import Change, Diff, Location, TableDiff
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
-from lakebed.cli.targets import REF, same_repository
+from lakebed.cli.here import HereLocation, here
+from lakebed.cli.targets import REF, complete_ref, same_repository
+
+if TYPE_CHECKING:
+    from lakebed._bulk.working_directory import LocalChange
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "conflict": "!", "prefix_changed": "~"}
 
 
 @click.command(cls=Verb)
-@click.argument("left", type=REF, metavar="REPO/REF")
-@click.argument("right", required=False, metavar="[REF]")
+@click.argument("left", type=REF, metavar="[REPO/REF]", required=False)
+@click.argument("right", required=False, metavar="[REF]", shell_complete=complete_ref)
 @click.argument("table", required=False, metavar="[TABLE]")
 @click.option("--key", metavar="A,B", help="Compare the rows of TABLE, which these columns identify.")
 @click.option("--two-dot", is_flag=True, help="Compare the two refs directly, not from their common ancestor.")
@@ -28,7 +32,7 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~", "conflict": "!", "prefix
 @pass_app
 def diff(
     app: App,
-    left: Location,
+    left: Location | None,
     right: str | None,
     table: str | None,
     key: str | None,
@@ -45,7 +49,13 @@ def diff(
     Example: lakebed diff sales/main dev        what dev has that main has not
              lakebed diff sales/main            what is uncommitted on main
              lakebed diff sales/main dev orders/ --key id        the rows of a table that differ
+             lakebed diff                        what has changed in a directory of `lakebed local clone`
     """
+    if left is None:
+        _diff_here(app)
+        return
+    if isinstance(left, HereLocation) and right is None:
+        left, right = REF.or_here(None), left.ref  # `lakebed diff dev` in a directory of main
     if (table is None) != (key is None):
         raise click.UsageError("the rows of a table need a second REF, TABLE and --key.")
     delimiter = "/" if folders else ""
@@ -73,7 +83,21 @@ def diff(
         output.note(app, ", ".join(parts) or "no differences")
 
 
-def change_line(change: Change) -> str:
+def _diff_here(app: App) -> None:
+    """Print what has changed in the working directory. Asks no server."""
+    found = here()
+    if found is None:
+        raise click.UsageError(
+            "Missing argument 'REPO/REF': it can be left out in a directory of `lakebed local clone` only."
+        )
+    from lakebed._bulk.working_directory import opened
+
+    with opened(found.top) as checkout:
+        if not output.rows(app, checkout.changes(), change_line) and not app.as_json:
+            output.note(app, "no differences")
+
+
+def change_line(change: Change | LocalChange) -> str:
     """One difference in a list."""
     return f"{_SIGNS.get(change.type, '?')} {output.shown(change.path)}"
 
@@ -121,7 +145,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @click.command("merge-base", cls=Verb)
 @click.argument("left", type=REF, metavar="REPO/REF")
-@click.argument("right", metavar="REF")
+@click.argument("right", metavar="REF", shell_complete=complete_ref)
 @pass_app
 def merge_base(app: App, left: Location, right: str) -> None:
     """Show the nearest common ancestor of two refs: the base of a merge.

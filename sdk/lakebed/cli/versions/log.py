@@ -21,27 +21,31 @@ _GRAPH_LIMIT = 50
 
 
 @click.command(cls=Verb)
-@click.argument("target", type=HISTORY, metavar="REPO[/REF[/PATH]]")
+@click.argument("target", type=HISTORY, metavar="[REPO[/REF[/PATH]]]", required=False)
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N [all; 50 with --graph].")
 @click.option("--graph", is_flag=True, help="Draw branches and merges; of the whole repository if no REF is given.")
 @click.option("--oneline", is_flag=True, help="Print one line per commit.")
 @click.option("--first-parent", is_flag=True, help="Follow only the first parent of merges.")
 @click.option("--since", type=click.DateTime(), help="Only commits since this time (local time).")
+@click.option("--author", default="", metavar="USER", help="Only commits of this user.")
 @pass_app
 def log(
     app: App,
-    target: Location,
+    target: Location | None,
     limit: int | None,
     graph: bool,
     oneline: bool,
     first_parent: bool,
     since: datetime | None,
+    author: str,
 ) -> None:
     """Show the history of a ref or of one path, newest first. A path that ends in `/` is a folder.
 
     \b
     Example: lakebed log sales/main/orders/ -n 5
+             lakebed log ./prices.csv        in a directory of `lakebed local clone`
     """
+    target = HISTORY.or_here(target, whole=graph)
     with app.lake() as lake:
         repository = lake.repository(target.repository)
         if graph and not app.as_json:
@@ -51,6 +55,7 @@ def log(
             limit=limit,
             first_parent=first_parent,
             since=since,
+            author=author,
             paths=[target.path] if target.path and not target.path.endswith("/") else [],
             prefixes=[target.path] if target.path.endswith("/") else [],
         )
@@ -74,17 +79,18 @@ def _graph(repository: Repository, target: Location, limit: int) -> str:
 
 
 @click.command(cls=Verb)
-@click.argument("target", type=REF, metavar="REPO/REF")
+@click.argument("target", type=REF, metavar="[REPO/REF]", required=False)
 @click.option(
     "-n", "--limit", type=click.IntRange(min=0), default=1000, show_default=True, help="Show at most N paths."
 )
 @pass_app
-def show(app: App, target: Location, limit: int) -> None:
+def show(app: App, target: Location | None, limit: int) -> None:
     """Show a commit and its changes, compared with its first parent.
 
     \b
     Example: lakebed show sales/main~1
     """
+    target = REF.or_here(target)
     with app.lake() as lake:
         ref = lake.repository(target.repository).ref(target.ref)
         commit = ref.commit_info()

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed import ConcurrentCommitError, ConflictError, Location
+from lakebed import ConflictError, Location
 from lakebed._bulk.local_tree import folder
 from lakebed._bulk.progress_bar import Meter
-from lakebed._bulk.working_directory import LocalChange, find_top
+from lakebed._bulk.working_directory import find_top
 from lakebed.cli import output
-from lakebed.cli.app import App, Noun, metadata_option, pass_app
+from lakebed.cli.app import App, Noun, message_option, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH_OR_OBJECT
-from lakebed.cli.workspaces.workspace import say_commit
+from lakebed.cli.versions.commits import commit_directory
+from lakebed.cli.versions.diff import change_line
 
 if TYPE_CHECKING:
     from lakebed._sync.checkout.verbs import LocalStatus
-
-_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 _directory = click.argument("directory", metavar="[DIR]", default=".")
 
@@ -61,23 +60,29 @@ def status(app: App, directory: str, offline: bool) -> None:
     \b
     Example: lakebed local status
     """
+    show_status(app, find_top(Path(directory)), offline=offline)
+
+
+def show_status(app: App, top: Path, *, offline: bool) -> None:
+    """Print the changes in a directory, and where it is."""
     from lakebed._sync.checkout import verbs as working
 
     with app.lake() as lake:
-        found = working.status(lake, find_top(Path(directory)), ask=not offline)
+        found = working.status(lake, top, ask=not offline)
     if app.as_json:
         output.show(app, "", _record(found))
         return
-    counts = Counter(change.type for change in found.changes)
-    output.rows(app, found.changes, _line)
+    output.rows(app, found.changes, change_line)
     moved = "" if not found.head or found.head == found.base else f"; the branch has moved to {found.head[:12]}"
-    output.note(app, f"{found.origin} at {found.base[:12]}{moved}{'; `lakebed local pull` gets it' if moved else ''}")
+    at = f"{found.detached} ({found.base[:12]}), which is no branch" if found.detached else found.base[:12]
+    output.note(app, f"{found.origin} at {at}{moved}{'; `lakebed local pull` gets it' if moved else ''}")
+    counts = Counter(change.type for change in found.changes)
     output.note(app, ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items())) or "no changes")
 
 
 @local.command()
 @_directory
-@click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
+@message_option
 @metadata_option("commit")
 @pass_app
 def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> None:
@@ -89,16 +94,7 @@ def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> 
     \b
     Example: lakebed local commit -m "corrected prices"
     """
-    from lakebed._sync.checkout import verbs as working
-
-    top = find_top(Path(directory))
-    with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
-        try:
-            made, changes = working.commit(lake, top, message, metadata=metadata, progress=meter.follow)
-        except ConcurrentCommitError:
-            output.advise(app, "The branch has changed the same files: `lakebed local pull` shows the ways out.")
-            raise
-    say_commit(app, top.name, made, changes=len(changes))
+    commit_directory(app, find_top(Path(directory)), message, metadata)
 
 
 @local.command()
@@ -131,15 +127,12 @@ def pull(app: App, directory: str, conflicts: Any) -> None:
     output.say(app, line, asdict(done))
 
 
-def _line(change: LocalChange) -> str:
-    return f"{_SIGNS[change.type]} {output.shown(change.path)}"
-
-
 def _record(found: LocalStatus) -> dict[str, Any]:
     return {
         "origin": str(found.origin),
         "base": found.base,
         "head": found.head,
+        "detached": found.detached,
         "changes": [output.record(change) for change in found.changes],
     }
 

@@ -34,6 +34,9 @@ ORIGIN_KEY = "cherry-pick-origin"
 COMMITTER_KEY = "cherry-pick-committer"
 """Metadata keys that existing clients read (`facts/rest_api.md` 3)."""
 
+_TITLE = 72
+"""Characters of a title that the message of a revert repeats."""
+
 
 class _Picked(NamedTuple):
     """A commit and the parent to compare it with."""
@@ -113,8 +116,15 @@ async def _reverted(
             f"revert of {picked.commit.id[:16]} on {branch!r}: no changes: nothing of it is left to take back"
         )
     await lines.check(ctx, repo, sides, folded.tree, "revert")
-    message = request.message or f"Revert {request.ref}"
+    message = request.message or _revert_message(picked.commit)
     return NewCommit(folded.tree, changed_paths, request.committer, message, request.metadata or {})
+
+
+def _revert_message(commit: Commit) -> str:
+    """Name the commit by its id and its title: the ref of the request, such as `main`, soon is another commit."""
+    title = commit.message.split("\n", 1)[0].strip()
+    title = title if len(title) <= _TITLE else title[: _TITLE - 1] + "…"
+    return f"Revert {commit.id[:12]}" + (f": {title}" if title else "")
 
 
 async def _cherry_picked(

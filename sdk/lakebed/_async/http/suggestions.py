@@ -1,0 +1,122 @@
+"""Similar names for a name that does not exist: repositories, branches, tags and paths.
+
+Asked after an error only, with the rights of the caller, so it names nothing that the caller may not list. At most two
+requests of two seconds, at most once a second for each connection, and once for each name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
+
+from lakebed._gateway.operations import objects, refs, repositories
+from lakebed._values.wire import Call
+from lakebed.errors import NotFoundError
+
+T = TypeVar("T")
+
+SECONDS = 2.0
+PAUSE = 1.0
+_LISTED = 1000
+_SHOWN = 3
+_NEARLY = 0.1
+"""Names that are this much less similar than the best one are not shown."""
+
+_REMEMBERED = 100
+_EXPRESSION = re.compile(r"^([^~^@$]+)(.*)$")
+
+
+class Peek(Protocol):
+    """Sends one request once. Returns None when it fails."""
+
+    async def __call__(self, call: Call[T], seconds: float) -> T | None:
+        """Send it."""
+        ...
+
+
+class Suggestions:
+    """Finds similar names, and remembers what it found."""
+
+    def __init__(self, peek: Peek) -> None:
+        self._peek = peek
+        self._known: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+        self._last = -PAUSE
+
+    async def add_to(self, error: NotFoundError) -> None:
+        """Add what is found to an error: to its message and to its `suggestions`."""
+        if error.suggestions or not error.repository:
+            return
+        asked = (error.kind, error.repository, error.ref, error.path)
+        if asked not in self._known:
+            if time.monotonic() - self._last < PAUSE:
+                return
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._last = time.monotonic()
+            self._known[asked] = tuple(await self._similar(error))
+        if found := self._known[asked]:
+            error.suggestions = found
+            error.message += f"; did you mean {' or '.join(map(repr, found))}?"
+
+    async def _similar(self, error: NotFoundError) -> list[str]:
+        repository = error.repository or ""
+        if error.kind == "repository_not_found":
+            return _near(repository, await self._repositories())
+        if error.kind == "object_not_found":
+            return await self._paths(repository, error.ref or "", error.path or "")
+        parts = _EXPRESSION.match(error.ref or "")
+        if parts is None or "+" in parts[1]:
+            return []  # the ref of a workspace, which has no name to misspell
+        name, rest = parts[1], parts[2]
+        found: list[str] = []
+        if error.kind != "tag_not_found":
+            found = _near(name, await self._branches(repository))
+        if error.kind != "branch_not_found" and not found:
+            found = _near(name, await self._tags(repository))
+        return [one + rest for one in found]
+
+    async def _repositories(self) -> list[str]:
+        page = await self._peek(repositories.list_page(prefix="", search="", after="", amount=_LISTED), SECONDS)
+        return [info.id for info in page.items] if page else []
+
+    async def _branches(self, repository: str) -> list[str]:
+        call = refs.list_branches(repository, prefix="", hidden=False, after="", amount=_LISTED)
+        page = await self._peek(call, SECONDS)
+        return [info.id for info in page.items] if page else []
+
+    async def _tags(self, repository: str) -> list[str]:
+        page = await self._peek(refs.list_tags(repository, prefix="", after="", amount=_LISTED), SECONDS)
+        return [info.id for info in page.items] if page else []
+
+    async def _paths(self, repository: str, ref: str, path: str) -> list[str]:
+        """Neighbours in the folder of the path; when there is no such folder, neighbours of the folder."""
+        folder, _, name = path.rstrip("/").rpartition("/")
+        folder += "/" if folder else ""
+        inside = await self._folder(repository, ref, folder)
+        if inside is None or not name:
+            return []
+        if inside or not folder:
+            return [folder + one for one in _near(name, [one.removeprefix(folder) for one in inside])]
+        above, _, parent = folder[:-1].rpartition("/")
+        above += "/" if above else ""
+        around = await self._folder(repository, ref, above)
+        return [
+            above + one for one in _near(parent, [one.removeprefix(above) for one in around or () if one[-1:] == "/"])
+        ]
+
+    async def _folder(self, repository: str, ref: str, prefix: str) -> list[str] | None:
+        call = objects.list_page(repository, ref, prefix=prefix, delimiter="/", after="", amount=_LISTED)
+        page = await self._peek(call, SECONDS)
+        return None if page is None else [row.path for row in page.items]
+
+
+def _near(word: str, names: Iterable[str]) -> list[str]:
+    """The names that are most like a word, best first. The slash of a folder does not count."""
+    wanted = word.casefold()
+    shown = {name.rstrip("/").casefold(): name for name in names}
+    found = difflib.get_close_matches(wanted, shown, _SHOWN, 0.7)
+    ratios = [difflib.SequenceMatcher(None, one, wanted).ratio() for one in found]
+    return [shown[one] for one, ratio in zip(found, ratios, strict=True) if ratio > ratios[0] - _NEARLY]

@@ -1,0 +1,119 @@
+"""Similar names in errors: after an error only, with few and short requests, and only what the caller may list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import lakebed
+import pytest
+import respx
+from lakebed._async.http import suggestions as async_suggestions
+from lakebed._sync.http import suggestions
+
+from tests.sdk.doors import API, REPO, Door
+
+
+def missing(kind: str, message: str = "m") -> httpx.Response:
+    return httpx.Response(404, json={"message": message, "kind": kind, "request_id": "r"})
+
+
+def names(*found: str) -> httpx.Response:
+    rows = [{"id": name, "commit_id": "0" * 64} for name in found]
+    page = {"has_more": False, "next_offset": "", "results": len(rows), "max_per_page": 1000}
+    return httpx.Response(200, json={"pagination": page, "results": rows})
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (suggestions, async_suggestions):
+        monkeypatch.setattr(module, "PAUSE", 0.0)
+
+
+async def error_of(lake: Any, name: str = "mian") -> lakebed.NotFoundError:
+    with pytest.raises(lakebed.NotFoundError) as caught:
+        await lake.repository("repo").branch(name).info()
+    return caught.value
+
+
+def test_one_request_lists_the_branches(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        wire.get(REPO + "/branches/mian").mock(missing("branch_not_found"))
+        listed = wire.get(REPO + "/branches").mock(names("dev", "main"))
+        error = await error_of(lake)
+        assert error.suggestions == ("main",)
+        assert error.message.endswith("did you mean 'main'?")
+        assert listed.call_count == 1
+        assert (await error_of(lake)).suggestions == ("main",)
+        assert listed.call_count == 1  # remembered
+        assert listed.calls[0].request.extensions["timeout"]["read"] == 2.0
+
+    door.run(scenario)
+
+
+@pytest.mark.parametrize("answer", [httpx.Response(403), httpx.Response(500), httpx.ConnectError("gone")])
+def test_a_listing_that_fails_changes_nothing(door: Door, wire: respx.MockRouter, answer: Any) -> None:
+    async def scenario(lake: Any) -> None:
+        wire.get(REPO + "/branches/mian").mock(missing("branch_not_found"))
+        listed = wire.get(REPO + "/branches").mock(side_effect=[answer])
+        error = await error_of(lake)
+        assert (error.suggestions, error.kind) == ((), "branch_not_found")
+        assert "did you mean" not in error.message
+        assert listed.call_count == 1  # and it is not repeated
+
+    door.run(scenario)
+
+
+def test_many_errors_in_a_row_ask_once_a_second(
+    door: Door, wire: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (suggestions, async_suggestions):
+        monkeypatch.setattr(module, "PAUSE", 60.0)
+
+    async def scenario(lake: Any) -> None:
+        wire.get(url__regex=REPO + "/branches/.+").mock(missing("branch_not_found"))
+        listed = wire.get(REPO + "/branches").mock(names("main"))
+        for number in range(20):
+            await error_of(lake, f"mian{number}")
+        assert listed.call_count == 1
+
+    door.run(scenario)
+
+
+def test_questions_that_expect_nothing_ask_nothing_more(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        wire.get(REPO).mock(missing("repository_not_found"))
+        listed = wire.get(API + "/repositories").mock(names("repos"))
+        assert not await lake.repository("repo").exists()
+        wire.get(REPO + "/refs/main/objects/stat").mock(missing("object_not_found"))
+        assert not await lake.repository("repo").branch("main").exists("a")
+        assert listed.call_count == 0
+        assert len(wire.calls) == 2
+
+    door.run(scenario)
+
+
+def test_repositories_tags_expressions_and_paths(lake: lakebed.Lake, repo: lakebed.Repository, tmp_path: Path) -> None:
+    main = repo.branch("main")
+    main.put_many({"orders/2026/june.csv": b"1", "orders/2026/july.csv": b"2", "notes.txt": b"n"})
+    main.commit("first")
+    repo.tag("release").create("main")
+    other = f"{repo.id[:-1]}_"
+    assert repo.id in found(lambda: lake.repository(other).info())
+    assert found(lambda: repo.tag("relaese").info()) == ("release",)
+    assert found(lambda: repo.ref("relaese~0").commit_info()) == ("release~0",)
+    assert found(lambda: repo.ref("Main").commit_info()) == ("main",)
+    assert found(lambda: repo.branch("zzz").info()) == ()
+    assert found(lambda: main.get("orders/2026/jnue.csv")) == ("orders/2026/june.csv",)
+    assert found(lambda: main.get("order/2026/june.csv")) == ()  # two folders are wrong or missing
+    assert found(lambda: main.get("orders/2062/june.csv")) == ("orders/2026/",)
+    assert found(lambda: main.download("note.txt", tmp_path / "n")) == ("notes.txt",)
+    assert found(lambda: repo.ref("mian").get("notes.txt")) == ("main",)
+    assert not list(tmp_path.iterdir())
+
+
+def found(call: Any) -> tuple[str, ...]:
+    with pytest.raises(lakebed.NotFoundError) as caught:
+        call()
+    return caught.value.suggestions
