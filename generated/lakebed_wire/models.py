@@ -2020,6 +2020,7 @@ class Diff(Struct, kw_only=True):
     path: str
     path_type: str
     size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    former_size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
     right: DiffObjectStat | UnsetType = UNSET
 
 

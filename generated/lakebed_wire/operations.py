@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "e44c32850b0d03be152c49d9e087606a1530a8055662cf3d0b6de6522f061b73"
+SPEC_DIGEST: Final = "8193a74279f48ce55d31747ff160371cc618af983adefb5a126e5c9ec3440eb8"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -182,7 +182,7 @@ def test_fsck_while_server_runs(command: Command, data_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("fsck", "nothing"), 3, "repository 'nothing' not found"),
+        (("fsck", "nothing"), 3, "repository not found: 'nothing'"),
         (("fsck",), 2, "REPO"),
         (("fsck", "sales", "--orphan-age", "-1"), 2, "orphan-age"),
         (("rebuild",), 2, "--namespace"),

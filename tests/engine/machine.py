@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import ObjectFailure
-from lakebed_engine.vocabulary.requests import CommitRequest, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.requests import CommitRequest, Held, MergeRequest, UploadRequest
 
 from tests.engine.machine_base import (
     PATHS,
@@ -101,7 +101,7 @@ class Machine(Workspaces):
             "upload": lambda: engine.objects.upload(name, main, UploadRequest(path="a"), once(b"")),
             "upload_many": lambda: engine.objects.upload_many(name, main, chunked([change_of("a", VALUES[0])])),
             "delete": lambda: engine.objects.delete(name, main, "a"),
-            "delete if": lambda: engine.objects.delete(name, main, "a", if_match="x"),
+            "delete if": lambda: engine.objects.delete(name, main, "a", expected=Held(etag="x")),
             "delete_objects": lambda: self.raised(engine.objects.delete_many(name, main, ["a"])),
             "copy": lambda: engine.objects.copy(name, main, "a", "", "a"),
             "push": lambda: engine.branches.push(name, main, [("a", None)]),

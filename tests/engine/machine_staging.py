@@ -10,6 +10,7 @@ from hypothesis.stateful import rule
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.requests import Held
 
 from tests.engine.machine_base import (
     PATHS,
@@ -76,7 +77,9 @@ class Staging(Questions):
         repo = self.a_repo(data)
         branch = self.a_branch(data, repo)
         self.agree(
-            self.engine.objects.delete(repo.name, branch, path, force=repo.read_only, if_match=etag),
+            self.engine.objects.delete(
+                repo.name, branch, path, force=repo.read_only, expected=Held(etag=etag) if etag else None
+            ),
             lambda _: repo.write_if(branch, path, None, False, etag),
         )
         self.shown(repo, branch)

@@ -10,7 +10,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.keys import DROPS
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.requests import UploadRequest
+from lakebed_engine.vocabulary.requests import Held, UploadRequest
 
 from tests.engine.layering import (
     GRACE,
@@ -167,7 +167,7 @@ CONDITIONS: dict[str, Callable[[Engine], Awaitable[object]]] = {
     "if-none-match": lambda e: e.objects.upload(
         REPO, "main", UploadRequest(path="a", if_none_match=True), chunked([b"new"])
     ),
-    "delete if-match": lambda e: e.objects.delete(REPO, "main", "p/2", if_match=entry("two").checksum),
+    "delete if-match": lambda e: e.objects.delete(REPO, "main", "p/2", expected=Held(etag=entry("two").checksum)),
     "copy": lambda e: e.objects.copy(REPO, "main", "new", "", "p/2"),
 }
 

@@ -13,7 +13,14 @@ from lakebed_engine.operations.workspace import commit as workspace_commit
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Rule, etag_of_rules
-from lakebed_engine.vocabulary.requests import AdvanceRequest, Deletion, PickRequest, UploadRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.requests import (
+    AdvanceRequest,
+    Deletion,
+    Held,
+    PickRequest,
+    UploadRequest,
+    WorkspaceRequest,
+)
 
 from tests.engine.support import (
     REPO,
@@ -48,7 +55,7 @@ FORBIDDEN: dict[str, Callable[[Engine], Awaitable[object]]] = {
     "upload many": lambda e: e.objects.upload_many(REPO, "main", chunked([(UploadRequest(path="p"), once(b"1"))])),
     "delete many": lambda e: e.objects.upload_many(REPO, "main", chunked([Deletion("a")])),
     "delete": lambda e: e.objects.delete(REPO, "main", "a"),
-    "conditional delete": lambda e: e.objects.delete(REPO, "main", "a", if_match="x"),
+    "conditional delete": lambda e: e.objects.delete(REPO, "main", "a", expected=Held(etag="x")),
     "copy": lambda e: e.objects.copy(REPO, "main", "p", "", "a"),
     "push": lambda e: e.branches.push(REPO, "main", [("p", None)]),
     "reset": lambda e: e.branches.reset(REPO, "main"),

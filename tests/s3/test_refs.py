@@ -16,7 +16,7 @@ def test_uncommitted_data_is_shared_with_rest(branch: Target, repo: lakebed.Repo
     main.put("by rest", b"rest", metadata={"who": "rest"}, content_type="c/d")
     assert main.get("by s3") == b"s3"
     told = main.stat("by s3")
-    assert (told.metadata, told.content_type) == ({"who": "s3"}, "a/b")
+    assert (told.metadata, told.content_type) == ({"X-Amz-Meta-Who": "s3"}, "a/b")
     answer = s3.get_object(Bucket=branch.bucket, Key=branch.key("by rest"))
     assert (answer["Body"].read(), answer["Metadata"], answer["ContentType"]) == (b"rest", {"who": "rest"}, "c/d")
     assert answer["ETag"] == f'"{main.stat("by rest").checksum}"'

@@ -27,6 +27,7 @@ class Working(Lake):
     def __init__(self) -> None:
         super().__init__()
         self.tuning = Tuning()
+        self.allowed = ["mem://elsewhere/"]
         self._others: list[Engine] = []
         self.kv, self.stores, self.clock = MemoryKV(), Stores(None, memory=True), Clock()
         self.runner.get_loop()
@@ -41,7 +42,7 @@ class Working(Lake):
 
     def another(self) -> Engine:
         """From here on another server over the same stores answers. Returns the engine of the first: it lives on."""
-        first, foreign = self.engine, Foreign(self.stores.open, ["mem://elsewhere/"])
+        first, foreign = self.engine, Foreign(self.stores.open, self.allowed)
         self._others.append(first)
         self.engine = Engine(
             self.kv, self.stores, clock=self.clock, foreign=foreign, address_key=b"key", tuning=self.tuning

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -136,6 +137,16 @@ def test_conditional_writes(lake: Lake) -> None:
     assert refused["kind"] == "precondition_failed"
     lake("POST", target, b"two", 412, if_match='"wrong"')
     lake("POST", target, b"two", 201, if_match=f'"{made["checksum"]}"')
+    two = hashlib.md5(b"two").hexdigest()
+    lake("POST", target, b"three", 412, if_none_match=f'"{two}"')
+    lake("POST", target, b"three", 201, if_none_match=f'"{made["checksum"]}"')
+    absent = MAIN + "/objects?path=absent"
+    lake("POST", absent, b"four", 412, if_match="*")
+    lake("POST", target, b"four", 201, if_match="*")
+    lake("POST", target, b"five", 501, if_match=f'"{two}", "x"')
+    lake("DELETE", absent, None, 412, if_match="*")
+    lake("DELETE", target, None, 204, if_match="*")
+    assert lake("GET", REPO + "/refs/main/objects/ls")["results"] == []
 
 
 def test_a_batch(lake: Lake) -> None:

@@ -59,7 +59,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("deleteCredentials", 403): lambda one: one.at(userId="other"),
     ("deleteCredentials", 404): lambda one: one,
     ("deleteObject", 412): lambda one: one.told(if_match='"another"'),
-    ("deleteObject", 501): lambda one: one.told(if_match="*"),
+    ("deleteObject", 501): lambda one: one.told(if_match='"a", "b"'),
     ("endUserSession", 403): lambda one: one.at(userId="other"),
     ("endUserSession", 404): lambda one: one,
     ("listUserSessions", 403): lambda one: one.at(userId="other"),
@@ -80,7 +80,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("logout", 400): lambda one: one,
     ("renewSession", 400): lambda one: one,
     ("createTemporaryKey", 400): lambda one: one.says(duration=1),
-    ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x"'),
+    ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x", "y"'),
     ("listUserCredentials", 403): lambda one: one.at(userId="other"),
     ("mergePullRequest", 409): lambda one: one.says(source_commit_id="0" * 64),
     ("createPullRequestReview", 409): lambda one: one.says(verdict="approve", source_commit_id="0" * 64),
@@ -92,7 +92,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("setup", 409): lambda one: one,
     ("setupCommPrefs", 409): lambda one: one,
     ("uploadObject", 412): lambda one: one.told(if_none_match="*"),
-    ("uploadObject", 501): lambda one: one.told(if_none_match='"x"'),
+    ("uploadObject", 501): lambda one: one.told(if_none_match='"x", "y"'),
 }
 """What is wrong where the rules of `wrong` have nothing, or something else comes first."""
 

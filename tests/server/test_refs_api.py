@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from tests.server.lake import MAIN, REPO, Lake
 
@@ -120,7 +124,24 @@ def test_sample_data(lake: Lake) -> None:
     body = {"name": "shop", "storage_namespace": "mem://shop", "sample_data": True}
     lake("POST", "/repositories", body, 201)
     rows = lake("GET", "/repositories/shop/refs/main/objects/ls")["results"]
-    assert [row["path"] for row in rows] == ["README.md", "orders/2026-01.csv", "products.csv"]
+    images = [f"images/{name}.png" for name in ("lakes-by-country", "lakes-by-depth", "waves")]
+    assert [row["path"] for row in rows] == ["README.md", "data/lakes.source.md", *images, "lakes.parquet"]
+
+    def content(path: str) -> bytes:
+        found: bytes = lake.raw("GET", f"/repositories/shop/refs/main/objects?path={path}").body
+        return found
+
+    lakes = pq.read_table(io.BytesIO(content("lakes.parquet")))
+    kinds = {"Hylak_id": pa.int64(), "Lake_name": pa.string(), "Country": pa.string(), "Depth_m": pa.float64()}
+    assert {field.name: field.type for field in lakes.schema} == kinds
+    assert lakes.num_rows == 100_000
+    assert "Denmark" in lakes.column("Country").to_pylist()
+    for path in ("README.md", "data/lakes.source.md"):
+        assert b"made up" in content(path)
+    for path in images:
+        picture = Image.open(io.BytesIO(content(path)))
+        picture.load()
+        assert picture.format == "PNG"
     assert lake("GET", "/repositories/shop/settings/branch_protection") == [{"pattern": "main"}]
     assert lake("GET", "/repositories/shop/branches/main/diff")["results"] == []
 

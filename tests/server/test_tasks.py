@@ -56,6 +56,63 @@ def test_an_import(lake: Working) -> None:
     assert lake("GET", f"{REPO}/refs/main/objects?path=dest/2.csv", expect=410)["kind"] == "object_gone"
 
 
+def test_an_import_of_a_prefix_without_slash_keeps_its_last_part(lake: Working) -> None:
+    for key in ("raw/day/a.csv", "raw/day/b/c.csv", "raw/day2/d.csv", "raw/other.csv", "top.csv"):
+        lake.outside(key, key.encode())
+
+    def imported(source: str, destination: str) -> list[str]:
+        status = lake.ended(f"{IMPORT}?id={lake.start(('common_prefix', source, destination))['id']}")
+        assert "error" not in status
+        return [path for path in lake.paths() if path.startswith(destination)]
+
+    days = ["day/a.csv", "day/b/c.csv"]
+    assert imported("mem://elsewhere/raw/day", "1/") == [f"1/{path}" for path in [*days, "day2/d.csv"]]
+    assert imported("mem://elsewhere/raw/day/", "2/") == ["2/a.csv", "2/b/c.csv"]
+    assert imported("mem://elsewhere/raw/day/a.csv", "3/") == ["3/a.csv"]
+    assert imported("mem://elsewhere/raw", "4/") == [f"4/raw/{path}" for path in [*days, "day2/d.csv", "other.csv"]]
+    assert imported("mem://elsewhere", "5/")[-1] == "5/top.csv"
+    assert imported("mem://elsewhere/to", "6") == ["6/top.csv"]
+    assert lake("GET", f"{REPO}/refs/main/objects?path=1/day2/d.csv").body == b"raw/day2/d.csv"
+    # again, and after a change at the source: what is gone there is removed
+    lake.runner.run(lake.stores.open("mem://elsewhere").delete(["raw/day/a.csv"]))
+    assert imported("mem://elsewhere/raw/day", "1/") == ["1/day/b/c.csv", "1/day2/d.csv"]
+
+
+def test_an_import_of_what_only_the_folder_allows(lake: Working) -> None:
+    lake.allowed = ["mem://elsewhere/raw/day/"]
+    lake.restart()
+    lake.outside("raw/day/a.csv")
+    lake.outside("raw/day2/secret.csv")
+    ended = lake.ended(f"{IMPORT}?id={lake.start(('common_prefix', 'mem://elsewhere/raw/day', 'd/'))['id']}")
+    assert "error" not in ended
+    assert lake.paths() == ["d/day/a.csv"]
+    for source in ("mem://elsewhere/raw/da", "mem://elsewhere/raw", "mem://elsewhere/raw/day2"):
+        assert lake.start(("common_prefix", source, "d/"), expect=403)["kind"] == "permission_denied"
+
+
+def test_an_import_records_its_time(lake: Working) -> None:
+    lake.outside("in/a.csv")
+    key = ".lakefs.last.import.timestamp"
+    assert key not in lake("GET", f"{REPO}/metadata")
+    for _ in range(2):  # the second one makes no commit
+        lake.clock.time += 10
+        lake.ended(f"{IMPORT}?id={lake.start(('common_prefix', 'mem://elsewhere/in/', 'd/'))['id']}")
+        assert lake("GET", f"{REPO}/metadata")[key] == str(int(lake.clock.time))
+
+
+def test_an_import_from_the_data_of_a_repository_is_refused(lake: Working) -> None:
+    lake.allowed = ["mem://"]
+    lake.restart()
+    lake("POST", "/repositories", {"name": "deep", "storage_namespace": "mem://deep/down/here"}, 201)
+    inside = ("mem://lake", "mem://lake/", "mem://lake/data/", "mem://deep/down/here/data")
+    for source in (*inside, "mem://deep", "mem://deep/", "mem://deep/do", "mem://deep/down", "mem://deep/down/he"):
+        refused = lake.start(("common_prefix", source, "d/"), expect=400)
+        assert refused["message"].startswith(f"invalid import source {source!r}")
+    assert lake.start(("object", "mem://lake/data/x", "d"), expect=400)["message"].startswith("invalid import source")
+    for source in ("mem://la", "mem://deep/x", "mem://deep/down/here2"):
+        assert "id" in lake.start(("common_prefix", source, "d/"))
+
+
 def test_invalid_import_sources_are_refused(lake: Working) -> None:
     for paths, status, kind in (
         ([("common_prefix", "mem://forbidden/", "d/")], 403, "permission_denied"),

@@ -18,6 +18,7 @@ from lakebed_engine.vocabulary.records import Commit, Entry
 from lakebed_engine.vocabulary.requests import (
     CommitRequest,
     Deletion,
+    Held,
     MergeRequest,
     Published,
     PublishRequest,
@@ -257,7 +258,7 @@ async def delete_if(actor: Actor) -> None:
     path = actor.path()
     op = await actor.call("read", actor.engine.objects.stat(REPO, actor.branch, path), path=path)
     if op.answer is not None:
-        job = actor.engine.objects.delete(REPO, actor.branch, path, if_match=op.answer.etag)
+        job = actor.engine.objects.delete(REPO, actor.branch, path, expected=Held(etag=op.answer.etag))
         await actor.call("put_if", job, {path: None}, path=path, expected=op.answer.identity)
 
 

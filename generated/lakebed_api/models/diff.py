@@ -24,7 +24,9 @@ class Diff:
         type_ (str): The kind of change; `prefix_changed` is a change of a group of paths.
         path (str): The path or the common prefix.
         path_type (str): Whether the path is an object or a prefix.
-        size_bytes (int | Unset): The size on the right side; for a removed path, on the left. Absent for a prefix.
+        size_bytes (int | Unset): The size on the right side. For a removed path, that on the left, or 0 in
+            `diffBranch`. Absent for a prefix.
+        former_size_bytes (int | Unset): The size that a removed object had. Absent for other changes and for a prefix.
         right (DiffObjectStat | Unset): The right side of a changed path.
     """
 
@@ -32,6 +34,7 @@ class Diff:
     path: str
     path_type: str
     size_bytes: int | Unset = UNSET
+    former_size_bytes: int | Unset = UNSET
     right: DiffObjectStat | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -43,6 +46,8 @@ class Diff:
         path_type = self.path_type
 
         size_bytes = self.size_bytes
+
+        former_size_bytes = self.former_size_bytes
 
         right: dict[str, Any] | Unset = UNSET
         if not isinstance(self.right, Unset):
@@ -59,6 +64,8 @@ class Diff:
         )
         if size_bytes is not UNSET:
             field_dict["size_bytes"] = size_bytes
+        if former_size_bytes is not UNSET:
+            field_dict["former_size_bytes"] = former_size_bytes
         if right is not UNSET:
             field_dict["right"] = right
 
@@ -77,6 +84,8 @@ class Diff:
 
         size_bytes = d.pop("size_bytes", UNSET)
 
+        former_size_bytes = d.pop("former_size_bytes", UNSET)
+
         _right = d.pop("right", UNSET)
         right: DiffObjectStat | Unset
         if isinstance(_right, Unset):
@@ -89,6 +98,7 @@ class Diff:
             path=path,
             path_type=path_type,
             size_bytes=size_bytes,
+            former_size_bytes=former_size_bytes,
             right=right,
         )
 

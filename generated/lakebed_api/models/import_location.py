@@ -18,7 +18,8 @@ class ImportLocation:
 
     Attributes:
         type_ (ImportType): A folder with all objects below it, or one object.
-        path (str): The folder or object: `s3://bucket/folder/`.
+        path (str): The object, or the prefix of keys such as `s3://bucket/folder/`. What follows the last slash of a
+            prefix stays in the paths.
         destination (str): The folder or path where it appears.
     """
 

@@ -23,7 +23,7 @@ class RepositoryCreation:
         storage_id (str | Unset): The named store for the content, a `blockstore_id` of `getConfig`; empty for the
             default store.
         default_branch (str | Unset): `main` when empty or absent.
-        sample_data (bool | Unset): Fill the repository with sample objects. Default: False.
+        sample_data (bool | Unset): Fill the repository with made-up sample objects. Default: False.
         read_only (bool | Unset): Refuse changes from the start. Default: False.
         allow_non_empty_namespace (bool | Unset): Accept a namespace with other objects. Lakebed neither reads, replaces
             nor deletes them. Default: False.

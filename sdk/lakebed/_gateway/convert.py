@@ -125,7 +125,8 @@ def listed(row: Mapping[str, Any]) -> ObjectInfo | CommonPrefix:
 
 def change(row: models.Diff) -> Change:
     """A row of a diff."""
-    size = number(row.size_bytes) if isinstance(row.size_bytes, int) else None
+    known = row.former_size_bytes if isinstance(row.former_size_bytes, int) else row.size_bytes
+    size = number(known) if isinstance(known, int) else None
     return Change(text(row.type_), text(row.path), row.path_type == "common_prefix", size)
 
 

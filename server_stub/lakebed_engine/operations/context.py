@@ -207,8 +207,8 @@ def refuse_protected(repo: Repo, branch: str) -> None:
     pattern = protecting_rule(repo, branch)
     if pattern is not None:
         raise ProtectedBranchError(
-            f"branch {branch!r} of {repo.name!r} is a protected branch (rule {pattern[:80]!r}): nothing was "
-            "changed; cannot write to a protected branch: commit on another branch and merge it"
+            f"cannot write to protected branch: {branch!r} of {repo.name!r} (rule {pattern[:80]!r}): nothing was "
+            "changed; commit on another branch and merge it"
         )
 
 
@@ -228,13 +228,13 @@ def refuse_unreviewed(repo: Repo, branch: str) -> None:
     """Raises ProtectedBranchError if only a pull request may change the branch."""
     if repo.record.requirements and requirements_of(repo, branch) != NO_REQUIREMENTS:
         raise ProtectedBranchError(
-            f"branch {branch!r} of {repo.name!r} is protected, and its rule requires approvals or checks: nothing was "
-            "changed; open a pull request into it"
+            f"cannot write to protected branch: {branch!r} of {repo.name!r}, its rule requires approvals or checks: "
+            "nothing was changed; open a pull request into it"
         )
 
 
 def _no_repository(name: str) -> RepositoryNotFoundError:
-    return RepositoryNotFoundError(f"repository {name!r} not found")
+    return RepositoryNotFoundError(f"repository not found: {name!r}")
 
 
 async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
@@ -298,7 +298,7 @@ async def load_commits(ctx: Context, repo: Repo, commit_ids: Sequence[str]) -> l
             if row is None:
                 candidate = await read_candidate(ctx, repo, one)
                 if candidate is None:
-                    raise CommitNotFoundError(f"commit {one!r} not found in repository {repo.name!r}")
+                    raise CommitNotFoundError(f"commit not found: {one!r} in repository {repo.name!r}")
                 found[one] = candidate.commit
                 continue
             loaded = _commit.decode(row.value)

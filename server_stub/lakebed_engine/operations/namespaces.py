@@ -33,11 +33,19 @@ async def _get_all(ctx: Context, keys: Sequence[str]) -> list[Versioned | None]:
     return await ctx.kv.get_many(NAMESPACES, [key.encode() for key in keys])
 
 
-async def refuse_namespaces(ctx: Context, uri: str) -> None:
-    """Raises InvalidRequestError for a URI in a repository's namespace: its sweep may delete data there."""
+async def refuse_namespaces(ctx: Context, uri: str, *, by_name: bool = False) -> None:
+    """Raises InvalidRequestError for a URI in a repository's namespace: its sweep may delete data there.
+
+    `by_name`: the URI is a prefix of keys, so a namespace that begins with it is refused too.
+    """
     try:
         await refuse_overlap(ctx, uri.rstrip("/"))
+        within_bucket = uri.count("/") > 2  # `mem://a` is a bucket, and no beginning of `mem://ab`
+        if by_name and within_bucket:
+            start = uri.encode()
+            if found := await ctx.kv.scan(NAMESPACES, start, start + b"\xff", 1):
+                raise overlap(uri, found[0].key.decode())
     except NamespaceInUseError as error:
         raise InvalidRequestError(
-            f"cannot ingest from {uri[:200]!r}, it holds data of a repository ({error.message})"
+            f"invalid import source {uri[:200]!r}: it holds data of a repository ({error.message})"
         ) from None

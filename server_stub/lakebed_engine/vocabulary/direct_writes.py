@@ -30,7 +30,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     """An object to show that is in the store already. `checksum` is an MD5 or an ETag, quotes and all.
 
-    `if_none_match`: only where nothing is; `if_match`: only in place of the content of this ETag.
+    `if_none_match`, `if_match` and `unlike` are those of `UploadRequest`.
     """
 
     path: str
@@ -42,6 +42,7 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     metadata: Mapping[str, str] = {}
     if_none_match: bool = False
     if_match: str | None = None
+    unlike: str | None = None
     force: bool = False
 
 

@@ -132,7 +132,8 @@ class Published(msgspec.Struct, frozen=True):
 class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the comparison of objects elsewhere with what is below a prefix.
 
-    `source` and `prefix` mean folders; an empty prefix is everything. `include` and `exclude` are globs in gitignore
+    `source` and `prefix` mean folders; an empty prefix is everything. `by_name`: `source` is a prefix of keys instead,
+    and what follows its last slash stays in the paths. `include` and `exclude` are globs in gitignore
     style over what follows `source`: paths that they leave out are neither put nor removed. `settle`: objects
     written less than this number of seconds ago are left as they are for now. `removals`: whether paths that `source`
     does not have are removed. `after`: where the page before ended. `amount`: the largest number of paths to check.
@@ -148,6 +149,7 @@ class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
     amount: int = 100_000
     max_changes: int = 0
+    by_name: bool = False
     force: bool = False
 
 
@@ -184,14 +186,32 @@ class LogRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UploadRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How an object is to be staged. `if_none_match` only as `*`; `if_match` a checksum, quotes removed."""
+    """How an object is to be staged.
+
+    `if_none_match`: only where nothing is. `if_match`: only in place of the content of this ETag (without quotes), or
+    of any content (`*`). `unlike`: only in place of other content than that of this ETag, or of nothing; `*` is the
+    ETag of nothing, so it asks for nothing further.
+    """
 
     path: str
     content_type: str = DEFAULT_CONTENT_TYPE
     metadata: Mapping[str, str] = {}
     if_none_match: bool = False
     if_match: str | None = None
+    unlike: str | None = None
     force: bool = False
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """What a path must hold when it is deleted; None means any. `etag` without quotes, or `*` for any content.
+
+    `or_nothing`: a path that holds nothing is no failure.
+    """
+
+    etag: str | None = None
+    size: int | None = None
+    mtime: int | None = None
+    or_nothing: bool = False
 
 
 class Deletion(msgspec.Struct, frozen=True):

@@ -50,7 +50,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportPath(msgspec.Struct, frozen=True):
-    """A source: a folder and its destination folder, or one object and its destination path."""
+    """A source: a prefix of keys and its destination folder, or one object and its destination path.
+
+    What follows the last slash of the prefix stays in the paths: `s3://a/sales/20` into `in/` gives `in/2026.csv`.
+    """
 
     type: Literal["common_prefix", "object"]
     path: str

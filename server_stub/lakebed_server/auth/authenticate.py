@@ -136,7 +136,7 @@ class Authenticator:
         same = hmac.compare_digest(expected.encode(), secret_access_key.encode())
         if credential is None or not same:
             self.guesses.failed(address, access_key_id)
-            raise _refused("the access key id or the secret access key is wrong")
+            raise _refused("error authenticating request: the access key id or the secret access key is wrong")
         self.guesses.passed(address, access_key_id)
         self._require_unexpired(access_key_id, credential.limits)
         return credential

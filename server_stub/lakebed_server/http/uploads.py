@@ -13,7 +13,7 @@ from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.requests import Deletion, UploadRequest
 from lakebed_wire import models
 from lakebed_wire.operations import UploadObjectParams
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from lakebed_server.http.authorization import require_paths
 from lakebed_server.http.forms import Form, Part
@@ -121,22 +121,23 @@ def user_metadata(headers: Mapping[bytes, bytes]) -> dict[str, str]:
 
 
 def _request(call: Call, p: UploadObjectParams, content_type: bytes | None) -> UploadRequest:
-    if p.if_none_match is not UNSET and p.if_none_match != "*":
-        raise not_implemented("If-None-Match on a write takes only *, which refuses to replace an object")
     return UploadRequest(
         path=p.path,
         content_type=_content_type(content_type),
         metadata=user_metadata(call.headers),
-        if_none_match=p.if_none_match == "*",
-        if_match=None if p.if_match is UNSET else etag_of(p.if_match),
+        if_none_match=etag_of(p.if_none_match) == "*",
+        if_match=etag_of(p.if_match),
+        unlike=etag_of(p.if_none_match),
         force=bool(p.force),
     )
 
 
-def etag_of(value: str) -> str:
-    """The ETag that If-Match names, without its quotes."""
-    if value == "*":
-        raise not_implemented("If-Match takes an ETag, not *")
+def etag_of(value: str | UnsetType) -> str | None:
+    """The ETag that a condition names, without its quotes, or `*`. Raises RequestError for several."""
+    if value is UNSET:
+        return None
+    if "," in value:
+        raise not_implemented("a condition of a write takes one ETag or *, not a list")
     return value.removeprefix('"').removesuffix('"')
 
 

@@ -2,7 +2,7 @@
 
 The generated operation table has all types. This module has the rules that msgspec's lax mode does not know
 (`facts/spec_first.md` 3): booleans in Go's notation, no scalar twice, no numbers for times, strict UTF-8, unknown keys
-ignored, an empty optional body is no body.
+ignored, an empty optional body is no body, null in an optional field is no value.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 from lakebed_wire.operations import Operation
+from msgspec import inspect
 
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.text import decoded, unescape
@@ -49,6 +50,7 @@ class Binder:
         self._path = tuple(p.name for p in operation.parameters if p.place == "path")
         self._query = {p.name: p for p in operation.parameters if p.place == "query"}
         self._headers = tuple((p.name, p.name.lower().encode()) for p in operation.parameters if p.place == "header")
+        self._body = operation.body
         self._decoder = None if operation.body is None else msgspec.json.Decoder(operation.body)
         self._body_required = operation.body_required
         self._json_limit = json_limit
@@ -101,9 +103,47 @@ class Binder:
             return None
         _require_json(headers.get(b"content-type"))
         try:
-            return self._decoder.decode(raw)
+            return _decode(raw, self._decoder, self._body)
         except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _refusal(error, "body") from None
+
+
+def _decode(raw: bytes, decoder: msgspec.json.Decoder[Any], body: Any) -> Any:
+    """The body as its struct. Clients in Go send null for fields without a value."""
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError:
+        if b"null" not in raw:
+            raise
+        cleaned = _without_nulls(msgspec.json.decode(raw), inspect.type_info(body))
+        return decoder.decode(msgspec.json.encode(cleaned))
+
+
+def _without_nulls(value: Any, shape: inspect.Type) -> Any:
+    """A JSON value without the null fields that are optional. A null in a map or a list stays, and is refused."""
+    if isinstance(shape, inspect.UnionType):
+        for one in shape.types:
+            value = _without_nulls(value, one)
+    elif isinstance(shape, inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name: field for field in shape.fields}
+        kept: dict[str, Any] = {}
+        for name, held in value.items():
+            field = fields.get(name)
+            if field is None:
+                kept[name] = held
+            elif held is not None or field.required or _allows_null(field.type):
+                kept[name] = _without_nulls(held, field.type)
+        return kept
+    elif isinstance(shape, inspect.ListType) and isinstance(value, list):
+        return [_without_nulls(one, shape.item_type) for one in value]
+    elif isinstance(shape, inspect.DictType) and isinstance(value, dict):
+        return {name: _without_nulls(one, shape.value_type) for name, one in value.items()}
+    return value
+
+
+def _allows_null(shape: inspect.Type) -> bool:
+    kinds = shape.types if isinstance(shape, inspect.UnionType) else (shape,)
+    return any(isinstance(kind, inspect.NoneType | inspect.AnyType) for kind in kinds)
 
 
 def _text(query: bytes) -> str:

@@ -55,7 +55,10 @@ class Trie(Generic[T]):
             node.targets[method] = target
 
     def find(self, method: str, path: str) -> Match[T]:
-        """The target of a method and a raw path. Raises RequestError: 404, 405 with Allow, or 400 for `.` and `..`."""
+        """The target of a method and a raw path.
+
+        Raises RequestError: 404, 405 with Allow, or 400 for `.`, `..` and a parameter without a value.
+        """
         segments = path.split("/")[1:]
         found = self._walk(self._root, segments, 0, method, ())
         if found is not None:
@@ -70,6 +73,10 @@ class Trie(Generic[T]):
             )
         for segment in segments:
             refuse_dots(segment.replace("%2e", ".").replace("%2E", "."))
+        if path.rstrip("/").count("//") or (path.endswith("/") and method not in ("GET", "HEAD")):
+            filled = [segment or "x" for segment in segments]
+            if self._walk(self._root, filled, 0, method, ()) is not None:
+                raise bad_request("the path has an empty part in the place of a name: a name is missing")
         raise RequestError("endpoint_not_found", "invalid API endpoint")
 
     def _walk(self, node: Node[T], segments: list[str], at: int, method: str, raw: tuple[str, ...]) -> Match[T] | None:

@@ -202,15 +202,19 @@ def listed(
     return results
 
 
-def diff(record: records.DiffEntry, *, right_stats: bool = False) -> models.Diff:
-    """One row of a diff. Its size is that of the right object, or of the left one if the path was removed."""
-    shown = record.right or record.left
-    right = record.right
+def diff(record: records.DiffEntry, *, right_stats: bool = False, uncommitted: bool = False) -> models.Diff:
+    """One row of a diff. Its size is that of the right object, or of the left one if the path was removed.
+
+    `uncommitted`: of diffBranch, where clients of lakeFS expect 0 for a removed path.
+    """
+    shown, right = record.right or record.left, record.right
+    size = UNSET if shown is None else shown.size
     return models.Diff(
         type=record.type,
         path=record.path,
         path_type="common_prefix" if shown is None else "object",
-        size_bytes=UNSET if shown is None else shown.size,
+        size_bytes=0 if uncommitted and record.type == "removed" and shown is not None else size,
+        former_size_bytes=size if record.type == "removed" else UNSET,
         right=UNSET
         if right is None or not right_stats
         else models.DiffObjectStat(
@@ -219,9 +223,11 @@ def diff(record: records.DiffEntry, *, right_stats: bool = False) -> models.Diff
     )
 
 
-def diffs(page: records.Page[records.DiffEntry], *, right_stats: bool = False) -> models.DiffList:
-    """A page of a diff."""
-    results = [diff(item, right_stats=right_stats) for item in page.items]
+def diffs(
+    page: records.Page[records.DiffEntry], *, right_stats: bool = False, uncommitted: bool = False
+) -> models.DiffList:
+    """A page of a diff. `uncommitted`: of diffBranch."""
+    results = [diff(item, right_stats=right_stats, uncommitted=uncommitted) for item in page.items]
     return models.DiffList(pagination=pagination(page, lambda item: item.path), results=results)
 
 

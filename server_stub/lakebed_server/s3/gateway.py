@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import time
 
+from lakebed_engine.vocabulary.errors import RepositoryNotFoundError
 from lakebed_engine.vocabulary.events import Actor, act_as
 from lakebed_engine.vocabulary.observed import observe_refs
+from lakebed_wire.operations import API_PREFIX
 
 from lakebed_server.auth.authenticate import Caller
 from lakebed_server.bounds.admission import Admission
@@ -17,11 +19,13 @@ from lakebed_server.http.request_cycle import Exchange, RequestCycle
 from lakebed_server.http.responses import Reply
 from lakebed_server.s3 import dispatch, permission_table, sts
 from lakebed_server.s3.config import S3Config
+from lakebed_server.s3.requests import conditions
 from lakebed_server.s3.requests.addressing import is_domain
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.responses.errors import respond
 from lakebed_server.s3.signatures.authenticate import Clock, authenticate
 from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.s3.vocabulary import S3Error
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import WITH_KEY, Receive, Scope, Send
 
@@ -94,14 +98,31 @@ class Gateway:
         if base.services.history is not None:
             observe_refs(accessed.resolved)
         admit(await authenticate(call, self._keys, self._clock))
+        await _refuse_api_address(call)
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
+        conditions.refuse_unknown(route.name, call.address.level, call.method, call.headers)
         await authorize(base, permission_table.row(route.name, call), call.repo, call)
         call.room = self._admission.room(base.operation)
         if call.room is None or route.outlasts:
             return await route.run(call)
         async with call.room.place():
             return await route.run(call)
+
+
+async def _refuse_api_address(call: S3Call) -> None:
+    """Raises S3Error for a client of S3 whose endpoint is the address of the REST API, unless `api` is a repository."""
+    if call.in_host or not call.base.path.startswith(API_PREFIX.encode()):
+        return
+    try:
+        await call.engine.repositories.get(call.repo)
+    except RepositoryNotFoundError:
+        raise S3Error(
+            "NoSuchBucket",
+            f"The specified bucket does not exist: {API_PREFIX} is the address of the REST API. The endpoint for S3 "
+            "is the address of the server without a path.",
+            details=(("BucketName", call.bucket),),
+        ) from None
 
 
 def _looks_signed(headers: list[tuple[bytes, bytes]], query: bytes) -> bool:

@@ -278,3 +278,13 @@ def test_internal_error_does_not_reveal_its_message(bucket: Bucket, monkeypatch:
     answer = bucket("GET", "/lake/main/x")
     assert (answer.status, code(answer)) == (500, "InternalError")
     assert b"secret" not in answer.body
+
+
+def test_a_client_with_the_address_of_the_rest_api_gets_a_hint(bucket: Bucket) -> None:
+    requests = (("GET", "/api/v1"), ("GET", "/api/v1/lake?list-type=2"), ("PUT", "/api/v1/lake/main/x"))
+    for method, target in requests:
+        answer = bucket(method, target)
+        assert (answer.status, code(answer)) == (404, "NoSuchBucket")
+        assert "/api/v1 is the address of the REST API" in answer.body.decode()
+    bucket.run(bucket.engine.repositories.create("api", "mem://api"))
+    assert code(bucket("GET", "/api/v1/x")) == "NoSuchKey"

@@ -84,7 +84,7 @@ async def create_branch(
         ],
     )
     if not await apply(ctx, repo, batch, operation):
-        raise BranchExistsError(f"branch {name!r} exists already in repository {repo.name!r}")
+        raise BranchExistsError(f"branch already exists: not unique: {name!r} in repository {repo.name!r}")
     return new
 
 
@@ -206,7 +206,7 @@ async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, *, force
         ],
     )
     if not await apply(ctx, repo, batch, operation):
-        raise TagExistsError(f"tag {name!r} exists already in repository {repo.name!r}")
+        raise TagExistsError(f"tag already exists: not unique: {name!r} in repository {repo.name!r}")
     return tag
 
 

@@ -157,7 +157,7 @@ async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
             return Resolved(rows[0].key.removeprefix(COMMIT_ROWS).decode())
         if rows:
             raise RefNotFoundError(f"ref {name!r}: is the beginning of more than one commit id; give more of it")
-    raise RefNotFoundError(f"ref {name[:80]!r} not found in repository {repo.name!r}: no branch, tag or commit of it")
+    raise RefNotFoundError(f"commit not found: {name[:80]!r} is no branch, tag or commit of repository {repo.name!r}")
 
 
 def decode_tag(value: bytes) -> Tag:

@@ -166,7 +166,9 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         why = ": what was staged equals the head" if taken else ""
         if not fold.is_empty and not taken:
             why = f": commit {fold.tip.id[:16]}, made at the same moment, has all that was staged"
-        return NoChangesError(f"branch {self.branch!r} of {self.repo.name!r}: no changes to commit{why}")
+        return NoChangesError(
+            f"commit: no changes: branch {self.branch!r} of {self.repo.name!r} has nothing to commit{why}"
+        )
 
 
 def recreated(branch: str) -> BranchNotFoundError:

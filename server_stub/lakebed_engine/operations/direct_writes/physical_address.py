@@ -69,7 +69,10 @@ async def link(ctx: Context, repo_name: str, branch: str, request: LinkRequest) 
     """
     repo = await _writable(ctx, repo_name, branch, request.path, force=request.force)
     entry = await _entry(ctx, repo, branch, request)
-    test = condition(UploadRequest(path=request.path, if_none_match=request.if_none_match, if_match=request.if_match))
+    asked = UploadRequest(
+        path=request.path, if_none_match=request.if_none_match, if_match=request.if_match, unlike=request.unlike
+    )
+    test = condition(asked)
     if test is None:
         await stage(ctx, repo, branch, [(request.path, entry)])
     else:

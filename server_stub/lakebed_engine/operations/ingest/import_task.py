@@ -19,6 +19,7 @@ from lakebed_engine.operations.direct_writes.scan import register
 from lakebed_engine.operations.ingest.ingest import ingest_page
 from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
+from lakebed_engine.operations.repository.lifecycle import set_metadata
 from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.operations.workspace.commit import advance
 from lakebed_engine.operations.workspace.lifecycle import create, drop
@@ -37,6 +38,10 @@ from lakebed_engine.vocabulary.tasks import IMPORT, ImportPath, ImportRequest, I
 
 MOST_PATHS = 1000
 """The largest number of sources of one import."""
+
+
+LAST_IMPORT = ".lakefs.last.import.timestamp"
+"""The key of the repository's metadata with the time of its last import in Unix seconds. Clients of lakeFS read it."""
 
 
 async def start(tasks: TaskRunner, repo_name: str, branch: str, request: ImportRequest) -> Task:
@@ -73,8 +78,8 @@ async def _check(tasks: TaskRunner, repo: Repo, request: ImportRequest) -> None:
         if one.type == "object":
             tasks.ctx.foreign.object(one.path, repo.record.storage_id)
         else:
-            tasks.ctx.foreign.folder(one.path, repo.record.storage_id)
-        await refuse_namespaces(tasks.ctx, one.path)
+            tasks.ctx.foreign.beginning(one.path, repo.record.storage_id)
+        await refuse_namespaces(tasks.ctx, one.path, by_name=one.type != "object")
 
 
 async def run_import(task: Work) -> Mapping[str, str]:
@@ -94,6 +99,8 @@ async def run_import(task: Work) -> Mapping[str, str]:
     task.progress = 0
     if found is None or getattr(found.record, "state", "") == "open":
         await _fill(task, request)
+    with suppress(InvalidRequestError):  # the metadata is full
+        await set_metadata(ctx, repo, {LAST_IMPORT: str(ctx.now())}, force=request.force)
     try:
         new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, guard=task.guard())
     except NoChangesError:  # the branch had all of it already
@@ -122,7 +129,7 @@ async def _folder(task: Work, one: ImportPath, force: bool) -> None:
     after = ""
     while True:
         await task.check()
-        page = IngestRequest(source=one.path, prefix=one.destination, after=after, force=force)
+        page = IngestRequest(source=one.path, prefix=one.destination, after=after, by_name=True, force=force)
         done = await ingest_page(task.ctx, task.repo.name, task.task.id, page)
         task.progress += done.listed
         after = done.next

@@ -68,11 +68,15 @@ class Filter:
 
 @dataclass(slots=True)
 class _Page:
-    """One running page. `source` is the folder of the objects, `prefix` the path where they will appear."""
+    """One running page. `source` is the folder of the objects, `prefix` the path where they will appear.
+
+    `beginning`: that of the names in `source` which count.
+    """
 
     ctx: Context
     request: IngestRequest
     source: Found
+    beginning: str
     prefix: str
     filter: Filter
     base: str
@@ -133,7 +137,10 @@ async def _run(
     ctx: Context, repo: Repo, view: View, base: str, request: IngestRequest, *, write: bool
 ) -> tuple[IngestPage, Layer | None]:
     _check(request)
-    source = ctx.foreign.folder(request.source, repo.record.storage_id)
+    if request.by_name:
+        source, beginning = ctx.foreign.beginning(request.source, repo.record.storage_id)
+    else:
+        source, beginning = ctx.foreign.folder(request.source, repo.record.storage_id), ""
     await refuse_namespaces(ctx, request.source)
     prefix = as_folder(request.prefix) if request.prefix else ""
     chosen = Filter(request.include, request.exclude)
@@ -142,7 +149,7 @@ async def _run(
         writing = _writer(ctx, repo) if write else nullcontext()
         try:
             async with writing as writer:
-                page = _Page(ctx, request, source, prefix, chosen, base, writer)
+                page = _Page(ctx, request, source, beginning, prefix, chosen, base, writer)
                 await _compare(page, view.cursor())
                 return page.answer(), await writer.finish() if writer is not None else None
         except UnsortedListing:  # the store now knows that its listing is unsorted, and sorts it from now on
@@ -193,7 +200,7 @@ async def _pairs(page: _Page, cursor: Cursor) -> AsyncGenerator[tuple[str, BlobS
     cut = len(base)
     await cursor.seek(prefix if after < prefix else after + "\0")
     start = base + after.removeprefix(prefix) if after > prefix else ""
-    async for blob in page.source.store.list(base, start):
+    async for blob in page.source.store.list(base + page.beginning, start):
         path = prefix + blob.key[cut:]
         if path == prefix or blob.key.endswith("/"):
             continue  # a placeholder that some tools write for a folder

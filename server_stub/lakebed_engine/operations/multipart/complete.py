@@ -68,6 +68,7 @@ async def complete(
     *,
     if_none_match: bool = False,
     if_match: str | None = None,
+    unlike: str | None = None,
     checksum: str = "",
     size: int | None = None,
 ) -> Completed:
@@ -79,7 +80,7 @@ async def complete(
     ChecksumMismatchError, PreconditionFailedError.
     """
     repo = await open_repo(ctx, repo_name, write=True, branch=target.branch)
-    test = condition(UploadRequest(path=target.path, if_none_match=if_none_match, if_match=if_match))
+    test = condition(UploadRequest(path=target.path, if_none_match=if_none_match, if_match=if_match, unlike=unlike))
 
     async def attempt() -> Completed | None:
         found = await find(ctx, repo, target)

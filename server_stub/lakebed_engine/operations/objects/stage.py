@@ -35,7 +35,7 @@ from lakebed_engine.vocabulary.errors import (
     ReadOnlyRepositoryError,
 )
 from lakebed_engine.vocabulary.records import Entry, Located, ObjectFailure
-from lakebed_engine.vocabulary.requests import Deletion, UploadRequest
+from lakebed_engine.vocabulary.requests import Deletion, Held, UploadRequest
 
 MAX_BATCH = 10_000
 """Changes in one batch of `upload_many`."""
@@ -227,7 +227,7 @@ async def held(
 
 def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
     """What tests what a path holds before it is written; None where nothing is asked."""
-    if not request.if_none_match and request.if_match is None:
+    if not request.if_none_match and request.if_match is None and request.unlike is None:
         return None
 
     def test(now: Entry | None) -> None:
@@ -237,20 +237,39 @@ def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
             )
         if request.if_match is not None:
             require_etag(request.path, now, request.if_match)
+        if request.unlike is not None and now is not None and now.etag == request.unlike:
+            raise PreconditionFailedError(
+                f"path {request.path!r} has the ETag {now.etag!r} (If-None-Match): nothing was written"
+            )
 
     return test
 
 
 def require_etag(path: str, now: Entry | None, wanted: str) -> None:
-    """Raises PreconditionFailedError when a path does not hold the content of this ETag."""
+    """Raises PreconditionFailedError when a path does not hold the content of this ETag, or any content (`*`)."""
+    if now is None and wanted == "*":
+        raise PreconditionFailedError(f"{path!r} holds nothing (If-Match: *): nothing was changed")
     if now is None:
         raise NothingThereError(
             f"{path!r} holds nothing, not {wanted!r} (If-Match): nothing was changed, read it again"
         )
-    if now.etag != wanted:
+    if wanted not in ("*", now.etag):
         raise PreconditionFailedError(
             f"{path!r} has ETag {now.etag!r}, not {wanted!r} (If-Match): nothing was changed, read it again"
         )
+
+
+def require_held(path: str, now: Entry | None, wanted: Held) -> None:
+    """Raises PreconditionFailedError when a path does not hold what a deletion expects."""
+    if now is None and wanted.or_nothing:
+        return
+    if wanted.etag is not None:
+        require_etag(path, now, wanted.etag)
+    for name, asked, found in (("bytes", wanted.size, now and now.size), ("as mtime", wanted.mtime, now and now.mtime)):
+        if asked is not None and asked != found:
+            raise PreconditionFailedError(
+                f"{path!r} has {found} {name}, not {asked}: nothing was changed, read it again"
+            )
 
 
 def new_address(ctx: Context) -> str:
@@ -360,18 +379,18 @@ async def write_objects(
 
 
 async def delete_object(
-    ctx: Context, repo_name: str, branch: str, path: str, *, force: bool = False, if_match: str | None = None
+    ctx: Context, repo_name: str, branch: str, path: str, *, force: bool = False, expected: Held | None = None
 ) -> None:
     """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6).
 
-    With `if_match` only while the path holds the content of this ETag, exactly. Raises PreconditionFailedError.
+    With `expected` only while the path holds that, exactly. Raises PreconditionFailedError.
     """
     validation.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
-    if if_match is None:
+    if expected is None:
         await stage(ctx, repo, branch, [(path, None)])
     else:
-        await stage_if(ctx, repo, branch, path, None, lambda now: require_etag(path, now, if_match))
+        await stage_if(ctx, repo, branch, path, None, lambda now: require_held(path, now, expected))
 
 
 async def delete_objects(

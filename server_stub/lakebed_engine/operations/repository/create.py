@@ -107,7 +107,7 @@ async def create_repository(
 async def _refuse_existing(ctx: Context, name: str) -> None:
     found = await ctx.kv.get(REPOSITORIES, name.encode())
     if found is not None and decode_repository(found.value).state != "creating":
-        raise RepositoryExistsError(f"repository {name!r} exists already")
+        raise RepositoryExistsError(f"error creating repository: not unique: there is a repository {name!r}")
 
 
 async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
@@ -177,7 +177,7 @@ async def _resume(ctx: Context, record: Repository, found: Versioned) -> Version
     """Continue an interrupted creation. None: read the record again. Raises RepositoryExistsError."""
     old = decode_repository(found.value)
     if old.state != "creating":
-        raise RepositoryExistsError(f"repository {record.name!r} exists already")
+        raise RepositoryExistsError(f"error creating repository: not unique: there is a repository {record.name!r}")
     if (old.storage_namespace, old.storage_id) != (record.storage_namespace, record.storage_id):
         await _undo(ctx, old, found)
         return None
@@ -274,7 +274,9 @@ async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequen
             )
         )
     except PredicateFailed:
-        raise RepositoryExistsError(f"repository {repo.name!r} exists already") from None
+        raise RepositoryExistsError(
+            f"error creating repository: not unique: there is a repository {repo.name!r}"
+        ) from None
     except OutcomeUnknownError:
         now = await ctx.kv.get(REPOSITORIES, key)
         if now is None or decode_repository(now.value) != active:

@@ -56,7 +56,7 @@ async def forget(
     key = repo.name.encode()
     found = await ctx.kv.get(REPOSITORIES, key)
     if found is None or decode_repository(found.value).uid != repo.record.uid:
-        raise RepositoryNotFoundError(f"repository {repo.name!r} not found")
+        raise RepositoryNotFoundError(f"repository not found: {repo.name!r}")
     # if the drain below does not come to its end, the cleaner finds the bucket of the remaining events by it
     event = NewEvent(type=DELETED, data=place_data(repo.record))
     try:
@@ -113,9 +113,9 @@ async def get_metadata(ctx: Context, name: str) -> dict[str, str]:
     return {} if found is None else msgspec.json.decode(found.value, type=dict[str, str])
 
 
-async def set_metadata(ctx: Context, name: str, values: Mapping[str, str]) -> None:
+async def set_metadata(ctx: Context, name: str, values: Mapping[str, str], *, force: bool = False) -> None:
     """Set these keys of the metadata and keep the others. Raises ReadOnlyRepositoryError, InvalidRequestError."""
-    await _change_metadata(ctx, name, values, ())
+    await _change_metadata(ctx, name, values, (), force=force)
 
 
 async def delete_metadata(ctx: Context, name: str, keys: Sequence[str]) -> None:
@@ -123,11 +123,13 @@ async def delete_metadata(ctx: Context, name: str, keys: Sequence[str]) -> None:
     await _change_metadata(ctx, name, {}, keys)
 
 
-async def _change_metadata(ctx: Context, name: str, values: Mapping[str, str], removed: Sequence[str]) -> None:
+async def _change_metadata(
+    ctx: Context, name: str, values: Mapping[str, str], removed: Sequence[str], *, force: bool = False
+) -> None:
     if any(not key for key in values):
         raise InvalidRequestError("metadata: a key must not be empty")
     validation.check_metadata(values)
-    repo = await open_repo(ctx, name, write=True)
+    repo = await open_repo(ctx, name, write=True, force=force)
     event = NewEvent(type="repository.changed", data={"metadata_set": list(values), "metadata_removed": list(removed)})
 
     async def attempt() -> bool | None:

@@ -213,7 +213,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         ctx, repo, request, record = self.ctx, self.repo, delta.request, delta.record
         rows = await delta.chosen.load()
         if not rows and not (request.allow_empty or request.replace_prefix or request.globs):
-            raise NoChangesError(f"workspace {record.uid} of {repo.name!r}: no changes to commit")
+            raise NoChangesError(f"commit: no changes: workspace {record.uid} of {repo.name!r} has nothing to commit")
         if request.globs:
             delta.chosen.refuse_idle()
         await self._refuse_conflicts(fold.seen, delta)
@@ -224,7 +224,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         )
         if not folded.changed and not request.allow_empty:
             raise NoChangesError(
-                f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
+                f"commit: no changes: workspace {record.uid} of {repo.name!r} equals the head of the branch"
             )
         rest = await self._rest(delta) if request.globs else None
         paths = await delta.chosen.paths() if rows <= ctx.tuning.guarded_paths else None

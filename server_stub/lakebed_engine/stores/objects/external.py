@@ -51,6 +51,22 @@ class Foreign:
         """The store and the prefix of a folder. Raises ForeignDeniedError, InvalidRequestError."""
         return self._find(as_folder(uri), store_id)
 
+    def beginning(self, uri: str, store_id: str = "") -> tuple[Found, str]:
+        """The store and the prefix of a folder, and the beginning of the names in it that a prefix of keys asks for.
+
+        `s3://a/sales/20` is the folder `s3://a/sales/` and `20`; `s3://a/sales/` is this folder and the empty text.
+        A user who may read only the folder `s3://a/sales/20/` gets `20/`. Raises ForeignDeniedError,
+        InvalidRequestError.
+        """
+        within = self.folder(uri, store_id)
+        parent, _, last = uri.rpartition("/")
+        if not last or not within.key.strip("/"):
+            return within, ""
+        try:
+            return self.folder(parent, store_id), last
+        except ForeignDeniedError:
+            return Found(within.store, within.key.removesuffix(f"{last}/")), f"{last}/"
+
     def object(self, uri: str, store_id: str = "") -> Found:
         """The store and the key of an object. Raises ForeignDeniedError, InvalidRequestError."""
         found = self._find(uri, store_id)

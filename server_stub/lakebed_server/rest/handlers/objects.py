@@ -11,7 +11,7 @@ from typing import Final
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
-from lakebed_engine.vocabulary.requests import FoundObject, PublishRequest, UploadRequest
+from lakebed_engine.vocabulary.requests import FoundObject, Held, PublishRequest, UploadRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
@@ -194,8 +194,9 @@ def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -
 
 async def delete_object(call: Call, p: ops.DeleteObjectParams) -> Reply:
     """deleteObject."""
-    if_match = None if p.if_match is UNSET else uploads.etag_of(p.if_match)
-    await call.engine.objects.delete(p.repository, p.branch, p.path, force=bool(p.force), if_match=if_match)
+    etag = uploads.etag_of(p.if_match)
+    expected = None if etag is None else Held(etag=etag)
+    await call.engine.objects.delete(p.repository, p.branch, p.path, force=bool(p.force), expected=expected)
     return empty()
 
 

@@ -17,7 +17,6 @@ from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.http.uploads import OCTETS, etag_of
 from lakebed_server.rest import presigned, serializers
 from lakebed_server.rest.handlers.workspaces import refuse_unsigned
-from lakebed_server.vocabulary import not_implemented
 
 
 async def upload_object_preflight(call: Call, p: ops.UploadObjectPreflightParams) -> Reply:
@@ -71,8 +70,6 @@ async def get_physical_address(call: Call, p: ops.GetPhysicalAddressParams) -> R
 
 async def link_physical_address(call: Call, p: ops.LinkPhysicalAddressParams, body: models.StagingMetadata) -> Reply:
     """linkPhysicalAddress."""
-    if p.if_none_match is not UNSET and p.if_none_match != "*":
-        raise not_implemented("If-None-Match on a write takes only *, which refuses to replace an object")
     address = serializers.text(body.staging.physical_address)
     request = LinkRequest(
         path=p.path,
@@ -82,8 +79,9 @@ async def link_physical_address(call: Call, p: ops.LinkPhysicalAddressParams, bo
         mtime=None if body.mtime is UNSET else body.mtime,
         content_type=serializers.text(body.content_type) or OCTETS,
         metadata=body.user_metadata or {},
-        if_none_match=p.if_none_match == "*",
-        if_match=None if p.if_match is UNSET else etag_of(p.if_match),
+        if_none_match=etag_of(p.if_none_match) == "*",
+        if_match=etag_of(p.if_match),
+        unlike=etag_of(p.if_none_match),
         force=bool(body.force),
     )
     entry = await call.engine.physical_addresses.link(p.repository, p.branch, request)
@@ -99,7 +97,7 @@ async def create_presign_multipart_upload(call: Call, p: ops.CreatePresignMultip
         p.repository, p.branch, p.path, parts=wanted, seconds=seconds
     )
     made = models.PresignMultipartUpload(
-        upload_id=begun.upload, physical_address=begun.physical_address, presigned_urls=urls
+        upload_id=begun.upload, physical_address=begun.physical_address, presigned_urls=urls or UNSET
     )
     return json(201, made)
 

@@ -73,14 +73,12 @@ def _kept(found: Entry, replaced: tuple[str, dict[str, str]] | None, *, same_byt
 
 
 async def _copy(call: S3Call, source: Address, found: Entry, replaced: tuple[str, dict[str, str]] | None) -> Entry:
-    if_none_match, if_match = headers.write_conditions(call)
     content_type, metadata = _kept(found, replaced, same_bytes=source.repo == call.repo)
     request = UploadRequest(
         path=call.path,
         content_type=content_type,
         metadata=metadata,
-        if_none_match=if_none_match,
-        if_match=if_match,
+        **conditions.of_write(call.headers)._asdict(),
     )
     if source.repo != call.repo:
         async with call.engine.objects.open(source.repo, found) as chunks:

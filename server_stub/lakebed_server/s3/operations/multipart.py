@@ -17,7 +17,7 @@ from lakebed_engine.vocabulary.requests import UploadRequest
 
 from lakebed_server.http.responses import Reply, empty
 from lakebed_server.s3.operations.copying import readable_source, source_of
-from lakebed_server.s3.requests import headers, xml_parse
+from lakebed_server.s3.requests import conditions, headers, xml_parse
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.requests.checksums import ALGORITHMS, PREFIX, Checksum, encoded
 from lakebed_server.s3.requests.headers import MOST_PARTS
@@ -83,13 +83,12 @@ async def upload_part_copy(call: S3Call) -> Reply:
 async def complete_multipart_upload(call: S3Call) -> Reply:
     """CompleteMultipartUpload. If it takes long, the response begins before its end, so that the client waits."""
     parts = await xml_parse.read(await call.whole(LIMIT), "CompleteMultipartUpload", _parts_of)
-    if_none_match, if_match = headers.write_conditions(call)
+    wanted = conditions.of_write(call.headers)
     job = call.engine.multipart.complete(
         call.repo,
         target_of(call),
         parts,
-        if_none_match=if_none_match,
-        if_match=if_match,
+        **wanted._asdict(),
         checksum=_object_sum(call),
         size=_object_size(call),
     )
@@ -137,7 +136,7 @@ def _part_of(element: Element) -> SentPart:
     if etag is None or not (number.strip().isascii() and number.strip().isdigit() and len(number.strip()) <= 5):
         raise xml_parse.malformed("a Part needs a PartNumber and an ETag")
     sums = [text for name in ALGORITHMS if (text := xml_parse.text_of(element, f"Checksum{name.upper()}"))]
-    return SentPart(int(number), headers.etag_of(etag), sums[0].strip() if sums else "")
+    return SentPart(int(number), conditions.etag_of(etag), sums[0].strip() if sums else "")
 
 
 def _checksum_of(call: S3Call) -> tuple[str, bool]:

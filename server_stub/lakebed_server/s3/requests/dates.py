@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from datetime import datetime
 from email.utils import parsedate_tz
 from functools import lru_cache
 from typing import Final
@@ -47,6 +48,17 @@ def seconds_of_http(text: str) -> int | None:
         return calendar.timegm(found[:6]) - (found[9] or 0)
     except (ValueError, OverflowError):
         return None
+
+
+def seconds_of_iso(text: str) -> int | None:
+    """Unix seconds of a time such as `2013-05-24T00:00:00.000Z`, or None. A fraction is cut off."""
+    if len(text) > _LONGEST:
+        return None
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return calendar.timegm(found.utctimetuple())
 
 
 def require_near(seconds: int, now: float) -> None:

@@ -1,7 +1,9 @@
 """Headers about an object, which are stored when it is written and returned when it is read.
 
-User metadata is stored in the object's own metadata: `x-amz-meta-owner` is the key `owner`, over REST too. Other
-headers that S3 keeps have reserved keys, for example `::s3::cache-control`.
+User metadata is stored in the object's own metadata, under the key that clients of the lakeFS API know:
+`x-amz-meta-owner` is `X-Amz-Meta-Owner`. Metadata without that prefix, which clients put over REST (and which this
+gateway stored before), is shown here with it. Other headers that S3 keeps have reserved keys, for example
+`::s3::cache-control`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ PARTS: Final = f"{RESERVED}parts"
 MOST_PARTS: Final = 10_000
 """The largest number of parts of an upload: the limit is S3's."""
 META: Final = b"x-amz-meta-"
+_META_TEXT: Final = META.decode()
 META_MOST: Final = 2048
 """The largest size in bytes of user metadata, keys and values: the limit is S3's."""
 
@@ -41,9 +44,9 @@ def stored(call: S3Call) -> tuple[str, dict[str, str]]:
     size = 0
     for name, value in call.headers.items():
         if name.startswith(META) and name != META:
-            key, text = name[len(META) :].decode("latin-1"), _sent(value)
+            key, text = _canonical(name.decode("latin-1")), _sent(value)
             metadata[key] = text
-            size += len(key) + len(text.encode())
+            size += len(key) - len(META) + len(text.encode())
     if size > META_MOST:
         raise S3Error("MetadataTooLarge", f"Your metadata headers exceed the maximum of {META_MOST} bytes.")
     for kept in _KEPT:
@@ -58,16 +61,22 @@ def of_entry(entry: Entry) -> dict[bytes, bytes]:
     """The stored headers of an object: its type, user metadata and the reserved ones."""
     found = {b"content-type": _safe(entry.content_type) or OCTETS.encode()}
     missing = 0
+    own: set[bytes] = set()  # keys with the prefix come before others of the same name
     for key, value in entry.metadata.items():
         if key.startswith(RESERVED):
             name = key[len(RESERVED) :]
             if name in _KEPT and (text := _safe(value)):
                 found[name.encode()] = text
         elif not key.startswith("::"):
-            if _TOKEN.fullmatch(key.lower()) is None:
+            short = key.lower().removeprefix(_META_TEXT)
+            name_of_key = META + short.encode("utf-8", "replace")
+            if _TOKEN.fullmatch(short) is None:
                 missing += 1
-            else:
-                found[META + key.lower().encode()] = _metadata_value(value)
+            elif short != key.lower():
+                own.add(name_of_key)
+                found[name_of_key] = _metadata_value(value)
+            elif name_of_key not in own:
+                found[name_of_key] = _metadata_value(value)
     if missing:
         found[b"x-amz-missing-meta"] = b"%d" % missing
     return found
@@ -115,19 +124,9 @@ def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
             raise S3Error("AccessControlListNotSupported", f"The bucket does not allow ACLs ({name.decode()})")
 
 
-def write_conditions(call: S3Call) -> tuple[bool, str | None]:
-    """Whether a write must replace nothing (`If-None-Match: *`), and the ETag that it must replace. Raises S3Error."""
-    none_match, match = call.header(b"if-none-match"), call.header(b"if-match")
-    if none_match and none_match != "*":
-        raise not_implemented("If-None-Match on a write takes only *, which refuses to replace an object.")
-    if match == "*":
-        raise not_implemented("If-Match on a write takes an ETag, not *.")
-    return bool(none_match), etag_of(match) if match else None
-
-
-def etag_of(value: str) -> str:
-    """An ETag without its quotes."""
-    return value.strip().removeprefix('"').removesuffix('"')
+def _canonical(name: str) -> str:
+    """A header's name as clients of the lakeFS API see it: `x-amz-meta-run-id` is `X-Amz-Meta-Run-Id`."""
+    return "-".join(part[:1].upper() + part[1:].lower() for part in name.split("-"))
 
 
 def _plain(value: bytes) -> str:

@@ -20,7 +20,7 @@ async def diff_branch(call: Call, p: ops.DiffBranchParams) -> Reply:
         prefix=serializers.text(p.prefix),
         delimiter=serializers.text(p.delimiter),
     )
-    return json(200, serializers.diffs(page))
+    return json(200, serializers.diffs(page, uncommitted=True))
 
 
 async def diff_refs(call: Call, p: ops.DiffRefsParams) -> Reply:
