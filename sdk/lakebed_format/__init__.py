@@ -7,7 +7,7 @@ below are loaded when they are first used: only some need pyarrow.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lakebed_format.identity import identity
+from lakebed_format.identity import CHECKSUM_KEYS, identity
 
 if TYPE_CHECKING:
     from lakebed_format.commits import CommitRecord, commit_id, decode_commit, encode_commit
@@ -30,6 +30,7 @@ _MODULES = {
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
+    "CHECKSUM_KEYS",
     "DELTA_SCHEMA",
     "METARANGE_SCHEMA",
     "PATCH_SCHEMA",

@@ -12,7 +12,7 @@ import logging
 import re
 import socket
 import threading
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ from lakebed_engine.maintenance import Maintenance
 from lakebed_engine.services import Branches, Objects, Repositories
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.checksums import ObjectChecksum
 from lakebed_engine.vocabulary.direct_writes import DataPlace
 from lakebed_engine.vocabulary.records import Branch, Entry, Located, ObjectFailure, Repository
 from lakebed_engine.vocabulary.reports import SweepOptions, SweepPass
@@ -168,12 +169,18 @@ class FakeObjects(Objects):
         return self._fake.open_entry(entry, start, length)
 
     async def upload(
-        self, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
+        self,
+        repo_name: str,
+        branch: str,
+        request: UploadRequest,
+        chunks: AsyncIterable[bytes],
+        described: Callable[[], ObjectChecksum | None] | None = None,
     ) -> Located:
         self._fake.check(repo_name, branch)
         self._fake.uploads.append(request)
         data = await self._fake.read(chunks)
-        metadata = dict(request.metadata)
+        checksum = None if described is None else described()
+        metadata = {**request.metadata, **({} if checksum is None else checksum.metadata())}
         return self._located(self._fake.put(request.path, data, content_type=request.content_type, metadata=metadata))
 
     async def upload_many(

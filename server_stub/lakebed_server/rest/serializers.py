@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from lakebed_engine.vocabulary import direct_writes, records
+from lakebed_engine.vocabulary.checksums import shown
 from lakebed_engine.vocabulary.errors import Conflict
 from lakebed_engine.vocabulary.tasks import Task
 from lakebed_wire import models
@@ -171,7 +172,7 @@ def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata
         checksum=entry.etag,
         size_bytes=entry.size,
         mtime=entry.mtime,
-        metadata=entry.metadata if user_metadata else {},
+        metadata=dict(shown(entry.metadata)) if user_metadata else {},
         content_type=entry.content_type,
     )
 
@@ -207,18 +208,21 @@ def diff(record: records.DiffEntry, *, right_stats: bool = False, uncommitted: b
 
     `uncommitted`: of diffBranch, where clients of lakeFS expect 0 for a removed path.
     """
-    shown, right = record.right or record.left, record.right
-    size = UNSET if shown is None else shown.size
+    either, right = record.right or record.left, record.right
+    size = UNSET if either is None else either.size
     return models.Diff(
         type=record.type,
         path=record.path,
-        path_type="common_prefix" if shown is None else "object",
-        size_bytes=0 if uncommitted and record.type == "removed" and shown is not None else size,
+        path_type="common_prefix" if either is None else "object",
+        size_bytes=0 if uncommitted and record.type == "removed" and either is not None else size,
         former_size_bytes=size if record.type == "removed" else UNSET,
         right=UNSET
         if right is None or not right_stats
         else models.DiffObjectStat(
-            checksum=right.etag, mtime=right.mtime, content_type=right.content_type, metadata=right.metadata
+            checksum=right.etag,
+            mtime=right.mtime,
+            content_type=right.content_type,
+            metadata=dict(shown(right.metadata)),
         ),
     )
 

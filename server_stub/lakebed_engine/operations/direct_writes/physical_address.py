@@ -28,6 +28,7 @@ from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.stores.objects.multipart import Assembler, Numbering, StoredPart, own_assembler
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
+from lakebed_engine.vocabulary.checksums import kept
 from lakebed_engine.vocabulary.direct_writes import LinkRequest, PartUpload, SentPart, SignedUpload
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
@@ -83,7 +84,7 @@ async def link(ctx: Context, repo_name: str, branch: str, request: LinkRequest) 
 async def set_metadata(
     ctx: Context, repo_name: str, branch: str, path: str, metadata: Mapping[str, str], *, force: bool = False
 ) -> None:
-    """Replace the metadata of an object. Raises ObjectNotFoundError."""
+    """Replace the metadata of an object, but for what describes its bytes. Raises ObjectNotFoundError."""
     validation.check_metadata(metadata)
     repo = await _writable(ctx, repo_name, branch, path, force=force)
 
@@ -91,7 +92,7 @@ async def set_metadata(
         now = await steady(ctx, repo, f"{branch}$", lambda view: view.find(path))
         if now is None:
             raise ObjectNotFoundError(f"object {path!r} not found in {branch!r} of repository {repo_name!r}")
-        values = dict(metadata)
+        values = {**metadata, **kept(now.metadata)}
         mark = identity(now.size, now.checksum, now.content_type, values)
         new = msgspec.structs.replace(now, metadata=values, identity=mark)
         try:

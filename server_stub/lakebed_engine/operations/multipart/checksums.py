@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
-LENGTHS: Final = {"crc32": 4, "crc32c": 4, "crc64nvme": 8, "sha1": 20, "sha256": 32}
-"""The length in bytes of a checksum of each algorithm."""
+from lakebed_engine.vocabulary.checksums import LENGTHS
 
 WHOLE: Final = {"crc32": 0xEDB88320, "crc32c": 0x82F63B78, "crc64nvme": 0x9A6C9329AC4BC9B5}
 """The reflected polynomials of the CRCs that support full-object checksums."""

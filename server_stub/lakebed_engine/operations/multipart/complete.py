@@ -217,6 +217,8 @@ async def _stage(
 
 def _entry(ctx: Context, upload: Upload, chosen: Chosen) -> Entry:
     metadata = with_sizes(dict(upload.metadata), [part.size for part in chosen.stored])
+    if chosen.kept is not None:
+        metadata |= chosen.kept.metadata()
     entry = new_entry(upload.address, chosen.md5, chosen.size, ctx.now(), upload.content_type, metadata)
     return msgspec.structs.replace(entry, parts=len(chosen.stored))
 

@@ -15,6 +15,7 @@ from lakebed_engine.operations.multipart.upload import part_rows
 from lakebed_engine.stores.kv.base import Check
 from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import MOST_PARTS
+from lakebed_engine.vocabulary.checksums import COMPOSITE, SIZES, WHOLE, ObjectChecksum
 from lakebed_engine.vocabulary.direct_writes import SentPart
 from lakebed_engine.vocabulary.errors import (
     ChecksumMismatchError,
@@ -26,8 +27,6 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_engine.vocabulary.multipart import Upload, UploadedPart
 
-_SIZES_KEY = "::s3::parts"
-"""The metadata key of the part sizes, which the S3 gateway reads."""
 _SIZES_MOST = 1024
 
 LARGEST_OBJECT = 50 << 40
@@ -36,6 +35,7 @@ LARGEST_OBJECT = 50 << 40
 
 class Chosen(NamedTuple):
     """The parts of the future object. `plan` is a digest of them. `checksum` is in base64, empty if they have none.
+    `kept` is that checksum with those of the parts.
 
     `checks` fail when a client has sent one of the parts again.
     """
@@ -45,6 +45,7 @@ class Chosen(NamedTuple):
     size: int
     md5: str
     checksum: str
+    kept: ObjectChecksum | None
     plan: str
     checks: Sequence[Check]
 
@@ -87,7 +88,11 @@ async def choose(
     plan = hashlib.sha256(repr(stored).encode()).hexdigest()
     keys = [part_key(upload.id, part.number) for part in parts]
     checks = [Check(repo.partition, key, rows[key].version) for key in keys]
-    return Chosen(chosen, stored, found, md5, summed, plan, checks)
+    kept = None
+    if summed:
+        kind = WHOLE if upload.whole else COMPOSITE
+        kept = ObjectChecksum(upload.checksum, kind, summed, [part.checksum for part in parts])
+    return Chosen(chosen, stored, found, md5, summed, kept, plan, checks)
 
 
 def _matching(part: UploadedPart | None, sent: SentPart) -> UploadedPart:
@@ -113,4 +118,4 @@ def with_sizes(metadata: dict[str, str], sizes: Sequence[int]) -> dict[str, str]
     characters, add nothing.
     """
     runs = ",".join(f"{len(list(run))}x{size}" for size, run in groupby(sizes))
-    return metadata if len(sizes) < 2 or len(runs) > _SIZES_MOST else metadata | {_SIZES_KEY: runs}
+    return metadata if len(sizes) < 2 or len(runs) > _SIZES_MOST else metadata | {SIZES: runs}

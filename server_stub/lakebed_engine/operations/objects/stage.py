@@ -24,6 +24,7 @@ from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
 from lakebed_engine.tree.rows import decode_row, encode_row
+from lakebed_engine.vocabulary.checksums import ObjectChecksum
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
@@ -285,10 +286,18 @@ def check_upload(request: UploadRequest) -> None:
     validation.check_metadata(request.metadata)
 
 
-async def _write(ctx: Context, repo: Repo, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+async def _write(
+    ctx: Context,
+    repo: Repo,
+    request: UploadRequest,
+    chunks: AsyncIterable[bytes],
+    described: Callable[[], ObjectChecksum | None] | None = None,
+) -> Entry:
     address = new_address(ctx)
     result = await repo.store.put_stream(address, chunks, fresh=True)
-    return new_entry(address, result.md5, result.size, ctx.now(), request.content_type, request.metadata)
+    checksum = described() if described is not None else None
+    metadata = request.metadata if checksum is None else {**request.metadata, **checksum.metadata()}
+    return new_entry(address, result.md5, result.size, ctx.now(), request.content_type, metadata)
 
 
 async def discard(repo: Repo, entries: Sequence[Entry]) -> None:
@@ -312,16 +321,24 @@ async def discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None
 
 
 async def upload(
-    ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    request: UploadRequest,
+    chunks: AsyncIterable[bytes],
+    described: Callable[[], ObjectChecksum | None] | None = None,
 ) -> Located:
-    """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken."""
+    """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken.
+
+    `described` returns the checksum to keep. It is called after the last chunk.
+    """
     check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     known = await read_record(ctx, repo, branch)
     test = condition(request)
     if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
         test(await steady(ctx, repo, f"{branch}$", lambda view: view.find(request.path)))
-    entry = await _write(ctx, repo, request, chunks)
+    entry = await _write(ctx, repo, request, chunks, described)
     async with discarding(repo, [entry]):
         if test is None:
             await stage(ctx, repo, branch, [(request.path, entry)], known=known)

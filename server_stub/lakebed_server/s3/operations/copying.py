@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakebed_engine.vocabulary.checksums import WHOLE, checksum_of, kept, shown
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import UploadRequest
 
@@ -32,7 +33,8 @@ async def copy_object(call: S3Call) -> Reply:
         )
     entry = await _copy(call, source, found, replaced)
     inner = f"<LastModified>{iso_date(entry.mtime)}</LastModified><ETag>&quot;{entry.etag}&quot;</ETag>"
-    return xml.xml("CopyObjectResult", inner)
+    checksum = checksum_of(entry.metadata)
+    return xml.xml("CopyObjectResult", inner + ("" if checksum is None else xml.checksum(checksum)))
 
 
 def source_of(call: S3Call) -> Address:
@@ -64,12 +66,13 @@ def _replacement(call: S3Call) -> tuple[str, dict[str, str]] | None:
 
 
 def _kept(found: Entry, replaced: tuple[str, dict[str, str]] | None, *, same_bytes: bool) -> tuple[str, dict[str, str]]:
-    """Type and metadata of the copy. The sizes of parts are kept only if the bytes stay the same."""
+    """Type and metadata of the copy. In another repository it has no parts, so only a full checksum stays."""
     content_type, metadata = replaced or (found.content_type, found.metadata)
-    kept = {key: value for key, value in metadata.items() if key != headers.PARTS}
-    if same_bytes and headers.PARTS in found.metadata:
-        kept[headers.PARTS] = found.metadata[headers.PARTS]
-    return content_type, kept
+    checksum = checksum_of(found.metadata)
+    own = kept(found.metadata) if same_bytes else {}
+    if not same_bytes and checksum is not None and checksum.kind == WHOLE:
+        own = checksum._replace(parts=()).metadata()
+    return content_type, {**shown(metadata), **own}
 
 
 async def _copy(call: S3Call, source: Address, found: Entry, replaced: tuple[str, dict[str, str]] | None) -> Entry:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote
 
+from lakebed_engine.vocabulary.checksums import CHECKSUM, checksum_of
 from lakebed_engine.vocabulary.records import Entry, Listed
 
 from lakebed_server.http.responses import Reply
@@ -101,8 +102,13 @@ def _listed(rows: list[Listed], encode: Encode, rest: str, name: str = "Contents
 
 
 def _object(entry: Entry) -> str:
+    kind = ""
+    if CHECKSUM in entry.metadata and (found := checksum_of(entry.metadata)) is not None:
+        kind = (
+            f"<ChecksumAlgorithm>{found.algorithm.upper()}</ChecksumAlgorithm><ChecksumType>{found.kind}</ChecksumType>"
+        )
     return (
-        f"<LastModified>{iso_date(entry.mtime)}</LastModified><ETag>&quot;{text(entry.etag)}&quot;</ETag>"
+        f"<LastModified>{iso_date(entry.mtime)}</LastModified><ETag>&quot;{text(entry.etag)}&quot;</ETag>{kind}"
         f"<Size>{entry.size}</Size><StorageClass>STANDARD</StorageClass>"
     )
 

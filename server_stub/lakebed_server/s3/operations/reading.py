@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from lakebed_engine.vocabulary.checksums import SIZES, ObjectChecksum, checksum_of
 from lakebed_engine.vocabulary.errors import InvalidRangeError
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import ReadableEntry
@@ -15,6 +16,7 @@ from lakebed_server.http.responses import Reply, StreamReply, last_modified
 from lakebed_server.s3.operations.directory_marker import is_root, root
 from lakebed_server.s3.requests import conditions, headers
 from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.requests.checksums import as_headers
 from lakebed_server.s3.responses import xml
 from lakebed_server.s3.responses.xml import tag
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument
@@ -24,6 +26,8 @@ SMALL: Final = 64 << 10
 """Bytes up to which an object is read as a whole: setting up a stream takes longer than reading it."""
 
 _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
+_MOST_LISTED: Final = 1000
+"""The largest number of parts in one answer of GetObjectAttributes."""
 _LONGEST_PARTS: Final = 1 << 18
 """The largest number of characters of the metadata with part sizes. 10,000 parts need fewer."""
 
@@ -59,17 +63,44 @@ async def head_object(call: S3Call) -> Reply:
 
 
 async def get_object_attributes(call: S3Call) -> Reply:
-    """GetObjectAttributes. Returns no checksums, because the server verifies them but does not store them."""
+    """GetObjectAttributes."""
     entry = await stat(call)
     asked = {one.strip() for one in call.header(b"x-amz-object-attributes").split(",")}
     inner = tag("ETag", entry.etag) if "ETag" in asked else ""
+    checksum = checksum_of(entry.metadata)
+    if "Checksum" in asked and checksum is not None:
+        inner += f"<Checksum>{xml.checksum(checksum)}</Checksum>"
     if "ObjectParts" in asked and entry.parts:
-        inner += f"<ObjectParts><PartsCount>{entry.parts}</PartsCount></ObjectParts>"
+        inner += f"<ObjectParts>{_parts(call, entry, checksum)}</ObjectParts>"
     if "StorageClass" in asked:
         inner += "<StorageClass>STANDARD</StorageClass>"
     if "ObjectSize" in asked:
         inner += f"<ObjectSize>{entry.size}</ObjectSize>"
     return xml.xml("GetObjectAttributesResponse", inner, headers=(last_modified(entry.mtime),))
+
+
+def _parts(call: S3Call, entry: Entry, checksum: ObjectChecksum | None) -> str:
+    """The parts of an object. As Amazon, without a list of them if they have no checksums."""
+    inner = f"<PartsCount>{entry.parts}</PartsCount>"
+    sizes = _sizes(entry)
+    if checksum is None or not len(checksum.parts) == len(sizes) == entry.parts:
+        return inner
+    after, most = _marker(call, b"x-amz-part-number-marker", 0), _marker(call, b"x-amz-max-parts", _MOST_LISTED)
+    numbers = range(after + 1, min(after + min(most, _MOST_LISTED), entry.parts) + 1)
+    last = numbers[-1] if numbers else after
+    inner += f"<PartNumberMarker>{after}</PartNumberMarker><NextPartNumberMarker>{last}</NextPartNumberMarker>"
+    inner += f"<MaxParts>{most}</MaxParts><IsTruncated>{'true' if last < entry.parts else 'false'}</IsTruncated>"
+    for number in numbers:
+        value = tag(f"Checksum{checksum.algorithm.upper()}", checksum.parts[number - 1])
+        inner += f"<Part><PartNumber>{number}</PartNumber><Size>{sizes[number - 1]}</Size>{value}</Part>"
+    return inner
+
+
+def _marker(call: S3Call, name: bytes, default: int) -> int:
+    text = call.header(name)
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise invalid_argument(f"{name.decode()} must be a whole number.")
+    return int(text) if text else default
 
 
 async def stat(call: S3Call) -> Entry:
@@ -103,8 +134,21 @@ def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
     if call.query:
         found |= headers.overrides(call)
     headers.make_safe(found, call.ref)
+    if call.header(b"x-amz-checksum-mode").upper() == "ENABLED":
+        found |= _checksum(call, entry)
     reply = Reply(part.status, headers=(*validators, *found.items(), (b"accept-ranges", b"bytes"), *part.headers))
     return reply, part
+
+
+def _checksum(call: S3Call, entry: Entry) -> dict[bytes, bytes]:
+    """The headers of the checksum of what is read: the object or a numbered part. A range has none."""
+    found = checksum_of(entry.metadata)
+    if found is None or b"range" in call.headers:
+        return {}
+    number = call.number("partNumber", 0)
+    if not number or (number == 1 and not entry.parts):
+        return dict(as_headers(found))
+    return dict(as_headers(found, found.parts[number - 1])) if number <= len(found.parts) else {}
 
 
 def _part(call: S3Call, entry: Entry) -> Part:
@@ -147,7 +191,7 @@ def _numbered(number: int, entry: Entry) -> Part:
 
 def _sizes(entry: Entry) -> list[int]:
     """The sizes of the object's parts. One size if it was written in one part, or not through this server."""
-    text = entry.metadata.get(headers.PARTS, "")
+    text = entry.metadata.get(SIZES, "")
     sizes: list[int] = []
     for run in text.split(",") if len(text) <= _LONGEST_PARTS else ():
         count, _, size = run.partition("x")

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
+from lakebed_engine.vocabulary.checksums import WHOLE, ObjectChecksum
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import Held, UploadRequest
@@ -20,12 +21,12 @@ from lakebed_server.s3.operations import directory_marker
 from lakebed_server.s3.operations.reading import refuse_versions
 from lakebed_server.s3.requests import addressing, conditions, headers, xml_parse
 from lakebed_server.s3.requests.call import S3Call
-from lakebed_server.s3.requests.checksums import PREFIX
+from lakebed_server.s3.requests.checksums import as_headers
 from lakebed_server.s3.responses import xml
 from lakebed_server.s3.responses.errors import CODES, as_s3
 from lakebed_server.s3.responses.xml import tag
 from lakebed_server.s3.vocabulary import S3Error, not_implemented
-from lakebed_server.vocabulary import Header, RequestError
+from lakebed_server.vocabulary import RequestError
 
 MOST_KEYS: Final = 1000
 _CONDITIONS: Final = ("ETag", "Size", "LastModifiedTime")
@@ -48,15 +49,19 @@ async def put_object(call: S3Call) -> Reply:
     content_type, metadata = headers.stored(call)
     wanted = conditions.of_write(call.headers)
     request = UploadRequest(path=call.path, content_type=content_type, metadata=metadata, **wanted._asdict())
-    made = await call.engine.objects.upload(call.repo, call.ref, request, call.chunks())
+    made = await call.engine.objects.upload(call.repo, call.ref, request, call.chunks(), lambda: _verified(call))
     return _written(call, made.entry)
 
 
+def _verified(call: S3Call) -> ObjectChecksum | None:
+    """The checksum that the client sent, after the content was read."""
+    return next((ObjectChecksum(name, WHOLE, value) for name, value in call.payload.checksums.items()), None)
+
+
 def _written(call: S3Call, entry: Entry) -> Reply:
-    verified: list[Header] = [
-        ((PREFIX + algorithm).encode(), value.encode()) for algorithm, value in call.payload.checksums.items()
-    ]
-    return Reply(200, headers=((b"etag", f'"{entry.etag}"'.encode()), *verified))
+    verified = _verified(call)
+    sums = () if verified is None else as_headers(verified)
+    return Reply(200, headers=((b"etag", f'"{entry.etag}"'.encode()), *sums))
 
 
 async def delete_object(call: S3Call) -> Reply:

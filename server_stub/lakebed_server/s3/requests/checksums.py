@@ -12,7 +12,10 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
+from lakebed_engine.vocabulary.checksums import LENGTHS, ObjectChecksum
+
 from lakebed_server.s3.vocabulary import S3Error
+from lakebed_server.vocabulary import Header
 
 
 class Checksum(Protocol):
@@ -63,9 +66,6 @@ ALGORITHMS: Final[Mapping[str, Callable[[], Checksum]]] = {
 }
 """By the end of the header's name, for example of `x-amz-checksum-crc32`."""
 
-SIZES: Final[Mapping[str, int]] = {"crc32": 4, "crc32c": 4, "crc64nvme": 8, "sha1": 20, "sha256": 32}
-"""The number of bytes of each checksum."""
-
 PREFIX: Final = "x-amz-checksum-"
 
 
@@ -89,7 +89,7 @@ def decoded(algorithm: str, value: bytes) -> bytes:
         raw = base64.b64decode(value.strip(), validate=True)
     except (binascii.Error, ValueError):
         raw = b""
-    if len(raw) != SIZES[algorithm]:
+    if len(raw) != LENGTHS[algorithm]:
         raise S3Error("InvalidRequest", f"Value for {PREFIX}{algorithm} header is invalid.")
     return raw
 
@@ -97,3 +97,11 @@ def decoded(algorithm: str, value: bytes) -> bytes:
 def encoded(raw: bytes) -> str:
     """A checksum in base64."""
     return base64.b64encode(raw).decode("ascii")
+
+
+def as_headers(found: ObjectChecksum, value: str = "") -> tuple[Header, ...]:
+    """The headers of an object's checksum, or of that of one of its parts."""
+    return (
+        ((PREFIX + found.algorithm).encode(), (value or found.value).encode()),
+        ((PREFIX + "type").encode(), found.kind.encode()),
+    )

@@ -23,8 +23,6 @@ from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument, not_implemented
 
 RESERVED: Final = "::s3::"
-PARTS: Final = f"{RESERVED}parts"
-"""The key of the part sizes of a multipart upload, for reads by part number."""
 MOST_PARTS: Final = 10_000
 """The largest number of parts of an upload: the limit is S3's."""
 META: Final = b"x-amz-meta-"

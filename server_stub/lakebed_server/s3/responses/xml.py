@@ -8,6 +8,8 @@ from functools import lru_cache
 from html import escape as _escape
 from typing import Final
 
+from lakebed_engine.vocabulary.checksums import ObjectChecksum
+
 from lakebed_server.http.responses import Reply
 from lakebed_server.vocabulary import Header
 
@@ -49,3 +51,8 @@ def element(root: str, inner: str) -> str:
 def iso_date(seconds: int) -> str:
     """Unix seconds in the format of the S3 API in XML. A time outside of the calendar becomes 1970."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(seconds if 0 <= seconds <= 253402300799 else 0))
+
+
+def checksum(found: ObjectChecksum) -> str:
+    """The elements of an object's checksum."""
+    return tag(f"Checksum{found.algorithm.upper()}", found.value) + tag("ChecksumType", found.kind)
