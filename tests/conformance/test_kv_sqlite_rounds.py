@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 from lakebed_engine.stores.kv.base import Batch, Put, Versioned
-from lakebed_engine.stores.kv.sqlite.store import SqliteKV, _Reader
+from lakebed_engine.stores.kv.sqlite.store import Reader, SqliteKV
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 
@@ -49,13 +49,13 @@ def other(kv: SqliteKV, path: Path) -> Iterator[Other]:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The keys that were looked up in the file."""
     seen: list[bytes] = []
-    get = _Reader.get
+    get = Reader.get
 
-    def counted(self: _Reader, partition: str, key: bytes) -> Versioned | None:
+    def counted(self: Reader, partition: str, key: bytes) -> Versioned | None:
         seen.append(key)
         return get(self, partition, key)
 
-    monkeypatch.setattr(_Reader, "get", counted)
+    monkeypatch.setattr(Reader, "get", counted)
     return seen
 
 

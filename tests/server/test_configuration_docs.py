@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lakebed_server.process.wiring import version
+from lakebed_server.settings.kinds import FIRST_RELEASE
+from lakebed_server.settings.load import SECRET_FILES
 from lakebed_server.settings.schema import KEYS, Key, store_keys
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
@@ -45,6 +48,26 @@ def test_every_key_of_ours_has_a_true_row(title: str, keys: dict[str, Key]) -> N
         assert env == f"`{key.env}`", name
         assert default == (f"`{key.kind.written(key.default)}`" if key.default != "" else "empty"), name
         assert doc == key.doc, name
+
+
+def test_every_key_has_the_version_that_added_it() -> None:
+    named: dict[str, list[str]] = {}
+    for key in KEYS.values():
+        if key.since != FIRST_RELEASE:
+            named.setdefault(key.since, []).append(key.name)
+    rows = dict(re.findall(r"^\| (\d+\.\d+) \| (.*) \|$", section("Versions"), re.MULTILINE))
+    assert rows.pop(FIRST_RELEASE) == "all others"
+    assert {release: re.findall(r"`([^`]+)`", keys) for release, keys in rows.items()} == named
+
+    def numbers(text: str) -> list[int]:
+        return [int(part) for part in text.split(".")[:2]]
+
+    assert all(numbers(release) <= numbers(version()) for release in (FIRST_RELEASE, *named))
+
+
+def test_every_secret_has_a_row_with_its_file() -> None:
+    rows = [tuple(re.findall(r"`([^`]+)`", row)) for row in re.findall(r"^\| `.*$", section("Secrets"), re.MULTILINE)]
+    assert rows == [(key.name, name, f"{key.env}_FILE") for name, key in SECRET_FILES.items()]
 
 
 def test_every_key_of_the_first_design_has_a_counterpart() -> None:

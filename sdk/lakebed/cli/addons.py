@@ -5,6 +5,7 @@ The SDK never imports the server. When the server's dependencies are not install
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -12,7 +13,8 @@ import click
 from lakebed.cli.app import Verb, shared_options
 
 GROUP = "lakebed.cli"
-SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys")
+CHECKS = "lakebed.checks"
+SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys", "upgrade")
 """The verbs of the server. When the extra is missing, the command names it instead of "no such command"."""
 
 _SERVER_MODULES = frozenset(
@@ -48,6 +50,24 @@ def load() -> dict[str, click.Command]:
     for name in SERVER_VERBS:
         found.setdefault(name, _missing(name))
     return found
+
+
+def check_of_server(name: str) -> Callable[..., Any]:
+    """The function of the server for `lakebed config check` or `lakebed doctor --server`: an entry point.
+
+    Raises ClickException when the server is not installed.
+    """
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=CHECKS, name=name):
+        try:
+            found: Callable[..., Any] = point.load()
+        except ImportError as error:
+            if not is_server_module(error):
+                raise
+            continue
+        return found
+    raise click.ClickException(missing_sentence("the check of a server"))
 
 
 def _with_shared_options(command: click.Command) -> click.Command:

@@ -42,7 +42,7 @@ def open_to_others(settings: Settings) -> Iterator[str]:
     """A sentence for each place that other accounts may enter or change, with the command that prevents it."""
     allowed = 0o750 if settings.objects.local.group_read else 0o700
     closed: list[Path] = []
-    for path in _places(settings):
+    for path in places(settings):
         if any(path.is_relative_to(one) for one in closed):
             continue
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -66,7 +66,7 @@ def _directories(settings: Settings) -> list[Path]:
     return wanted
 
 
-def _places(settings: Settings) -> list[Path]:
+def places(settings: Settings) -> list[Path]:
     """All places with data, the data directory first. For a database elsewhere, only the file."""
     places = [Path(settings.data_dir)]
     if settings.objects.local.root:

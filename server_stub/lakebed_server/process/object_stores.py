@@ -32,6 +32,15 @@ def build(settings: Settings, *, cached: bool = True) -> Stores:
     )
 
 
+def check(settings: Settings) -> None:
+    """Read the settings, without a connection. Raises SettingError."""
+    stores = build(settings, cached=False)
+    try:
+        foreign(settings, stores)
+    finally:
+        stores.close()
+
+
 def foreign(settings: Settings, stores: Stores) -> Foreign:
     """What may be read outside of the namespaces. Raises SettingError."""
     try:

@@ -26,8 +26,10 @@ from lakebed_server.access.rights_log import RightsLog
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
+from lakebed_server.auth.key_file import new_secret
 from lakebed_server.auth.opening import ensure_admin, key_ring
 from lakebed_server.auth.records import Credential
+from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.hooks.gate import Hooks
 from lakebed_server.hooks.sources import files_of_server
 from lakebed_server.http.read_ahead import Memory
@@ -185,6 +187,27 @@ async def open_kv(settings: Settings) -> AsyncIterator[KVStore]:
         yield kv
     finally:
         await kv.close()
+
+
+def build_engine(settings: Settings, kv: KVStore, stores: Stores) -> Engine:
+    """An engine over these stores, not started. The caller closes it. Raises StartError."""
+    return _engine(settings, kv, stores)
+
+
+def check_sign_in(settings: Settings) -> None:
+    """Read the settings of the sign-ins, without a connection. Raises StartError."""
+    kv = _memory_kv()
+    ring = KeyRing([SecretKey(new_secret())])
+    authenticator = Authenticator(CredentialStore(kv, ring), settings.auth.login_duration, settings.auth.session_limit)
+    permissions = Permissions(Directory(kv)) if settings.auth.mode == "rbac" else None
+    signin.build(settings.auth, kv, authenticator, permissions)
+
+
+def network_file_system(directory: Path) -> str:
+    """The type of the network file system that a directory, or its nearest existing parent, is on. Empty for others."""
+    from lakebed_engine.stores.kv.sqlite import network_files
+
+    return network_files.network_file_system(next(one for one in (directory, *directory.parents) if one.exists()))
 
 
 def _database_exists(settings: Settings) -> bool:

@@ -21,6 +21,9 @@ _FALSE = frozenset({"0", "f", "false", "no", "off"})
 
 Value = str | int | float | bool
 
+FIRST_RELEASE: Final = "0.1"
+"""The first release of Lakebed. Most settings exist since then."""
+
 
 class Kind(NamedTuple):
     """A kind of value. `read` raises ValueError. `expected` completes the sentence "expected ...". `written` formats a
@@ -33,10 +36,14 @@ class Kind(NamedTuple):
     written: Callable[[Value], str] = str
 
 
-def setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> Any:
-    """The field of a dataclass for one setting. `doc` is its row of docs/configuration.md."""
+def setting(default: Value, kind: Kind, doc: str, *, secret: bool = False, since: str = FIRST_RELEASE) -> Any:
+    """The field of a dataclass for one setting. `doc` is its row of docs/configuration.md. `since` is the release that
+    added it.
+    """
     return field(
-        default=default, repr=not secret, metadata={"default": default, "kind": kind, "doc": doc, "secret": secret}
+        default=default,
+        repr=not secret,
+        metadata={"default": default, "kind": kind, "doc": doc, "secret": secret, "since": since},
     )
 
 

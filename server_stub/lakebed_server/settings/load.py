@@ -1,12 +1,15 @@
 """Reads settings: YAML file, environment, flags. A later source overrides an earlier one. Each value keeps its source.
 
-Raises SettingError with one sentence that names the key and the source.
+A secret may be in a file of its own: `auth.secret_key_file`, or LAKEBED_AUTH_SECRET_KEY_FILE.
+
+Raises SettingError with one sentence that names the key and the source, or collects all of them.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +23,10 @@ CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
 MASK = "********"
 PREFIX = "LAKEBED_"
+FILE_SUFFIX = "_file"
+"""The ending of the key that names a file with a secret."""
+MOST_SECRET_BYTES = 64 << 10
+"""Largest file of a secret that is read, in bytes."""
 _CLIENT = (
     *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN"),
     *("CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS"),
@@ -62,37 +69,79 @@ def load(
     config: str | None = None,
     working_directory: Path | None = None,
     files: bool = True,
+    problems: list[SettingError] | None = None,
 ) -> Loaded:
     """All settings. `flags` maps keys to values, with None for absent flags.
 
-    Without `files`, it does not search for configuration files. Raises SettingError.
+    Without `files`, it does not search for configuration files. Raises SettingError. With `problems` it appends each
+    error to this list instead, and the setting keeps its earlier value.
     """
     path = config_file(config, env, working_directory) if files else None
-    tree = {} if path is None else _read_file(path)
-    keys = _keys(tree, path, env)
+    tree: dict[object, object] = {}
+    keys = dict(KEYS)
+    with _collected(problems):
+        tree = {} if path is None else _read_file(path)
+    with _collected(problems):
+        keys = _keys(tree, path, env)
+    in_files = secret_files(keys)
     values: dict[str, Value] = {name: key.default for name, key in keys.items()}
     sources = dict.fromkeys(keys, DEFAULT)
 
-    def take(key: Key, raw: object, source: str) -> None:
-        values[key.name] = _read(key, raw, source)
-        sources[key.name] = source
+    def take(given: Mapping[str, object], source: str) -> None:
+        for name, raw in given.items():
+            with _collected(problems):
+                key = keys.get(name) or in_files.get(name)
+                if key is None:
+                    raise SettingError(f"unknown key {name}{_near(name, keys)}")
+                if name != key.name and key.name in given:
+                    raise SettingError(f"{key.name} and {name} ({source}) are both set; give one of them")
+                if name == key.name:
+                    values[key.name], sources[key.name] = _read(key, raw, source), source
+                else:
+                    values[key.name], sources[key.name] = _secret_file(name, raw, source)
 
     if path is not None:
-        for name, raw in _flatten(tree, "", path, keys):
-            take(keys[name], raw, f"file {path}")
+        take(dict(_flatten(tree, "", path, keys, problems)), f"file {path}")
     for key in keys.values():
-        if env.get(key.env):
-            take(key, env[key.env], f"environment {key.env}")
-    for name, raw in (flags or {}).items():
-        if raw is not None:
-            if name not in keys:
-                raise SettingError(f"unknown key {name}{_near(name, keys)}")
-            take(keys[name], raw, "flag")
+        variables = {key.name: key.env} | ({key.name + FILE_SUFFIX: f"{key.env}_FILE"} if key.secret else {})
+        given = {name: variable for name, variable in variables.items() if env.get(variable)}
+        take({name: env[variable] for name, variable in given.items()}, f"environment {' and '.join(given.values())}")
+    take({name: raw for name, raw in (flags or {}).items() if raw is not None}, "flag")
     _expand(values)
-    _check(values, sources)
     settings: Settings = build(values)
-    check_stores(settings.stores, settings.objects.local.root)
+    with _collected(problems):
+        _check(values, sources)
+        check_stores(settings.stores, settings.objects.local.root)
     return Loaded(settings, values, sources, misspelled(env, keys), keys)
+
+
+@contextmanager
+def _collected(problems: list[SettingError] | None) -> Iterator[None]:
+    """Append an error to the list and go on. Without a list, raise it."""
+    try:
+        yield
+    except SettingError as error:
+        if problems is None:
+            raise
+        problems.append(error)
+
+
+def _secret_file(name: str, raw: object, source: str) -> tuple[str, str]:
+    """The secret in a file, without the newline at its end, and its source. No message quotes the content."""
+    if not isinstance(raw, str) or not raw:
+        raise SettingError(f"{name} ({source}): expected the path of a file")
+    path = Path(raw).expanduser().absolute()
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_SECRET_BYTES + 1)
+        text = content.decode().rstrip("\r\n")
+    except OSError as error:
+        raise SettingError(f"{name} ({source}): cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingError(f"{name} ({source}): {path} is not text in UTF-8") from None
+    if not text or len(content) > MOST_SECRET_BYTES or "\n" in text:
+        raise SettingError(f"{name} ({source}): expected one line in {path}, the secret, in at most 64 KiB")
+    return text, f"{name} in {source}"
 
 
 def rows(loaded: Loaded) -> list[Row]:
@@ -122,9 +171,19 @@ def _keys(tree: Mapping[object, object], path: Path | None, env: Mapping[str, st
     return keys
 
 
+def secret_files(keys: Mapping[str, Key]) -> dict[str, Key]:
+    """The keys that name a file with a secret, and the key of that secret."""
+    return {key.name + FILE_SUFFIX: key for key in keys.values() if key.secret}
+
+
+SECRET_FILES = secret_files(KEYS)
+"""Those of the fixed settings."""
+
+
 def misspelled(env: Mapping[str, str], keys: Mapping[str, Key] = KEYS) -> list[str]:
     """A sentence for each variable `LAKEBED_*` that is not a setting but is similar to one, or names no known store."""
     known = {key.env for key in keys.values()} | {CONFIG_ENV}
+    known |= {f"{key.env}_FILE" for key in keys.values() if key.secret}
     said = []
     for name in sorted(set(env) - known - CLIENT_ENV):
         if name.startswith(PREFIX):
@@ -170,25 +229,31 @@ def _read_file(path: Path) -> dict[object, object]:
 
 
 def _flatten(
-    tree: Mapping[object, object], prefix: str, path: Path, keys: Mapping[str, Key]
+    tree: Mapping[object, object],
+    prefix: str,
+    path: Path,
+    keys: Mapping[str, Key],
+    problems: list[SettingError] | None,
 ) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
+    in_files = secret_files(keys)
     for part, value in tree.items():
         name = f"{prefix}{part}"
-        if name in keys:
-            rows.append((name, value))
-        elif name == "stores" or any(known.startswith(name + ".") for known in keys):
-            if isinstance(value, dict):
-                rows += _flatten(value, name + ".", path, keys)
-            elif value is not None:
-                raise SettingError(f"{name} in {path} is a section: write its keys below it")
-        else:
-            raise SettingError(f"unknown key {name} in {path}{_near(name, keys)}")
+        with _collected(problems):
+            if name in keys or name in in_files:
+                rows.append((name, value))
+            elif name == "stores" or any(known.startswith(name + ".") for known in keys):
+                if isinstance(value, dict):
+                    rows += _flatten(value, name + ".", path, keys, problems)
+                elif value is not None:
+                    raise SettingError(f"{name} in {path} is a section: write its keys below it")
+            else:
+                raise SettingError(f"unknown key {name} in {path}{_near(name, keys)}")
     return rows
 
 
 def _near(name: str, keys: Mapping[str, Key]) -> str:
-    near = difflib.get_close_matches(name, keys, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(name, [*keys, *secret_files(keys)], n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else "; `lakebed config show` lists all keys"
 
 

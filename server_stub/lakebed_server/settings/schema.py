@@ -502,6 +502,7 @@ class Key(NamedTuple):
     kind: Kind
     doc: str
     secret: bool
+    since: str
 
     @property
     def env(self) -> str:
@@ -518,7 +519,7 @@ def _walk(of: Any, prefix: str) -> Iterator[Key]:
         if section is not dataclasses.MISSING:
             yield from _walk(section, name + ".")
         else:
-            yield Key(name, meta["default"], meta["kind"], meta["doc"], meta["secret"])
+            yield Key(name, meta["default"], meta["kind"], meta["doc"], meta["secret"], meta["since"])
 
 
 KEYS: dict[str, Key] = {key.name: key for key in _walk(Settings, "")}

@@ -15,13 +15,14 @@ import click
 from lakebed import LakebedError, StoreInfo
 from lakebed.cli import addons, output
 from lakebed.cli.app import App, Noun, pass_app
+from lakebed.cli.exits import ExitCode
 
 GROUP = "lakebed.settings"
 
 
 @click.group(cls=Noun)
 def config() -> None:
-    """Show settings."""
+    """Show and check settings."""
 
 
 @config.command()
@@ -44,6 +45,31 @@ def show(app: App, *, path: str | None) -> None:
     lines += ["", "server", *_table(server)] if server else []
     report = {"client": client, "problem": problem or None, "server": server}
     output.show(app, "\n".join(lines), report)
+
+
+@config.command()
+@click.argument("file", type=click.Path())
+@pass_app
+def check(app: App, *, file: str) -> None:
+    """Check the server's YAML file of settings, without a start of the server.
+
+    Finds unknown keys, wrong values, settings that do not fit together, files that are missing or cannot be read, and
+    directories that this account cannot use. Reads the variables LAKEBED_* too, as the server does: run it as the
+    server's account, with its environment. Prints all problems. Exits with 0 when the server would start with these
+    settings, and with 2 when it would refuse them. `lakebed doctor --server` also tries the stores.
+
+    \b
+    Example: lakebed config check /etc/lakebed/lakebed.yaml
+    """
+    problems: list[dict[str, Any]] = addons.check_of_server("config")(file)
+    errors = sum(problem["level"] == "error" for problem in problems)
+    lines = [f"[{problem['level'].upper()}] {output.shown(problem['message'])}" for problem in problems]
+    many = f"{errors} error{'s' if errors != 1 else ''}"
+    lines.append(
+        f"{output.shown(file)}: {many}; the server would not start" if errors else f"{output.shown(file)}: good"
+    )
+    output.show(app, "\n".join(lines), {"ok": not errors, "problems": problems})
+    raise click.exceptions.Exit(int(ExitCode.USAGE if errors else ExitCode.OK))
 
 
 @config.command()

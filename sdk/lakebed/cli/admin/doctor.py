@@ -15,7 +15,7 @@ import click
 
 from lakebed import LakebedError
 from lakebed._settings.sources import misspelled
-from lakebed.cli import output
+from lakebed.cli import addons, output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.exits import ExitCode, explain
 
@@ -27,13 +27,30 @@ _SERVER_PACKAGES = ("apsw", "msgspec", "starlette", "uvicorn")
 
 
 @click.command(cls=Verb)
+@click.option("--server", is_flag=True, help="Check a server's settings and stores on this machine.")
+@click.option("--config", type=click.Path(), help="With --server: its YAML file of settings.")
+@click.option("--data-dir", type=click.Path(), help="With --server: its directory [~/.lakebed/data].")
+@click.option("--namespace", multiple=True, metavar="[STORE=]URI", help="With --server: test this namespace too.")
 @pass_app
-def doctor(app: App) -> None:
+def doctor(app: App, *, server: bool, config: str | None, data_dir: str | None, namespace: tuple[str, ...]) -> None:
     """Check settings, connection and credentials. Prints a report to paste into a bug report.
+
+    With --server, run it on the server's machine, as the server's account. The server may run or not. It checks the
+    settings, directories, packages, the clocks of database and object stores, and that of two conditional puts at the
+    same time one wins, in each store. It writes a row and a few small objects for that, and deletes them. No secret is
+    in the report. Exits with 0 when all is well, and with 1 when a check failed.
 
     \b
     Example: lakebed doctor
+    Example: lakebed doctor --server --config /etc/lakebed/lakebed.yaml
     """
+    if server:
+        found: dict[str, Any] = addons.check_of_server("doctor")(config, data_dir, namespace)
+        shown = _text(found["versions"], found["settings"], found["checks"], found["warnings"], "")
+        output.show(app, shown, found)
+        raise click.exceptions.Exit(int(ExitCode.OK if found["ok"] else ExitCode.FAILED))
+    if config or data_dir or namespace:
+        raise click.UsageError("--config, --data-dir and --namespace need --server")
     versions = _versions()
     settings: list[dict[str, str]] = []
     checks: list[dict[str, Any]] = []
@@ -130,12 +147,16 @@ def _short(key: str) -> str:
 
 
 def _text(
-    versions: dict[str, str], settings: list[dict[str, str]], checks: list[dict[str, Any]], advice: list[str]
+    versions: dict[str, str],
+    settings: list[dict[str, str]],
+    checks: list[dict[str, Any]],
+    advice: list[str],
+    subject: str = "settings: ",
 ) -> str:
     lines = [output.table(versions.items()), ""]
     if settings:
         lines += [output.table((one["key"], f"{one['value']}  (from {one['source']})") for one in settings), ""]
     for one in checks:
         lines.append(f"[{'ok' if one['ok'] else 'FAILED'}] {one['check']}: {output.shown(one['message'])}")
-    lines += [f"[WARNING] settings: {output.shown(sentence)}" for sentence in advice]
+    lines += [f"[WARNING] {subject}{output.shown(sentence)}" for sentence in advice]
     return "\n".join(lines)

@@ -42,7 +42,9 @@ _DURABLE: Final = """
 
 @dataclass(slots=True)
 class Access:
-    """How to connect to the store. `is_made`: this process has checked its tables."""
+    """How to connect to the store. `is_made`: this process has checked its tables. `read_only`: it makes no table, and
+    every statement that writes fails.
+    """
 
     dsn: str = field(repr=False)
     schema: str
@@ -51,6 +53,7 @@ class Access:
     patience: float
     timeout: float
     is_made: bool = False
+    read_only: bool = False
 
     async def connect(self) -> Connection:
         """Open a connection and prepare its statements. Raises asyncpg's errors, OSError and StoreError."""
@@ -63,6 +66,7 @@ class Access:
                 max_cached_statement_lifetime=0,
                 server_settings={
                     **_SETTINGS,
+                    **({"default_transaction_read_only": "on"} if self.read_only else {}),
                     "search_path": quoted(self.schema),
                     "statement_timeout": f"{self.timeout * 1000:.0f}",
                     "lock_timeout": f"{min(self.timeout, _LOCK_SECONDS) * 1000:.0f}",
@@ -71,6 +75,8 @@ class Access:
         except ValueError:
             raise wrong_dsn() from None
         try:
+            if self.read_only:
+                return connection
             if not self.is_made:
                 await ensure_schema(connection, self.schema, self.place)
                 self.is_made = True

@@ -42,10 +42,18 @@ class PostgresKV:
     """
 
     def __init__(
-        self, dsn: str, *, schema: str = "lakebed", pool: int = 8, patience: float = 5.0, timeout: float = 30.0
+        self,
+        dsn: str,
+        *,
+        schema: str = "lakebed",
+        pool: int = 8,
+        patience: float = 5.0,
+        timeout: float = 30.0,
+        read_only: bool = False,
     ) -> None:
+        """`read_only`: makes no table, and every change raises StoreFullError."""
         self._place = place_of(dsn, schema)
-        self._access = Access(dsn, schema, self._place, pool, patience, timeout)
+        self._access = Access(dsn, schema, self._place, pool, patience, timeout, read_only=read_only)
         self._sessions: dict[asyncio.AbstractEventLoop, Session] = {}
         self._closed = False
 

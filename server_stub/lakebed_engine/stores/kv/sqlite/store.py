@@ -45,20 +45,21 @@ _to_versioned = partial(tuple.__new__, Versioned)
 _to_row = partial(tuple.__new__, Row)
 
 
-class _Reader:
+class Reader:
     """A reading connection, for one thread at a time."""
 
-    def __init__(self, path: Path, vfs: str | None, durable: bool) -> None:
+    def __init__(self, path: Path, opened: Callable[[], apsw.Connection]) -> None:
         self._path = path
         self._lock = threading.Lock()
         try:
-            self._connection = connect(path, vfs, durable=durable)
+            self._connection = opened()
             self._connection.pragma("query_only", True)
         except apsw.Error as error:
             raise store_error(error, path) from error
         self._execute = self._connection.cursor().execute
 
     def get(self, partition: str, key: bytes) -> Versioned | None:
+        """The value and its version, or None."""
         with self._lock:
             try:
                 rows = self._execute(_GET, (partition, key)).fetchall()
@@ -67,6 +68,7 @@ class _Reader:
         return _to_versioned(rows[0]) if rows else None
 
     def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
+        """As `get`, for several keys, from one consistent view."""
         with self._lock:
             try:
                 self._execute("BEGIN")
@@ -79,6 +81,7 @@ class _Reader:
         return [_to_versioned(rows[0]) if rows else None for rows in found]
 
     def scan(self, partition: str, start: bytes, end: bytes | None, limit: int) -> list[Row]:
+        """Rows with start <= key < end in byte order."""
         limit = max(limit, 0)  # to SQLite a negative limit is none
         with self._lock:
             try:
@@ -89,6 +92,7 @@ class _Reader:
                 raise store_error(error, self._path) from error
 
     def partitions(self, start: str, end: str | None, limit: int) -> list[str]:
+        """Names of partitions that hold rows, in order."""
         with self._lock:
             try:
                 return [name for (name,) in self._execute(_PARTITIONS, (start, end, max(limit, 0)))]
@@ -96,6 +100,7 @@ class _Reader:
                 raise store_error(error, self._path) from error
 
     def close(self) -> None:
+        """Close the connection."""
         with self._lock:
             self._connection.close()
 
@@ -128,13 +133,13 @@ class SqliteKV:
         self._durable = durable
         connection = open_store(self._path, vfs, durable=durable)
         try:
-            self._reader = _Reader(self._path, vfs, durable)
+            self._reader = self._new_reader()
         except BaseException:
             connection.close()
             raise
         self._writer = Writer(connection, self._path)
         self._last: _Last | None = None
-        self._scanner: _Reader | None = None
+        self._scanner: Reader | None = None
         self._scan_thread = ThreadPoolExecutor(1, thread_name_prefix="lakebed-kv-scan")
 
     async def get(self, partition: str, key: bytes) -> Versioned | None:
@@ -149,6 +154,9 @@ class SqliteKV:
         found = self._reader.get(partition, key)
         self._last = _Last(loop, name, found)
         return found
+
+    def _new_reader(self) -> Reader:
+        return Reader(self._path, lambda: connect(self._path, self._vfs, durable=self._durable))
 
     def _forget(self) -> None:
         self._last = None
@@ -196,10 +204,10 @@ class SqliteKV:
         self._reader.close()
         self._writer.close()  # last: the last connection folds the WAL into the file when it closes
 
-    async def _in_thread(self, read: Callable[[_Reader], T]) -> T:
+    async def _in_thread(self, read: Callable[[Reader], T]) -> T:
         def job() -> T:
             if self._scanner is None:
-                self._scanner = _Reader(self._path, self._vfs, self._durable)
+                self._scanner = self._new_reader()
             return read(self._scanner)
 
         try:
