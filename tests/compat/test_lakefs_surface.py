@@ -36,10 +36,9 @@ def s3_only(tmp_path_factory: pytest.TempPathFactory, bucket: S3Server) -> Itera
     environment = {
         **settings_of(bucket),
         "LAKEBED_INGEST_ALLOW": f"s3://{bucket.bucket}/foreign/",
+        "LAKEBED_OBJECTS_LOCAL_ROOT": "none",
     }
-    settings = tmp_path_factory.mktemp("s3-only") / "lakebed.yaml"
-    settings.write_text("objects: {local: {root: ''}}\n")
-    with running_server(tmp_path_factory, environment=environment, flags=["--config", str(settings)]) as server:
+    with running_server(tmp_path_factory, environment=environment) as server:
         yield server
 
 

@@ -100,6 +100,20 @@ async def test_a_squash_has_one_parent() -> None:
     assert await content(engine) == {"b": "1"}
 
 
+async def test_a_merge_of_an_emptied_source_into_the_first_commit() -> None:
+    engine = await make_engine()
+    await engine.branches.create(REPO, "dev", "main")
+    first = await engine.commits.get(REPO, "main")
+    await put_commit(engine, {"a": "1"}, "dev")
+    theirs = await put_commit(engine, {"a": None}, "dev")
+    made = await merge(engine, "dev", message="m")
+    assert (made.parents, made.message) == ((first.id, theirs.id), "m")
+    assert await content(engine) == {}
+    await fails(merge(engine, "dev"), errors.NoChangesError)
+    await engine.branches.create(REPO, "same", first.id)
+    await fails(merge(engine, first.id, "same"), errors.NoChangesError)
+
+
 async def test_where_only_the_source_changed_its_tree_is_the_result() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1", "b": "1"})

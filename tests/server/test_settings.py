@@ -322,3 +322,10 @@ def test_a_variable_of_an_unknown_store_is_reported() -> None:
     assert "LAKEBED_STORES_XX_ENDPOINT names no store: set stores.NAME.type" in warning
     (warning,) = load(env={"LAKEBED_STORES_A_TYPE": "s3", "LAKEBED_STORES_A_REGON": "x"}).warnings
     assert warning.endswith("did you mean LAKEBED_STORES_A_REGION?")
+
+
+def test_none_switches_the_local_store_off() -> None:
+    assert load(env={"LAKEBED_OBJECTS_LOCAL_ROOT": "none"}, files=False).settings.objects.local.root == ""
+    assert load(env={}, files=False, flags={"objects.local.root": "none"}).settings.objects.local.root == ""
+    assert load(env={"LAKEBED_OBJECTS_LOCAL_ROOT": ""}, files=False).settings.objects.local.root.endswith("/objects")
+    assert load(env={"LAKEBED_OBJECTS_LOCAL_ROOT": "./none"}, files=False).settings.objects.local.root.endswith("/none")

@@ -21,6 +21,8 @@ from lakebed_server.vocabulary import SettingError
 
 CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
+NONE = "none"
+"""The value of `objects.local.root` that switches the store off: an empty variable counts as not set."""
 MASK = "********"
 PREFIX = "LAKEBED_"
 FILE_SUFFIX = "_file"
@@ -269,6 +271,8 @@ def _expand(values: dict[str, Value]) -> None:
     data_dir = str(Path(str(values["data_dir"])).expanduser().absolute())
     values["data_dir"] = data_dir
     roots = [name for name in values if name.startswith(STORES) and name.endswith(".root")]
+    if values["objects.local.root"] == NONE:
+        values["objects.local.root"] = ""
     for name in (*_PATHS, *roots):
         if values[name]:
             given = str(values[name]).replace("{data_dir}", data_dir)

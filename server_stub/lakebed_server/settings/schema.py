@@ -76,7 +76,7 @@ class KvSettings:
 class LocalSettings:
     """Namespaces `local://`."""
 
-    root: str = _setting("{data_dir}/objects", TEXT, "directory of the local:// namespaces; empty: none")
+    root: str = _setting("{data_dir}/objects", TEXT, "directory of the local:// namespaces; none: no such store")
     share: str = _setting(
         "auto",
         choice("auto", "always", "never"),

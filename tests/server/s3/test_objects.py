@@ -74,6 +74,17 @@ def test_stored_object_is_read_with_its_headers(bucket: Bucket) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("deflate, gzip", "deflate, gzip"), ("aws-chunked,gzip", "gzip"), ("deflate, gzip, aws-chunked", "deflate, gzip")],
+)
+def test_a_content_encoding_stays_as_it_was_sent(bucket: Bucket, sent: str, kept: str) -> None:
+    length = {"x_amz_decoded_content_length": "4"} if "aws-chunked" in sent else {}
+    body = b"4\r\ndata\r\n0\r\n\r\n" if length else b"data"
+    assert bucket("PUT", X, body, payload=UNSIGNED, content_encoding=sent, **length).status == 200
+    assert bucket("HEAD", X).headers["content-encoding"] == kept
+
+
 def test_a_read_may_ask_for_other_headers(bucket: Bucket) -> None:
     bucket.put("main/x", b"1", content_type="a/b", cache_control="no-store")
     query = "response-content-type=text%2Fplain&response-cache-control=max-age%3D1&response-content-disposition=inline"

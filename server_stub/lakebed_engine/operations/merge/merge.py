@@ -48,7 +48,9 @@ async def merge(
         sides = await sides_of(ctx, repo, base, theirs, ours)
         join = Join(ctx, repo, sides, resolution, after=request.conflicts_after, amount=request.conflicts_amount)
         tree, changed_paths = await _joined(ctx, repo, join)
-        if not join.changes and not (request.allow_empty or request.force):
+        # clients of lakeFS rely on a commit here, whose first commit has another tree than an emptied branch
+        from_first = not ours.parents and base.id == ours.id != theirs.id
+        if not join.changes and not (request.allow_empty or request.force or from_first):
             raise NoChangesError(f"merge of {source[:80]!r} into {destination!r}: no changes since their common base")
         message = request.message or f"Merge '{source}' into '{destination}'"
         metadata = {**request.metadata, STRATEGY_KEY: request.strategy or "default"}

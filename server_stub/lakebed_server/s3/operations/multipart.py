@@ -128,7 +128,11 @@ def _parts_of(document: Element) -> list[SentPart]:
     found = xml_parse.children(document, "Part")
     if not 1 <= len(found) <= MOST_PARTS:
         raise xml_parse.malformed(f"from 1 to {MOST_PARTS} parts, got {len(found)}")
-    return [_part_of(element) for element in found]
+    parts = [_part_of(element) for element in found]
+    # a part that was sent again may be named again: as other servers, take the last one
+    return [
+        one for one, after in zip(parts, [*parts[1:], None], strict=True) if after is None or after.number != one.number
+    ]
 
 
 def _part_of(element: Element) -> SentPart:

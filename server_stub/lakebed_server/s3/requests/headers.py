@@ -135,7 +135,7 @@ def _plain(value: bytes) -> str:
 
 
 def _without_chunks(encoding: str) -> str:
-    return ",".join(one for part in encoding.split(",") if (one := part.strip()) and one.lower() != "aws-chunked")
+    return ",".join(part for part in encoding.split(",") if part.strip().lower() not in ("", "aws-chunked")).strip()
 
 
 def _safe(text: str) -> bytes:
