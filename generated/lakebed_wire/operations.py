@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "8193a74279f48ce55d31747ff160371cc618af983adefb5a126e5c9ec3440eb8"
+SPEC_DIGEST: Final = "f1b0ac7f83ce40657d5db08b4a144cd97f9d33e3301db8b3c63bf0f7929e6f43"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -136,6 +136,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "store_unavailable": 503,
     "overloaded": 503,
     "interrupted": 503,
+    "stopping": 503,
     "store_full": 507,
 }
 

@@ -20,6 +20,7 @@ from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import tasks
 from lakebed_engine.vocabulary.events import Flush
+from lakebed_engine.vocabulary.observer import SILENT, Observer
 from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
 
 _WORKERS = {
@@ -56,6 +57,7 @@ class Engine(Services):
         upload_age: float = UPLOAD_LIFETIME,
         trees: Trees | None = None,
         flush: Flush | None = None,
+        observer: Observer = SILENT,
     ) -> None:
         """`cache_bytes` limits the memory for decoded ranges. `cleanup_grace` is in seconds.
 
@@ -65,6 +67,7 @@ class Engine(Services):
         servers of a store need the same key. Without a key the engine makes one, and addresses are valid until this
         process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
         tests: it replaces the engine's own reader and cache of tree files. `flush` says when events move to files.
+        `observer` gets reports of commits. The stores report to it only if their owner has made them so.
         """
         tuning = tuning or Tuning()
         self._own_runtime = AsyncioRuntime() if runtime is None else None
@@ -86,6 +89,7 @@ class Engine(Services):
             upload_lifetime=int(upload_age),
             tuning=tuning,
             undrained=Undrained(time.monotonic),
+            observer=observer,
         )
         self.context = ctx
         """The stores, the clock and the caches. For tests and benchmarks: the server uses the services."""

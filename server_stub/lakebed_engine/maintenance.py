@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
+from lakebed_engine.operations import health
 from lakebed_engine.operations.context import Context, active_records, opened
 from lakebed_engine.operations.events.drain import Drainer
 from lakebed_engine.operations.failures import Failures
@@ -42,6 +43,9 @@ class Maintenance(Service):
     last_scrub = bound(fsck_scrub.last_scrub)
     sweep = bound(gc_sweep.sweep)
     rebuild = bound(recovery_rebuild.rebuild)
+    state = bound(health.state)
+    sweep_age = bound(health.sweep_age)
+    answers = bound(health.answers)
 
     async def keep_time(self) -> None:
         """Continue the clock of expiries from where the last server stored it, and store it from time to time.

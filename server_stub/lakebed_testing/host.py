@@ -132,7 +132,7 @@ class Host:
 
     def _end_feeds(self) -> None:
         if self._app is not None:
-            self._app.feeds.close()
+            self._app.end_feeds()
 
     async def _end(self) -> None:
         life, self._life = self._life, None

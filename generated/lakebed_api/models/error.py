@@ -50,7 +50,7 @@ class Error:
             - 429: too_many_attempts, throttled, login_throttled
             - 500: internal, corrupt_data, outcome_unknown
             - 501: not_implemented
-            - 503: store_unavailable, overloaded, interrupted
+            - 503: store_unavailable, overloaded, interrupted, stopping
             - 507: store_full
         reference (str | Unset): Empty on a merge conflict; other clients expect the field there.
         conflicts (list[Conflict] | Unset): On merge_conflict, concurrent_commit and dirty_overlap: one page of the

@@ -100,6 +100,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "store_unavailable": errors.ServerUnavailableError,
     "overloaded": errors.ThrottledError,
     "interrupted": errors.OutcomeUnknownError,
+    "stopping": errors.ServerUnavailableError,
     "store_full": errors.StoreFullError,
 }
 

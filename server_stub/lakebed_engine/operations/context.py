@@ -39,6 +39,7 @@ from lakebed_engine.vocabulary.errors import (
     WorkspaceNotFoundError,
 )
 from lakebed_engine.vocabulary.hooks import HookPort
+from lakebed_engine.vocabulary.observer import SILENT, Observer
 from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
 from lakebed_engine.vocabulary.records import (
     NO_REQUIREMENTS,
@@ -103,6 +104,7 @@ class Context:
     hooks: HookSlot = field(default_factory=HookSlot)
     action_files: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
     """The action files of commits, by partition and commit id, and their contents, by identity."""
+    observer: Observer = SILENT
 
     def now(self) -> int:
         """Whole Unix seconds."""

@@ -13,13 +13,17 @@ class ByteCache:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
+        self.hits = 0
+        self.misses = 0
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Any | None:
         """The value, now the most recently used; or None."""
         found = self._values.get(key)
         if found is None:
+            self.misses += 1
             return None
+        self.hits += 1
         self._values.move_to_end(key)
         return found[0]
 
@@ -35,6 +39,10 @@ class ByteCache:
         while self.used > self.limit:
             _, (_, gone) = self._values.popitem(last=False)
             self.used -= gone
+
+    def values(self) -> list[Any]:
+        """All values, the least recently used first."""
+        return [value for value, _ in self._values.values()]
 
     def clear(self) -> None:
         """Forget everything."""

@@ -121,25 +121,25 @@ class Trees:
 
     def __init__(self, runtime: Runtime, cache: ByteCache, limits: Limits = LIMITS) -> None:
         self._runtime = runtime
-        self._cache = cache
+        self.cache = cache
         self.limits = limits
         self._unwritten: dict[tuple[str, str], Block] = {}
         self._coming: OrderedDict[tuple[str, str], Awaitable[bytes]] = OrderedDict()
 
     def clear(self) -> None:
         """Forget every cached file: the next read asks the store again."""
-        self._cache.clear()
+        self.cache.clear()
 
     async def load(self, store: ObjectStore, tree_id: str) -> Tree:
         """The tree of a metarange id. Raises CorruptDataError, naming the file."""
         if not tree_id:
             return EMPTY_TREE
         key = (store.uri, "tree", tree_id)
-        tree = self._cache.get(key)
+        tree = self.cache.get(key)
         if tree is None:
             found = await self._decode(store, metarange_file(tree_id), decode_tree, tree_id)
             tree = tree_from(tree_id, found.rows, carries=found.inline_patch is not None)
-            self._cache.put(key, tree, 400 * len(tree.files) + 200)
+            self.cache.put(key, tree, 400 * len(tree.files) + 200)
             if found.inline_patch is not None:
                 self._keep(store, tree.patches[0].id, Block(found.inline_patch))
         assert isinstance(tree, Tree)
@@ -162,7 +162,7 @@ class Trees:
         async def put() -> None:
             data = await self._runtime.cpu(encode_metarange, rows, tree.id, small=rows.num_rows <= SMALL)
             await store.put(metarange_file(tree.id), data, by_content=True)
-            self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
+            self.cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
 
         return tree, Write(put)
 
@@ -181,7 +181,7 @@ class Trees:
         async def put() -> None:
             data = await self._runtime.cpu(encode_metarange, outline, tree.id, rows, small=True)
             await store.put(metarange_file(tree.id), data, by_content=True)
-            self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
+            self.cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
             self._keep(store, found_id, block)
 
         return tree, Write(put, lambda: self._unwritten.pop(key, None))
@@ -202,12 +202,12 @@ class Trees:
         if not tree.patches:
             return NO_PATCH
         key = (store.uri, "patch", tree.id)
-        rows = self._cache.get(key)
+        rows = self.cache.get(key)
         if rows is None:
             tables = [await self.rows(store, info) for info in tree.patches]
             rows = await self._runtime.cpu(_stacked_whole, tables)
             assert isinstance(rows, pa.Table)
-            self._cache.put(key, rows, int(rows.nbytes) + 1000)
+            self.cache.put(key, rows, int(rows.nbytes) + 1000)
         return rows
 
     async def rows(self, store: ObjectStore, info: RangeInfo) -> pa.Table:
@@ -220,10 +220,10 @@ class Trees:
         if whole is not None:
             return whole.rows
         key = (store.uri, "keys", info.id)
-        rows = self._cache.get(key)
+        rows = self.cache.get(key)
         if rows is None:
             rows = await self._decode(store, info.file, decode_range, info.id, KEY_COLUMNS)
-            self._cache.put(key, rows, int(rows.nbytes) + 1000)
+            self.cache.put(key, rows, int(rows.nbytes) + 1000)
         return rows
 
     async def object_bytes(self, store: ObjectStore, info: RangeInfo) -> int:
@@ -264,13 +264,13 @@ class Trees:
         return info, Write(put, lambda: self._unwritten.pop(key, None))
 
     def _keep(self, store: ObjectStore, found_id: str, block: Block) -> None:
-        if block.nbytes * 8 < self._cache.limit:
-            self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
+        if block.nbytes * 8 < self.cache.limit:
+            self.cache.put((store.uri, "whole", found_id), block, block.nbytes)
 
     def _held(self, store: ObjectStore, found_id: str) -> Block | None:
         """All rows of a file, if they are in memory."""
         unwritten = self._unwritten.get((store.uri, found_id))
-        return self._cache.get((store.uri, "whole", found_id)) if unwritten is None else unwritten
+        return self.cache.get((store.uri, "whole", found_id)) if unwritten is None else unwritten
 
     async def find(self, store: ObjectStore, tree: Tree, path: str) -> Entry | None:
         """The entry at exactly this path; decodes at most one row group."""
@@ -311,22 +311,22 @@ class Trees:
         file = await self._file(store, info)
         index = min(bisect_left(file.max_paths, path), len(file.max_paths) - 1)
         key = (store.uri, "block", info.id, index)
-        block = self._cache.get(key)
+        block = self.cache.get(key)
         if block is None:
             name = f"{store.uri}/{info.file}"
             block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index))
-            self._cache.put(key, block, block.nbytes)
+            self.cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         after = file.max_paths[index] + "\0" if index + 1 < len(file.max_paths) else None
         return block, after
 
     async def _file(self, store: ObjectStore, info: RangeInfo) -> _RangeFile:
         key = (store.uri, "file", info.id)
-        file = self._cache.get(key)
+        file = self.cache.get(key)
         if file is None:
             data = await self._fetch(store, info.file)
             file = _guarded(f"{store.uri}/{info.file}", _open_range, data, info)
-            self._cache.put(key, file, len(data) + 4000)
+            self.cache.put(key, file, len(data) + 4000)
         assert isinstance(file, _RangeFile)
         return file
 
@@ -338,7 +338,7 @@ class Trees:
             block = Block(await self._decode(store, info.file, job, name))
             if block.count != info.rows:
                 raise damaged_file(f"{store.uri}/{info.file}", f"{block.count} rows where {info.rows} belong")
-            self._cache.put(key, block, block.nbytes)
+            self.cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         return block
 
@@ -346,7 +346,7 @@ class Trees:
         """Begin to fetch a file that will soon be read; at most _COMING are kept so, the oldest is forgotten."""
         key = (store.uri, info.file)
         kinds = ("whole", "file")
-        if key in self._coming or any(self._cache.get((store.uri, kind, info.id)) is not None for kind in kinds):
+        if key in self._coming or any(self.cache.get((store.uri, kind, info.id)) is not None for kind in kinds):
             return
         begun = self._runtime.begin(lambda: store.get(info.file))
         if begun is not None:

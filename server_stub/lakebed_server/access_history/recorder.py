@@ -64,6 +64,17 @@ class Recorder:
             self._full.set()
 
     @property
+    def waiting(self) -> int:
+        """Rows that wait to be written."""
+        return self._waiting
+
+    @property
+    def age(self) -> float:
+        """Age of the oldest row that waits, in seconds."""
+        oldest = min((rows[0].time for rows in self._rows.values()), default=None)
+        return 0.0 if oldest is None else max(0.0, time.time() - oldest / 1e6)
+
+    @property
     def has_server_rows(self) -> bool:
         """Whether rows about no repository are recorded."""
         return bool(self._server_namespace)

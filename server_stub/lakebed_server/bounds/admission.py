@@ -8,12 +8,16 @@ are limited only by the number of connections, so they are always answered.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import RequestError
+
+REQUESTS: Final = "requests"
+"""The limit of all requests of clients with a key."""
 
 COMPUTE: Final = "compute"
 """Operations that read and keep much metadata: they use the memory and the processor of the server."""
@@ -78,8 +82,9 @@ _COMMITS = 8
 class Room:
     """A bounded number of places, and a bounded queue before them."""
 
-    def __init__(self, places: int, queue: int, patience: float) -> None:
+    def __init__(self, places: int, queue: int, patience: float, count_refusal: Callable[[], None]) -> None:
         """`patience`: the largest number of seconds that a request waits for a place."""
+        self._count_refusal = count_refusal
         self._free = asyncio.Semaphore(places)
         self._queue = queue
         self._patience = patience
@@ -99,12 +104,14 @@ class Room:
 
     async def _wait(self) -> None:
         if self._waiting >= self._queue:
+            self._count_refusal()
             raise overloaded("other requests of this kind fill its queue")
         self._waiting += 1
         try:
             async with asyncio.timeout(self._patience):
                 await self._free.acquire()
         except TimeoutError:
+            self._count_refusal()
             raise overloaded(f"the request waited {self._patience:g} s for others of its kind") from None
         finally:
             self._waiting -= 1
@@ -118,17 +125,26 @@ class Admission:
         self._count = 0
         places = dict.fromkeys((COMPUTE, BULK, TABLES), limits.heavy_requests)
         places[COMMIT] = limits.heavy_requests * _COMMITS
-        self._rooms = {name: Room(number, limits.queue, limits.queue_time) for name, number in places.items()}
+        self.refused = dict.fromkeys((REQUESTS, *places), 0)
+        """How many requests each limit has refused."""
+        self._rooms = {
+            name: Room(number, limits.queue, limits.queue_time, partial(self._count_refusal, name))
+            for name, number in places.items()
+        }
 
     def enter(self) -> None:
         """Count a request until `leave`. Raises RequestError when there are too many."""
         if self._count >= self._most:
+            self._count_refusal(REQUESTS)
             raise overloaded("it works on as many requests as it may")
         self._count += 1
 
     def leave(self) -> None:
         """Stop counting a request."""
         self._count -= 1
+
+    def _count_refusal(self, limit: str) -> None:
+        self.refused[limit] += 1
 
     def room(self, operation: str) -> Room | None:
         """The room of an operation, or None for a cheap one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -87,6 +88,8 @@ class _Feed:
         self.listeners: set[Listener] = set()
         self.position = 0
         """The logical timestamp up to which the listeners got events."""
+        self.lag = 0.0
+        """The age of the newest event, in seconds, when the listeners got it."""
         self._engine = engine
         self._repository = repository
         self._drained = float("-inf")
@@ -138,6 +141,8 @@ class _Feed:
                 message = Message(event, wire.message(event))
                 for listener in list(self.listeners):
                     listener.give(message)
+        if page.items:
+            self.lag = max(0.0, time.time() - page.items[-1].time / 1000)
         self.position = page.position if page.has_more else max(page.position, newest)
         return True
 
@@ -169,6 +174,16 @@ class Feeds:
                 feed.end()
                 if self._feeds.get(repository) is feed:
                     del self._feeds[repository]
+
+    @property
+    def listeners(self) -> int:
+        """How many clients listen."""
+        return sum(len(feed.listeners) for feed in self._feeds.values())
+
+    @property
+    def lag(self) -> float:
+        """The largest age of a newest event, in seconds, when its listeners got it."""
+        return max((feed.lag for feed in self._feeds.values()), default=0.0)
 
     def close(self) -> None:
         """End all feeds, because the server stops."""

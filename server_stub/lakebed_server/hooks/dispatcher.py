@@ -41,6 +41,8 @@ REST: Final = (5.0, 10.0, 20.0, 40.0, 60.0)
 GRACE: Final = 2.0
 """Seconds that a stop waits for calls in progress."""
 
+_RESULTS: Final = {"finish": "delivered", "postpone": "retried", "fail": "failed"}
+
 QueueKey = tuple[str, ...]
 """Deliveries that share a bound: those of a repository, or of an ordered action of a branch, one at a time."""
 
@@ -70,6 +72,7 @@ class Dispatcher:
         self._soon_until = 0.0
         self._amount = PAGE
         hooks.on_delivery = self.expect
+        self._results = hooks.deliveries
 
     def expect(self) -> None:
         """Scan more often for a moment: a change that calls follow is about to land."""
@@ -162,6 +165,7 @@ class Dispatcher:
                 return
             made = await self._attempts.make(row)
             self._note_rest(made)
+            self._results[_RESULTS[made.end]] += 1
             ended = asyncio.Event()
             self._made.append((made, ended))
             is_handed_over = True

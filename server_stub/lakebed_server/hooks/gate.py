@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,6 +83,8 @@ class Hooks:
         self.runner = Runner(engine, self.caller, settings, now)
         self.on_delivery: Callable[[], None] = _no_dispatcher
         """Called when a change that a delivery follows is about to land."""
+        self.deliveries: Counter[str] = Counter()
+        """Attempts of deliveries since the start, by what became of them: delivered, retried or failed."""
         matter = (settings.python.allow, settings.webhook.allow, settings.env.prefixes)
         self._matter = hashlib.sha256(msgspec.json.encode(matter)).hexdigest()
         self._ends: weakref.WeakKeyDictionary[asyncio.Task[Any], tuple[object, float]] = weakref.WeakKeyDictionary()

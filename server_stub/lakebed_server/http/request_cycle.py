@@ -14,12 +14,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, Protocol
 
 from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 
 from lakebed_server.access_history.rows import Row
 from lakebed_server.bounds.admission import Admission
+from lakebed_server.bounds.stopping import CLOSE
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, FeedReply, Reply, StreamReply
 from lakebed_server.vocabulary import ClientGoneError, Message, Receive, RequestError, Send, SendFile
@@ -28,20 +29,43 @@ CLIENT_GONE: Final = 499
 """The status in the log for a request whose client left before the response. It is never sent."""
 
 
+class Watch(Protocol):
+    """Gets a report of each request, for metrics and traces. It never raises."""
+
+    def request_begins(self, call: Call) -> None:
+        """A request has arrived. Called in its task."""
+        ...
+
+    def request_ends(self, call: Call, status: int, sent: int, *, is_feed: bool) -> None:
+        """It was answered, with `sent` bytes of content. Called in the same task."""
+        ...
+
+
 class RequestCycle:
     """Sends the replies of one interface. `respond` turns an exception into the interface's reply."""
 
-    def __init__(self, admission: Admission, respond: Callable[[Exception, Call], Reply], log: logging.Logger) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        respond: Callable[[Exception, Call], Reply],
+        log: logging.Logger,
+        watch: Watch | None = None,
+    ) -> None:
         self._admission = admission
         self._respond = respond
         self._log = log
+        self._watch = watch
 
     async def run(self, call: Call, exchange: Exchange, receive: Receive, answer: Awaitable[Reply]) -> None:
         """Await the reply and send it. Raises nothing but cancellation."""
+        is_feed = False
+        if self._watch is not None:
+            self._watch.request_begins(call)
         try:
             try:
                 reply = await answer
-                if isinstance(reply, FeedReply) and call.counted:
+                is_feed = isinstance(reply, FeedReply)
+                if is_feed and call.counted:
                     self._admission.leave()
                     call.counted = False
                 await exchange.send(reply, receive)
@@ -63,6 +87,8 @@ class RequestCycle:
         finally:
             if call.counted:
                 self._admission.leave()
+            if self._watch is not None:
+                self._watch.request_ends(call, exchange.status, exchange.sent, is_feed=is_feed)
             log_request(call, exchange.status, exchange.sent)
             record_access(call, exchange.status, exchange.sent)
 
@@ -109,13 +135,15 @@ class Exchange:
 
     async def send_last(self, reply: Reply) -> None:
         """Send a whole reply and close the connection, without reading the rest of the request: the server stops."""
-        await self._start(reply, (b"connection", b"close"))
+        await self._start(reply, CLOSE)
         await self._send({"type": "http.response.body", "body": reply.body})
 
     async def _start(self, reply: Reply, *extra: tuple[bytes, bytes]) -> None:
         headers = [*self._common, (b"x-request-id", self._call.request_id.encode()), *reply.headers, *extra]
         if reply.status not in (204, 304) and reply.length != UNKNOWN:
             headers.append((b"content-length", b"%d" % reply.length))
+        if self._call.services.stopping.drains and not extra:
+            headers.append(CLOSE)
         self.status = reply.status
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
 
@@ -169,7 +197,7 @@ class Exchange:
         if short and not waits and await body.drain(_DRAIN_FIRST, _DRAIN_SECONDS):
             await self.send(reply, _never)
             return
-        await self._start(reply, (b"connection", b"close"))
+        await self._start(reply, CLOSE)
         self.sent = len(reply.body)
         await self._send({"type": "http.response.body", "body": reply.body, "more_body": True})
         if not waits:

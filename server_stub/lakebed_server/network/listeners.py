@@ -11,6 +11,8 @@ from lakebed_server.network.clients import is_loopback
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import SettingError, StartError
 
+_LAST_PORT = 65535
+
 Listeners = Sequence[socket.socket]
 """The server's listener, and after it the gateway's own, if any."""
 
@@ -18,6 +20,19 @@ Listeners = Sequence[socket.socket]
 def s3_port(listeners: Listeners) -> int | None:
     """The port on which all requests are S3, if there is one."""
     return listeners[1].getsockname()[1] if len(listeners) > 1 else None
+
+
+def read_address(key: str, text: str) -> tuple[str, int] | None:
+    """Parse the setting `key`: host and port, for example `0.0.0.0:9000` or `[::1]:9000`. None for an empty text.
+
+    Raises SettingError.
+    """
+    if not text:
+        return None
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _LAST_PORT):
+        raise SettingError(f"{key}: expected address:port, as 0.0.0.0:9000, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def listen_all(settings: Settings, s3: tuple[str, int] | None) -> Listeners:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from lakebed_engine.engine import Engine
@@ -25,11 +26,16 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from lakebed_server.bounds.admission import Admission
-from lakebed_server.event_feed.feed import Feeds
+from lakebed_server.bounds.stopping import CLOSE
 from lakebed_server.hooks.dispatcher import Dispatcher
 from lakebed_server.hooks.gate import Hooks
 from lakebed_server.http.request import Services
+from lakebed_server.http.request_cycle import Watch
 from lakebed_server.http.web_page import WebPage
+from lakebed_server.monitoring.endpoints import Monitoring
+from lakebed_server.monitoring.observation import Observation, RequestCounting
+from lakebed_server.monitoring.readiness import ReadinessCheck
+from lakebed_server.monitoring.sampler import Sampled, Sampler
 from lakebed_server.network.clients import client_of
 from lakebed_server.rest.api import Api
 from lakebed_server.rest.operation_handlers import Handler
@@ -39,7 +45,7 @@ from lakebed_server.s3.gateway import Gateway
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.signin.opening import Pages
 from lakebed_server.signin.token_endpoint import TokenEndpoint
-from lakebed_server.vocabulary import Receive, Scope, Send
+from lakebed_server.vocabulary import Message, Receive, Scope, Send
 
 log = logging.getLogger("lakebed.server")
 
@@ -57,7 +63,6 @@ SWEEP_CHECK_INTERVAL = 3600.0
 """Seconds between two checks whether a sweep of a repository is due."""
 EXPIRE_INTERVAL = 3600.0
 """Seconds between two searches for old runs of hooks."""
-HEALTH = "/_health"
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
 _PAGE = """Lakebed {version}: Git-like version control for data lakes.
@@ -71,6 +76,7 @@ This is the server's API endpoint; point a client at it:
 
   {endpoint}/openapi.json   the API, described (also as openapi.yaml)
   {endpoint}/_health        whether the server is up
+  {endpoint}/_ready         whether it should get requests
 """
 
 
@@ -83,13 +89,13 @@ class App:
         gateway: Gateway,
         site: Starlette,
         life: Callable[[], AbstractAsyncContextManager[None]],
-        feeds: Feeds,
+        services: Services,
+        monitoring: Monitoring,
     ) -> None:
         self.life = life
-        self.feeds = feeds
-        """The live feeds of events, to end them before a stop waits for open requests."""
-        self.stops = False
-        """Whether the server stops soon. Then health reports it, and everything else continues."""
+        self._services = services
+        self._stopping = services.stopping
+        self._monitoring = monitoring
         self._api = api
         self._gateway = gateway
         self._site = site
@@ -98,6 +104,9 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or run the lifespan of the application."""
         if scope["type"] == "http":
+            if self._monitoring.is_on_its_port(scope):
+                await self._monitoring(scope, receive, send)
+                return
             raw: bytes = scope.get("raw_path") or scope["path"].encode()
             root: str = scope.get("root_path", "")
             is_api = raw.removeprefix(root.encode()).startswith(self._prefix)
@@ -107,10 +116,36 @@ class App:
             if is_api:
                 await self._api(scope, receive, send)
                 return
-            if self.stops and scope["path"] == HEALTH:
-                await _plain("stopping\n", 503)(scope, receive, send)
+            if self._monitoring.is_for(scope):
+                await self._monitoring(scope, receive, send)
                 return
+            if self._stopping.refuses:
+                await _plain("this server stops: ask another one\n", 503, {"retry-after": "1"})(
+                    scope, receive, functools.partial(_send_closing, send)
+                )
+                return
+            if self._stopping.drains:
+                send = functools.partial(_send_closing, send)
         await self._site(scope, receive, send)
+
+    def drain(self) -> None:
+        """From now on load balancers see that the server stops, and each answer closes its connection."""
+        self._stopping.drains = True
+
+    def refuse(self) -> None:
+        """From now on each new request is refused before anything is done for it, and live feeds end."""
+        self._stopping.drains = self._stopping.refuses = True
+        self.end_feeds()
+
+    def end_feeds(self) -> None:
+        """End the live feeds of events: a stop waits for open requests."""
+        self._services.feeds.close()
+
+
+async def _send_closing(send: Send, message: Message) -> None:
+    if message["type"] == "http.response.start":
+        message = {**message, "headers": [*message["headers"], CLOSE]}
+    await send(message)
 
 
 def create_app(
@@ -129,18 +164,29 @@ def create_app(
     sign_in_pages: Pages | None = None,
     web_page: WebPage | None = None,
     hooks: Hooks | None = None,
+    observation: Observation | None = None,
 ) -> App:
     """The application for these services. `on_shutdown` runs after the last request. `s3`: the gateway's settings.
     `sign_in_pages`: makes the pages of the sign-in with a provider, if there is one. `web_page`: by default the built
-    one. `hooks`: makes the calls that follow changes.
+    one. `hooks`: makes the calls that follow changes. `observation`: where metrics and traces go.
 
     With `snapshot_interval`, in seconds, it writes ref snapshots that often, and once more at the end. With `sweep`, it
     sweeps each repository every `sweep.every` seconds. With `scrub`, it checks all every `scrub.every` seconds.
     """
+    admission = Admission(limits or LimitSettings())
+    observed = _observed(services, admission, hooks, observation or Observation())
     life = functools.partial(
-        _life, services, cleanup_interval, snapshot_interval, sweep, scrub, hooks, on_shutdown, last_writes
+        _life,
+        services,
+        cleanup_interval,
+        snapshot_interval,
+        sweep,
+        scrub,
+        hooks,
+        observed.sampler,
+        on_shutdown,
+        last_writes,
     )
-
     browsers = web_page or WebPage()
 
     async def page(request: Request) -> Response:
@@ -150,9 +196,6 @@ def create_app(
         endpoint = str(request.base_url.replace(scheme=scheme)).rstrip("/")
         return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
 
-    async def health(_: Request) -> Response:
-        return _plain("alive!\n")
-
     async def unknown(request: Request, _: Exception) -> Response:
         return browsers.answer(request) or _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
 
@@ -160,7 +203,6 @@ def create_app(
     site = Starlette(
         routes=[
             Route("/", page),
-            Route(HEALTH, health),
             Route("/openapi.json", _spec),
             Route("/openapi.yaml", _spec_text),
             *(() if sign_in_pages is None else sign_in_pages(services)),
@@ -169,10 +211,39 @@ def create_app(
         exception_handlers={404: unknown},
         lifespan=lambda _: life(),
     )
-    admission = Admission(limits or LimitSettings())
-    api = Api(services, json_limit=json_limit, handlers=handlers, admission=admission)
-    gateway = Gateway(services, s3 or S3Config(), admission=admission)
-    return App(api, gateway, site, life, services.feeds)
+    api = Api(services, json_limit=json_limit, handlers=handlers, admission=admission, watch=observed.watch)
+    gateway = Gateway(services, s3 or S3Config(), admission=admission, watch=observed.watch)
+    return App(api, gateway, site, life, services, observed.monitoring)
+
+
+class _Observed(NamedTuple):
+    """What an application needs to show how it is doing."""
+
+    monitoring: Monitoring
+    sampler: Sampler | None
+    watch: Watch | None
+
+
+def _observed(services: Services, admission: Admission, hooks: Hooks | None, observation: Observation) -> _Observed:
+    stopping, version = services.stopping, services.installation.version
+    readiness = ReadinessCheck(services.engine, stopping)
+    counting = observation.counting
+    if counting is None:
+        return _Observed(Monitoring(readiness, stopping, version), None, None)
+    sampled = Sampled(
+        engine=services.engine,
+        admission=admission,
+        stopping=stopping,
+        feeds=services.feeds,
+        history=services.history,
+        hooks=hooks,
+        database=observation.database,
+        directories=observation.directories,
+        disk_cache=observation.disk_cache,
+    )
+    sampler = Sampler(counting, sampled, readiness)
+    monitoring = Monitoring(readiness, stopping, version, counting, sampler, observation.access)
+    return _Observed(monitoring, sampler, RequestCounting(counting))
 
 
 @contextlib.asynccontextmanager
@@ -183,6 +254,7 @@ async def _life(
     sweep: SweepOptions | None,
     scrub: ScrubOptions | None,
     hooks: Hooks | None,
+    sampler: Sampler | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
     last_writes: float,
 ) -> AsyncIterator[None]:
@@ -205,6 +277,8 @@ async def _life(
         chores.append(asyncio.create_task(_repeat(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
     if history is not None:
         chores.append(asyncio.create_task(history.run()))
+    if sampler is not None:
+        chores.append(asyncio.create_task(sampler.run()))
     if hooks is not None:
         chores.append(asyncio.create_task(Dispatcher(engine, hooks).run()))
         expire = functools.partial(engine.maintenance.expire_hooks, hooks.settings.keep)
@@ -279,8 +353,8 @@ async def _by(moment: float, job: Callable[[], Awaitable[object]], failed: str) 
         log.exception(failed)
 
 
-def _plain(text: str, status: int = 200) -> Response:
-    return PlainTextResponse(text, status_code=status, headers=dict(SAFE))
+def _plain(text: str, status: int = 200, more: Mapping[str, str] | None = None) -> Response:
+    return PlainTextResponse(text, status_code=status, headers={**dict(SAFE), **(more or {})})
 
 
 async def _spec(_: Request) -> Response:

@@ -9,6 +9,7 @@ from lakebed_engine.stores.objects.disk_cache import DiskCache
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import NamedStore, Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.observer import Observer
 
 from lakebed_server.http.request import InstalledStore
 from lakebed_server.settings.schema import Settings
@@ -16,8 +17,11 @@ from lakebed_server.settings.stores import S3Settings, StoreSettings, prefixes
 from lakebed_server.vocabulary import SettingError
 
 
-def build(settings: Settings, *, cached: bool = True) -> Stores:
-    """The stores. Without `cached`, reads bypass the disk cache. Raises SettingError."""
+def build(settings: Settings, *, cached: bool = True, observer: Observer | None = None) -> Stores:
+    """The stores. Without `cached`, reads bypass the disk cache. `observer` gets reports of calls.
+
+    Raises SettingError.
+    """
     root = Path(settings.objects.local.root) if settings.objects.local.root else None
     disk = settings.cache.disk
     cache = DiskCache(Path(disk.path), disk.limit) if cached and disk.path else None
@@ -29,6 +33,7 @@ def build(settings: Settings, *, cached: bool = True) -> Stores:
         keep_root=True,
         durable=settings.durability == "disk",
         named={name: _named(settings, name, one) for name, one in settings.stores.items()},
+        observer=observer,
     )
 
 

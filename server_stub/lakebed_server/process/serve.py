@@ -10,10 +10,11 @@ import contextlib
 import functools
 import logging
 import math
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import uvicorn
 from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
@@ -21,11 +22,12 @@ from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
 from lakebed_server.auth.records import Credential
 from lakebed_server.bounds import descriptors
 from lakebed_server.bounds.connections import Address, Connections
+from lakebed_server.monitoring.observation import Observation
 from lakebed_server.network import hangup
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
 from lakebed_server.network.tls import Tls, open_tls
-from lakebed_server.process import data_directory, logs, wiring, workers
+from lakebed_server.process import data_directory, logs, observe, wiring, workers
 from lakebed_server.process.app import LAST_WRITES, App, create_app
 from lakebed_server.process.server import Server
 from lakebed_server.rest.operation_handlers import Handler
@@ -55,8 +57,12 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
     tls = open_tls(settings.listen.tls)
     with contextlib.ExitStack() as stack:
         listeners = [stack.enter_context(listener) for listener in listen_all(settings, _s3_config(settings).listen)]
+        metrics = observe.open_metrics(settings, count)
+        if metrics is not None and metrics.listener is not None:
+            stack.enter_context(metrics.listener)
+        opened = _Opened(listeners, tls, metrics)
         if count == 1:
-            _work(settings, listeners, tls, lambda admin: _announce(settings, admin, listeners, say))
+            _work(settings, opened, 0, lambda admin: _announce(settings, admin, opened, say))
             return
         if settings.kv.type == "memory":
             raise SettingError("--workers needs a KV store that processes can share; kv.type is memory")
@@ -65,22 +71,28 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
             admin = runner.run(_first_admin(settings))
         workers.run(
             count,
-            lambda ready: _work(settings, listeners, tls, lambda _: ready()),
-            lambda: _announce(settings, admin, listeners, say, count),
+            lambda ready, number: _work(settings, opened, number, lambda _: ready()),
+            lambda: _announce(settings, admin, opened, say, count),
             say,
         )
 
 
-def _work(
-    settings: Settings, listeners: Listeners, tls: Tls | None, on_ready: Callable[[Credential | None], None]
-) -> None:
-    """Run one server process."""
+class _Opened(NamedTuple):
+    """What is opened before the fork, for all processes."""
+
+    listeners: Listeners
+    tls: Tls | None
+    metrics: observe.Metrics | None
+
+
+def _work(settings: Settings, opened: _Opened, number: int, on_ready: Callable[[Credential | None], None]) -> None:
+    """Run one server process: the one with this number, from 0."""
     sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     descriptors.raise_limit()
     log_handler = logs.configure(style, settings.logging.level, settings.logging.output)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_serve(settings, listeners, tls, log_handler, on_ready))
+        runner.run(_serve(settings, opened, number, log_handler, on_ready))
 
 
 async def _first_admin(settings: Settings) -> Credential | None:
@@ -91,12 +103,14 @@ async def _first_admin(settings: Settings) -> Credential | None:
 
 async def _serve(
     settings: Settings,
-    listeners: Listeners,
-    tls: Tls | None,
+    opened: _Opened,
+    number: int,
     log_handler: logs.LogHandler | None,
     on_ready: Callable[[Credential | None], None],
 ) -> None:
-    parts = await wiring.build(settings)
+    listeners, tls, metrics = opened
+    seen = observe.begin(settings, metrics, number)
+    parts = await wiring.build(settings, observer=seen.observer)
     if settings.durability == "process":
         log.warning(
             "durability is process: SQLite and local:// are not synced, and a machine that stops (a power cut, say) "
@@ -107,13 +121,14 @@ async def _serve(
     if tls is None:
         for sentence in clear_text(listeners):
             log.warning(sentence)
-    app = application(settings, parts, s3_port=s3_port(listeners))
+    observation = seen.observation(settings, parts)
+    app = application(settings, parts, s3_port=s3_port(listeners), observation=observation)
     connections = open_connections(settings)
     server = Server(
         http_config(app, settings, connections),
         lambda: on_ready(parts.first_admin),
         functools.partial(_drain, app, settings),
-        parts.services.feeds.close,
+        functools.partial(_stop, app, number),
         None if tls is None else (tls, connections),
     )
 
@@ -132,13 +147,44 @@ async def _serve(
             tls.reload()
 
     hangup.listen(reload, stop)
-    await server.serve(sockets=list(listeners))
+    log.info("the server starts", extra={"fields": _start_fields(settings, listeners, number)})
+    sockets = list(listeners)
+    if metrics is not None and metrics.listener is not None:
+        sockets.append(metrics.listener)
+    await server.serve(sockets=sockets)
+    log.info("the server has stopped", extra={"fields": {"process": os.getpid(), "worker": number}})
+
+
+def _start_fields(settings: Settings, listeners: Listeners, number: int) -> dict[str, object]:
+    """The fields of the log line of a start. No secret is among them."""
+    host, port = listeners[0].getsockname()[:2]
+    return {
+        "version": wiring.version(),
+        "host": host,
+        "port": port,
+        "process": os.getpid(),
+        "worker": number,
+        "kv": settings.kv.type,
+        "durability": settings.durability,
+        "auth": settings.auth.mode,
+    }
+
+
+def _stop(app: App, number: int) -> None:
+    """Called before the server waits for the last requests."""
+    log.info("the server stops", extra={"fields": {"process": os.getpid(), "worker": number}})
+    app.end_feeds()
 
 
 async def _drain(app: App, settings: Settings) -> None:
-    """Continue for `server.drain` seconds, so that load balancers see the stop before the server refuses requests."""
-    app.stops = True
+    """Continue for `server.drain` seconds, so that load balancers see the stop. Then refuse requests for
+    `server.refuse` seconds, so that clients with open connections go to another server.
+    """
+    app.drain()
     await asyncio.sleep(settings.server.drain)
+    if settings.server.refuse:
+        app.refuse()
+        await asyncio.sleep(settings.server.refuse)
 
 
 def application(
@@ -147,8 +193,11 @@ def application(
     handlers: Mapping[str, Handler] | None = None,
     *,
     s3_port: int | None = None,
+    observation: Observation | None = None,
 ) -> App:
-    """The application of a server. It closes `parts` at its end. `s3_port`: a port on which all requests are S3."""
+    """The application of a server. It closes `parts` at its end. `s3_port`: a port on which all requests are S3.
+    `observation`: where metrics and traces go.
+    """
     return create_app(
         parts.services,
         json_limit=settings.limits.json_body,
@@ -163,6 +212,7 @@ def application(
         s3=_s3_config(settings, s3_port),
         sign_in_pages=parts.sign_in_pages,
         hooks=parts.hooks,
+        observation=observation,
     )
 
 
@@ -221,12 +271,15 @@ def _sweep_options(settings: Settings) -> SweepOptions | None:
     return SweepOptions(grace=cleanup.grace, age=cleanup.orphan_age, every=cleanup.sweep_interval)
 
 
-def _announce(settings: Settings, admin: Credential | None, listeners: Listeners, say: Say, count: int = 1) -> None:
+def _announce(settings: Settings, admin: Credential | None, opened: _Opened, say: Say, count: int = 1) -> None:
+    listeners, _, metrics = opened
     scheme = "https" if settings.listen.tls.certificate else "http"
     endpoint = endpoint_of(listeners[0], scheme)
     say(f"Lakebed {wiring.version()} is ready at {endpoint}")
     if len(listeners) > 1:
         say(f"  S3 alone: {endpoint_of(listeners[1], scheme)}")
+    if metrics is not None and metrics.listener is not None:
+        say(f"  metrics: {endpoint_of(metrics.listener, scheme)}/metrics")
     if count > 1:
         say(f"  {count} processes")
     if settings.kv.type == "memory":

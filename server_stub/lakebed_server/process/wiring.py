@@ -14,9 +14,11 @@ from typing import Literal
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.kv.observed import ObservedKV
 from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.events import Flush
+from lakebed_engine.vocabulary.observer import SILENT, Observer
 from lakebed_engine.vocabulary.ports import Runtime
 
 from lakebed_server.access import opening
@@ -70,14 +72,15 @@ class Components:
         self.stores.close()
 
 
-async def build(settings: Settings, runtime: Runtime | None = None) -> Components:
+async def build(settings: Settings, runtime: Runtime | None = None, observer: Observer | None = None) -> Components:
     """Open the stores and build all components. Raises StartError with one clear sentence.
 
-    A given `runtime` belongs to the caller. Without one, the engine has its own.
+    A given `runtime` belongs to the caller. Without one, the engine has its own. `observer` gets reports of the work of
+    the engine and its stores.
     """
     data_directory.prepare(settings)
-    kv = _open_kv(settings)
-    stores = object_stores.build(settings)
+    kv = _open_kv(settings) if observer is None else ObservedKV(_open_kv(settings), observer)
+    stores = object_stores.build(settings, observer=observer)
     try:
         ring = await key_ring(settings, kv)
         store = CredentialStore(kv, ring)
@@ -85,7 +88,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         directory = Directory(kv)
         await opening.prepare(kv, directory, settings.auth.mode, int(time.time()))
         secret, _ = await store.current()
-        engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"))
+        engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"), observer or SILENT)
         hooks = _hooks(settings, engine)
     except BaseException as error:
         await kv.close()
@@ -221,7 +224,12 @@ def _no_database(settings: Settings) -> StartError:
 
 
 def _engine(
-    settings: Settings, kv: KVStore, stores: Stores, runtime: Runtime | None = None, address_key: bytes = b""
+    settings: Settings,
+    kv: KVStore,
+    stores: Stores,
+    runtime: Runtime | None = None,
+    address_key: bytes = b"",
+    observer: Observer = SILENT,
 ) -> Engine:
     return Engine(
         kv,
@@ -235,6 +243,7 @@ def _engine(
         address_key=address_key,
         upload_age=settings.cleanup.upload_age,
         flush=Flush(settings.events.flush_age, settings.events.flush_rows, settings.events.flush_bytes),
+        observer=observer,
     )
 
 

@@ -29,8 +29,10 @@ _RESTARTS = 5
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 Say = Callable[[str], None]
-Work = Callable[[Callable[[], None]], None]
-"""Runs one worker until its end. The worker calls the argument when it is ready."""
+Work = Callable[[Callable[[], None], int], None]
+"""Runs one worker until its end. The worker calls the first argument when it is ready. The second one is its number,
+from 0: no two workers have the same one at a time.
+"""
 
 
 def run(count: int, work: Work, on_ready: Callable[[], None], say: Say) -> None:
@@ -46,7 +48,8 @@ class _Pool:
         self._work = work
         self._on_ready = on_ready
         self._say = say
-        self._workers: set[int] = set()
+        self._workers: dict[int, int] = {}
+        """The number of each worker, by its process."""
         self._stopping = False
         self._deaths: list[float] = []
         self._terminal = Terminal()
@@ -69,13 +72,14 @@ class _Pool:
 
     def _start(self) -> int:
         """Fork a worker. Returns the end of a pipe, which receives one byte when the worker is ready."""
+        number = min(set(range(self._count)) - set(self._workers.values()))
         reader, writer = os.pipe()
         # a signal that arrives during the fork must reach the new worker too: it is blocked until the worker is known
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (*_SIGNALS, signal.SIGHUP))
         pid = os.fork()
         if pid:
             os.close(writer)
-            self._workers.add(pid)
+            self._workers[pid] = number
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             if self._stopping:
                 self._signal(signal.SIGTERM)
@@ -87,7 +91,7 @@ class _Pool:
                 signal.signal(one, signal.SIG_DFL)
             signal.signal(signal.SIGHUP, self._inherited)
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked | {signal.SIGHUP})  # until the worker handles it
-            self._work(lambda: _say_ready(writer))
+            self._work(lambda: _say_ready(writer), number)
             code = 0
         except StartError as error:
             self._say(f"error: {error}")
@@ -113,7 +117,7 @@ class _Pool:
             return
         if pid not in self._workers:
             return
-        self._workers.discard(pid)
+        del self._workers[pid]
         if self._stopping:
             return
         now = time.monotonic()
@@ -135,7 +139,7 @@ class _Pool:
             self._signal(number)
 
     def _signal(self, number: int) -> None:
-        for pid in self._workers:
+        for pid in list(self._workers):
             try:
                 os.kill(pid, number)
             except ProcessLookupError:

@@ -20,7 +20,7 @@ from lakebed_server.auth import origins
 from lakebed_server.bounds.admission import Admission, Room
 from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
-from lakebed_server.http.request_cycle import Exchange, RequestCycle
+from lakebed_server.http.request_cycle import Exchange, RequestCycle, Watch
 from lakebed_server.http.responses import Reply, negotiated
 from lakebed_server.rest import operation_handlers, unsupported_operations
 from lakebed_server.rest.binder import Binder
@@ -66,6 +66,7 @@ class Api:
         operations: Iterable[Operation] = OPERATIONS,
         handlers: Mapping[str, Handler] | None = None,
         admission: Admission | None = None,
+        watch: Watch | None = None,
     ) -> None:
         if handlers is None:
             handlers = operation_handlers.HANDLERS
@@ -73,7 +74,7 @@ class Api:
         permission_table.check(operations)
         self._services = services
         self._admission = admission or Admission(LimitSettings())
-        self._cycle = RequestCycle(self._admission, respond, log)
+        self._cycle = RequestCycle(self._admission, respond, log, watch)
         self._trie = Trie(
             (operation.method, operation.path, self._route(operation, json_limit, handlers)) for operation in operations
         )
@@ -91,6 +92,7 @@ class Api:
         await self._cycle.run(call, exchange, receive, self._answer(call, scope))
 
     async def _answer(self, call: Call, scope: Scope) -> Reply:
+        self._services.stopping.refuse()
         path = _below_prefix(call.path, scope.get("root_path", ""))
         try:
             route, raw = self._trie.find(call.method, path)

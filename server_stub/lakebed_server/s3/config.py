@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lakebed_server.network.listeners import read_address
 from lakebed_server.settings.schema import S3GatewaySettings
 from lakebed_server.vocabulary import SettingError
-
-_LAST_PORT = 65535
 
 
 class Alias(NamedTuple):
@@ -53,12 +52,7 @@ def read_config(given: S3GatewaySettings, port: int | None = None) -> S3Config:
 
 def read_listen(text: str) -> tuple[str, int] | None:
     """Parse host and port, for example `0.0.0.0:9000` or `[::1]:9000`. None for an empty text. Raises SettingError."""
-    if not text:
-        return None
-    host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _LAST_PORT):
-        raise SettingError(f"gateway.s3.listen: expected address:port, as 0.0.0.0:9000, got {text!r}")
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    return read_address("gateway.s3.listen", text)
 
 
 def read_aliases(text: str) -> dict[str, Alias]:

@@ -15,7 +15,7 @@ from lakebed_server.bounds.admission import Admission
 from lakebed_server.http import content_headers
 from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
-from lakebed_server.http.request_cycle import Exchange, RequestCycle
+from lakebed_server.http.request_cycle import Exchange, RequestCycle, Watch
 from lakebed_server.http.responses import Reply
 from lakebed_server.s3 import dispatch, permission_table, sts
 from lakebed_server.s3.config import S3Config
@@ -42,13 +42,14 @@ class Gateway:
         *,
         clock: Clock = time.time,
         admission: Admission | None = None,
+        watch: Watch | None = None,
     ) -> None:
         permission_table.check({*(route.name for route in dispatch.ROUTES.values()), "CopyObject"})
         self._services = services
         self._config = config
         self._clock = clock
         self._admission = admission or Admission(LimitSettings())
-        self._cycle = RequestCycle(self._admission, respond, log)
+        self._cycle = RequestCycle(self._admission, respond, log, watch)
         self._keys = Keys(services.authenticator)
         self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), content_headers.NOSNIFF]
 
@@ -75,6 +76,7 @@ class Gateway:
         await self._cycle.run(base, exchange, receive, self._answer(base, scope))
 
     async def _answer(self, base: Call, scope: Scope) -> Reply:
+        self._services.stopping.refuse()
         call = S3Call(base, scope, self._config)
         call.read()
 

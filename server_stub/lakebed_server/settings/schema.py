@@ -310,6 +310,24 @@ class LoggingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSettings:
+    """Metrics for Prometheus. They are off until one of the settings is given."""
+
+    listen: str = _setting(
+        "",
+        TEXT,
+        "address and port of a listener that answers only `/metrics`, `/_health` and `/_ready`, as 127.0.0.1:9464; "
+        "empty: none",
+    )
+    token: str = _setting(
+        "",
+        TEXT,
+        "bearer token for `/metrics`, at least 16 characters; with it, the server's own port answers `/metrics` too",
+        secret=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
     """Limits."""
 
@@ -455,7 +473,15 @@ class ServerSettings:
         30.0, DURATION, "how long a stop waits for requests under way, and then (at most 10s) for its last writes"
     )
     drain: float = _setting(
-        0.0, DURATION, "how long a server that gets SIGTERM goes on as before while /_health answers 503 stopping"
+        0.0,
+        DURATION,
+        "how long a server that gets SIGTERM goes on as before while /_ready and /_health answer 503",
+    )
+    refuse: float = _setting(
+        0.0,
+        DURATION,
+        "how long it then refuses each new request with 503, before it does anything, so that clients go to another "
+        "server; then it stops",
     )
 
 
@@ -481,6 +507,7 @@ class Settings:
     hooks: HookSettings = field(default_factory=HookSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     tables: TableSettings = field(default_factory=TableSettings)
     cache: CacheSettings = field(default_factory=CacheSettings)

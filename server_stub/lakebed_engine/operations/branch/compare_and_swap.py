@@ -62,8 +62,10 @@ async def swap(
         deletes=[*deletes, Delete(repo.partition, key)] if new is None else deletes,
     )
     applied = await apply(ctx, repo, batch, operation)
-    if applied and new is not None and len(new.layers) >= ctx.tuning.compact_from:
-        ctx.crowded[repo.name, new.name] = None
+    if applied and new is not None:
+        ctx.observer.branch_changed(len(new.layers))
+        if len(new.layers) >= ctx.tuning.compact_from:
+            ctx.crowded[repo.name, new.name] = None
     return applied
 
 

@@ -67,11 +67,18 @@ class GroupCommit(ABC, Generic[W]):
 
     async def run(self) -> None:
         """Answer the waiters. Raises only when nothing was committed."""
+        work = self.ctx.observer.begin("commit", "group")
         try:
             await retry_on_conflict(f"branch {self.branch!r} of {self.repo.name!r}", self._attempt)
         except TooManyAttemptsError as error:
             for waiter in self.waiters:
                 waiter.answer = TooManyAttemptsError(error.message)
+            work.end(error)
+        except BaseException as error:
+            work.end(error)
+            raise
+        else:
+            work.end()
 
     async def _attempt(self) -> bool | None:
         if self._fold is None:
@@ -102,6 +109,7 @@ class GroupCommit(ABC, Generic[W]):
                 if not await self.rebase(fold):
                     self._fold = None
                 return None
+            self.ctx.observer.committed(sum(isinstance(made, Commit) for _, made in fold.answers))
         for waiter, answer in fold.answers:
             waiter.answer = answer
         return True

@@ -51,6 +51,8 @@ class DiskCache:
         self._ids = ids or RandomIds()
         self._unswept = limit  # sweep at the first write
         self._complained = False
+        self.hits = 0
+        self.misses = 0
 
     def read(self, name: str) -> bytes | None:
         """The content. None when it is absent, damaged or unreadable."""
@@ -181,6 +183,7 @@ class DiskCached:
             return await self._store.get(key)
         name = self._name(key)
         found = await self._threads.run(self._cache.read, name)
+        self._count(found)
         if found is None:
             found = await self._store.get(key)
             await self._threads.run(self._cache.write, name, found)
@@ -191,6 +194,7 @@ class DiskCached:
         check_range(start, length)
         if key.startswith(IMMUTABLE):
             found = await self._threads.run(self._cache.read, self._name(key))
+            self._count(found)
             if found is not None:
                 return found[start : start + length]
         return await self._store.get_range(key, start, length)
@@ -240,6 +244,12 @@ class DiskCached:
     async def copy(self, source: str, target: str) -> None:
         """As the store."""
         await self._store.copy(source, target)
+
+    def _count(self, found: bytes | None) -> None:
+        if found is None:
+            self._cache.misses += 1
+        else:
+            self._cache.hits += 1
 
     def _name(self, key: str) -> str:
         return f"{self._base}/{key}"

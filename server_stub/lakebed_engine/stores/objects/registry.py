@@ -20,9 +20,12 @@ from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.observed import observed
 from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.direct_writes import CLOUD_SCHEMES
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
+from lakebed_engine.vocabulary.health import CacheUse
+from lakebed_engine.vocabulary.observer import Observer
 
 _URI = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=@+-]{0,99}")
@@ -50,7 +53,7 @@ class Stores:
     caches the metadata of cloud stores on the local disk. With `keep_root` the local root must exist and is never
     made: if it disappears, its stores fail. Without `durable`, `local://` does not wait for the disk: its data survives
     the end of this process, but not a failure of the machine. `named`: further stores by their ids; all other
-    arguments are the default store, whose id is empty.
+    arguments are the default store, whose id is empty. `observer` gets reports of all calls.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Stores:
         keep_root: bool = False,
         durable: bool = True,
         named: Mapping[str, NamedStore] | None = None,
+        observer: Observer | None = None,
     ) -> None:
         # the administrator chose this link, so follow it now. Later links are not followed.
         self._local_root = None if local_root is None else local_root.resolve()
@@ -71,6 +75,9 @@ class Stores:
         self._cache = cache
         self._calls = SystemCalls() if durable else UnsyncedCalls()
         self._threads = Threads()
+        self._local_objects = LocalObjects if observer is None else observed(LocalObjects, observer)
+        self._cloud_objects = CloudObjects if observer is None else observed(CloudObjects, observer)
+        self._memory_objects = MemoryObjects if observer is None else observed(MemoryObjects, observer)
         self._lock = threading.Lock()
         self._named = dict(named or {})
         self._stores: dict[tuple[str, str], ObjectStore] = {}
@@ -124,6 +131,10 @@ class Stores:
                 f"prefixes), not {uri!r}"
             )
 
+    def cache_use(self) -> CacheUse:
+        """The use of the cache on disk by this process."""
+        return CacheUse(0, 0) if self._cache is None else CacheUse(self._cache.hits, self._cache.misses)
+
     def close(self) -> None:
         """Forget all stores, with the data of `mem://`, and end the threads."""
         with self._lock:
@@ -136,7 +147,7 @@ class Stores:
         if scheme == "mem":
             if not self._memory:
                 raise InvalidNamespaceError(f"mem:// is switched off on this server: {name}")
-            return MemoryObjects(name)
+            return self._memory_objects(name)
         if scheme in CLOUD_SCHEMES:
             return self._make_cloud(name, self._cloud, store_id, foreign=foreign)
         if self._local_root is None:
@@ -159,13 +170,13 @@ class Stores:
             )
             return AbsentStore(name, text)
         if scheme == "mem":
-            return MemoryObjects(name)
+            return self._memory_objects(name)
         if store.root is not None:
             return self._make_local(store.root, path, name, store.root)
         return self._make_cloud(name, store.cloud, store_id, foreign=foreign)
 
     def _make_local(self, root: Path, path: str, name: str, base: Path | None) -> ObjectStore:
-        return LocalObjects(root / path, name, threads=self._threads, calls=self._calls, base=base)
+        return self._local_objects(root / path, name, threads=self._threads, calls=self._calls, base=base)
 
     def _make_cloud(self, name: str, options: CloudOptions | None, store_id: str, *, foreign: bool) -> ObjectStore:
         if options is None:
@@ -174,7 +185,7 @@ class Stores:
             raise InvalidNamespaceError(
                 f"{name} needs a package that is not installed on the server's machine: pip install 'lakebed[s3]' there"
             )
-        store = CloudObjects(name, options, threads=self._threads, foreign=foreign)
+        store = self._cloud_objects(name, options, threads=self._threads, foreign=foreign)
         return store if self._cache is None or foreign else DiskCached(store, self._cache, self._threads, store_id)
 
 

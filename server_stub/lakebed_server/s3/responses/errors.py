@@ -97,6 +97,7 @@ CODES: Final[dict[str, str]] = {
     "login_throttled": "SlowDown",
     "overloaded": "SlowDown",
     "interrupted": "ServiceUnavailable",
+    "stopping": "ServiceUnavailable",
     "internal": "InternalError",
     "corrupt_data": "InternalError",
     "outcome_unknown": "InternalError",

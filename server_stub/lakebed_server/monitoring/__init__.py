@@ -1,0 +1,1 @@
+"""Shows operators how a server is doing: readiness, the endpoint of metrics, samples, and traces."""
