@@ -158,11 +158,12 @@ def compare_servers(rounds: int) -> None:
             for number in range(rounds):
                 order = list(sides)[number % 3 :] + list(sides)[: number % 3]
                 taken.append({name: work(sides[name], operation, count) for name in order})
-            columns = [_ratio(taken, *pair) for pair in (("single", "permissions"), ("permissions", "history"))]
+            columns = [ratio(taken, *pair) for pair in (("single", "permissions"), ("permissions", "history"))]
             print(f"| {operation} | {' | '.join(columns)} |")
 
 
-def _ratio(taken: list[dict[str, tuple[float, float]]], base: str, other: str) -> str:
+def ratio(taken: list[dict[str, tuple[float, float]]], base: str, other: str) -> str:
+    """The median over the rounds of (rate of `other` / rate of `base`), by time and by CPU, as text."""
     return ", ".join(
         f"{statistics.median(one[base][kind] / max(one[other][kind], 1e-9) for one in taken):.2f}" for kind in (0, 1)
     )

@@ -31,6 +31,10 @@ OUR_FAULT: Final[dict[str, str]] = {
 """The message that clients get for each kind of failure of the server."""
 
 
+NO_TRACEBACK: Final = frozenset({"store_full", "store_unavailable"})
+"""The failures whose message says all: a full disk must not write a traceback for each request that it refuses."""
+
+
 class RequestError(Exception):
     """The server refuses a request. `kind` is one of `lakebed_wire.operations.ERROR_KINDS`."""
 

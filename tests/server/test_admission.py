@@ -132,7 +132,7 @@ def test_a_client_that_leaves_the_queue_or_the_room_gives_up_its_place() -> None
 
 async def test_cancelled_waiters_leave_the_counts_right() -> None:
     async def main() -> None:
-        room = Room(1, 1, 5)
+        room = Room(1, 1, 5, lambda: None)
         async with room.place():
             waiting = asyncio.ensure_future(take(room))
             await asyncio.sleep(0)

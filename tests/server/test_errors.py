@@ -35,7 +35,7 @@ def test_every_engine_error_has_a_kind_of_the_spec_and_its_status(error: Any) ->
 @pytest.mark.parametrize("kind", [kind for kind, status in ERROR_KINDS.items() if status >= 500])
 def test_server_faults_have_fixed_messages(kind: Any) -> None:
     # these say what the server itself refuses or cuts off: no store has a word in them
-    assert kind in OUR_FAULT or kind in ("not_implemented", "overloaded", "interrupted")
+    assert kind in OUR_FAULT or kind in ("not_implemented", "overloaded", "interrupted", "stopping")
 
 
 def test_server_failures_are_logged_in_full_and_returned_without_details(caplog: pytest.LogCaptureFixture) -> None:

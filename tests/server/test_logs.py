@@ -3,16 +3,22 @@
 import io
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_server.http.request_cycle import is_logged
+from lakebed_engine.vocabulary.errors import StoreFullError
+from lakebed_server.http.request import Call
+from lakebed_server.http.request_cycle import level_of
 from lakebed_server.process import logs
+from lakebed_server.process.app import create_app
 from lakebed_server.process.logs import LineFormatter, LogHandler
-from lakebed_server.vocabulary import StartError
+from lakebed_server.rest import errors as rest_errors
+from lakebed_server.s3.responses import errors as s3_errors
+from lakebed_server.vocabulary import Message, StartError
 
-from tests.server.support import KEY_ID, OBJECTS, UPLOAD, FakeEngine, ask, log_to_stream, make_app
+from tests.server.support import KEY_ID, OBJECTS, UPLOAD, FakeEngine, ask, log_to_stream, make_app, services
 
 
 @pytest.fixture(autouse=True)
@@ -82,10 +88,47 @@ def test_levels(level: str, expected: list[int]) -> None:
     assert [line["status"] for line in lines(stream.getvalue())] == expected
 
 
-def test_slow_reads_are_logged_at_info() -> None:
-    with log_to_stream("INFO", "text"):
-        assert is_logged("GET", 200, 1.5)
-        assert not is_logged("GET", 200, 0.5)
+@pytest.mark.parametrize(
+    ("method", "status", "is_slow", "level"),
+    [
+        ("GET", 200, False, logging.DEBUG),
+        ("GET", 200, True, logging.WARNING),
+        ("GET", 404, False, logging.INFO),
+        ("POST", 201, False, logging.INFO),
+        ("POST", 201, True, logging.WARNING),
+        ("GET", 503, True, logging.ERROR),
+    ],
+)
+def test_the_level_of_a_request(method: str, status: int, is_slow: bool, level: int) -> None:
+    assert level_of(method, status, is_slow=is_slow) == level
+
+
+@pytest.mark.parametrize(("bound", "message"), [(1e-9, "slow request"), (60.0, "request"), (0.0, "request")])
+def test_slow_requests_have_a_line_of_their_own(bound: float, message: str) -> None:
+    app = create_app(replace(services(FakeEngine()), slow_request=bound))
+    with log_to_stream("INFO", "json") as stream:
+        ask(app, UPLOAD + "?path=b", "POST", b"data")
+    (line,) = lines(stream.getvalue())
+    assert line["message"] == message
+    assert line["level"] == ("WARN" if message == "slow request" else "INFO")
+    assert line["operation"] == "uploadObject"
+
+
+@pytest.mark.parametrize(("error", "has_trace"), [(StoreFullError("no space"), False), (RuntimeError("x"), True)])
+@pytest.mark.parametrize("style", ["rest", "s3"])
+def test_a_full_disk_writes_no_traceback(
+    error: Exception, has_trace: bool, style: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    respond = rest_errors.respond if style == "rest" else s3_errors.respond
+    scope = {"type": "http", "method": "PUT", "path": "/a", "headers": [], "scheme": "http", "client": ("::1", 1)}
+
+    async def receive() -> Message:
+        raise AssertionError("no body is read")
+
+    respond(error, Call(scope, receive, services(FakeEngine())))
+    (record,) = caplog.records
+    assert bool(record.exc_info) == has_trace
+    assert ("no space" in record.getMessage()) != has_trace
 
 
 def test_text_lines_quote_what_needs_it() -> None:

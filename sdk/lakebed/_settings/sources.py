@@ -36,11 +36,13 @@ _SERVER = (
     "LIMITS",
     "LISTEN",
     "LOGGING",
+    "METRICS",
     "OBJECTS",
     "REFS",
     "SCRUB",
     "SERVER",
     "TABLES",
+    "TRACING",
 )
 """Sections of the server's settings: `LAKEBED_LISTEN_PORT` and the like are the server's to check."""
 

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.hooks import Run
@@ -96,7 +96,8 @@ class Services:
     it is recorded. `exchange_code`: returns the token for the code and verifier of a sign-in; None without a provider.
     `check_password`: returns the token for a user name and a password; None without LDAP. `identify_workload`: returns
     the user of a token of a CI system or cluster; None without rules. `login_path`: the page where a browser begins to
-    sign in with the provider; empty without one. `hooks`: None if this server runs none.
+    sign in with the provider; empty without one.
+    `hooks`: None if this server runs none. `slow_request`: seconds after which the log calls a request slow; 0: never.
     """
 
     engine: Engine
@@ -116,6 +117,7 @@ class Services:
     rights_log: RightsLog | None = None
     hooks: HookRuns | None = None
     stopping: Stopping = field(default_factory=Stopping)
+    slow_request: float = 1.0
 
 
 class Accessed:
@@ -167,7 +169,9 @@ class Call:
         "send_file",
         "services",
         "source",
+        "span",
         "started",
+        "trace_id",
         "user",
     )
 
@@ -191,6 +195,8 @@ class Call:
         self.counted = False  # whether admission counts this request
         self.claimed_key_id = ""  # the access key id that the request names, right or wrong
         self.operation = ""
+        self.trace_id = ""  # of the trace that the request belongs to, if there are traces
+        self.span: tuple[Any, Any] | None = None  # its span, and what restores the span before it
         self.started = time.perf_counter()
         self.request_id = _request_id(self.headers.get(b"x-request-id"))
 
@@ -234,7 +240,7 @@ class Call:
 
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
         """The fields of the request's log line, without query, headers and body, which may contain secrets."""
-        return {
+        fields: dict[str, object] = {
             "method": self.method,
             "path": self.path.decode("ascii", "backslashreplace"),
             "operation": self.operation,
@@ -248,6 +254,9 @@ class Call:
             "user_agent": self.shown_agent,
             "request_id": self.request_id,
         }
+        if self.trace_id:
+            fields["trace_id"] = self.trace_id
+        return fields
 
 
 def _plain(text: str, longest: int) -> str:

@@ -3,9 +3,9 @@
 Every exception becomes a response. A response that breaks off closes the connection, so that no client takes a part of
 it for the whole. Every request is counted until its end, and logged.
 
-Which requests get a log line: with level DEBUG all of them. With INFO writes, failures, and requests that take longer
-than a second. With WARN and ERROR only failures with 5xx. Queries and headers are never logged: they contain paths of
-objects and credentials.
+Which requests get a log line: with level DEBUG all of them. With INFO writes and failures. With WARN requests that
+take longer than `logging.slow_request`. With ERROR only failures with 5xx. Queries and headers are never logged: they
+contain paths of objects and credentials.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class RequestCycle:
                 self._admission.leave()
             if self._watch is not None:
                 self._watch.request_ends(call, exchange.status, exchange.sent, is_feed=is_feed)
-            log_request(call, exchange.status, exchange.sent)
+            log_request(call, exchange.status, exchange.sent, is_feed=is_feed)
             record_access(call, exchange.status, exchange.sent)
 
 
@@ -251,20 +251,26 @@ def record_access(call: Call, status: int, sent: int) -> None:
 
 log = logging.getLogger("lakebed.requests")
 
-SLOW_SECONDS: Final = 1.0
+SLOW: Final = "slow request"
 
 
-def log_request(call: Call, status: int, sent: int) -> None:
-    """Log one request at its end. `sent`: bytes of the response's body."""
+def log_request(call: Call, status: int, sent: int, *, is_feed: bool = False) -> None:
+    """Log one request at its end. `sent`: bytes of the response's body. A live feed is never slow."""
     seconds = time.perf_counter() - call.started
-    if is_logged(call.method, status, seconds):
-        level = logging.ERROR if status >= 500 else logging.INFO
-        log.log(level, "request", extra={"fields": call.log_fields(status, sent, seconds)})
+    is_slow = 0 < call.services.slow_request < seconds and not is_feed
+    level = level_of(call.method, status, is_slow=is_slow)
+    if log.isEnabledFor(level):
+        log.log(
+            max(level, logging.INFO),
+            SLOW if is_slow else "request",
+            extra={"fields": call.log_fields(status, sent, seconds)},
+        )
 
 
-def is_logged(method: str, status: int, seconds: float) -> bool:
-    """Whether a request gets a line at the current level."""
+def level_of(method: str, status: int, *, is_slow: bool) -> int:
+    """The level from which the line of a request is written. A line never has a level below INFO."""
     if status >= 500:
-        return log.isEnabledFor(logging.ERROR)
-    is_quick_read = status < 400 and method in ("GET", "HEAD") and seconds <= SLOW_SECONDS
-    return log.isEnabledFor(logging.DEBUG if is_quick_read else logging.INFO)
+        return logging.ERROR
+    if is_slow:
+        return logging.WARNING
+    return logging.DEBUG if status < 400 and method in ("GET", "HEAD") else logging.INFO

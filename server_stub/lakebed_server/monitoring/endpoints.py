@@ -13,7 +13,6 @@ from starlette.responses import PlainTextResponse, Response
 
 from lakebed_server.bounds.stopping import Stopping
 from lakebed_server.metrics.counting import Counting
-from lakebed_server.metrics.exposition import scrape
 from lakebed_server.monitoring.readiness import ReadinessCheck
 from lakebed_server.monitoring.sampler import Sampler
 from lakebed_server.vocabulary import Receive, Scope, Send
@@ -85,6 +84,8 @@ class Monitoring:
         if token and not hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + token.encode()):
             refusal = {**_SAFE, "www-authenticate": 'Bearer realm="lakebed metrics"'}
             return PlainTextResponse("send metrics.token as a bearer token\n", 401, refusal)
+        from lakebed_server.metrics.exposition import scrape  # prometheus_client is not loaded without a scrape
+
         if self._sampler is not None:
             self._sampler.sample()
         body, content_type = scrape(counting.cells, self._version, headers.get(b"accept", b"").decode("latin-1"))

@@ -33,7 +33,7 @@ from lakebed_server.http.request import Services
 from lakebed_server.http.request_cycle import Watch
 from lakebed_server.http.web_page import WebPage
 from lakebed_server.monitoring.endpoints import Monitoring
-from lakebed_server.monitoring.observation import Observation, RequestCounting
+from lakebed_server.monitoring.observation import Observation
 from lakebed_server.monitoring.readiness import ReadinessCheck
 from lakebed_server.monitoring.sampler import Sampled, Sampler
 from lakebed_server.network.clients import client_of
@@ -229,7 +229,7 @@ def _observed(services: Services, admission: Admission, hooks: Hooks | None, obs
     readiness = ReadinessCheck(services.engine, stopping)
     counting = observation.counting
     if counting is None:
-        return _Observed(Monitoring(readiness, stopping, version), None, None)
+        return _Observed(Monitoring(readiness, stopping, version), None, observation.watch)
     sampled = Sampled(
         engine=services.engine,
         admission=admission,
@@ -243,7 +243,7 @@ def _observed(services: Services, admission: Admission, hooks: Hooks | None, obs
     )
     sampler = Sampler(counting, sampled, readiness)
     monitoring = Monitoring(readiness, stopping, version, counting, sampler, observation.access)
-    return _Observed(monitoring, sampler, RequestCounting(counting))
+    return _Observed(monitoring, sampler, observation.watch)
 
 
 @contextlib.asynccontextmanager

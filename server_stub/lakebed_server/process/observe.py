@@ -1,25 +1,31 @@
-"""Opens the metrics of a server: their memory and their listener before the fork, and their counts in each process."""
+"""Opens the metrics and the traces of a server: what is shared before the fork, and the rest in each process."""
 
 from __future__ import annotations
 
+import importlib.util
 import socket
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lakebed_engine.vocabulary.observer import Observer
 from lakebed_wire.operations import OPERATIONS
 
+from lakebed_server.http.request_cycle import Watch
 from lakebed_server.metrics.catalogue import catalogue
 from lakebed_server.metrics.cells import Cells, layout
 from lakebed_server.metrics.counting import Counting
 from lakebed_server.monitoring.endpoints import MetricsAccess
-from lakebed_server.monitoring.observation import Observation
+from lakebed_server.monitoring.observation import Both, BothWatches, Observation, RequestCounting
 from lakebed_server.network.listeners import listen, read_address
-from lakebed_server.process.wiring import Components
+from lakebed_server.process.wiring import Components, version
 from lakebed_server.s3 import dispatch
 from lakebed_server.settings.schema import Settings
-from lakebed_server.vocabulary import SettingError
+from lakebed_server.vocabulary import SettingError, StartError
+
+if TYPE_CHECKING:
+    from lakebed_server.monitoring.tracing import Tracing
 
 SHORTEST_TOKEN = 16
 
@@ -56,13 +62,29 @@ def open_metrics(settings: Settings, processes: int) -> Metrics | None:
 class Begun:
     """What one process observes, from its start."""
 
-    counting: Counting | None
-    access: MetricsAccess
+    counting: Counting | None = None
+    access: MetricsAccess = field(default_factory=MetricsAccess)
+    tracing: Tracing | None = None
 
     @property
     def observer(self) -> Observer | None:
         """Gets the reports of the engine."""
-        return self.counting
+        if self.counting is None or self.tracing is None:
+            return self.counting or self.tracing
+        return Both(self.counting, self.tracing)
+
+    @property
+    def watch(self) -> Watch | None:
+        """Gets the reports of requests."""
+        counting = None if self.counting is None else RequestCounting(self.counting)
+        if counting is None or self.tracing is None:
+            return counting or self.tracing
+        return BothWatches(counting, self.tracing)
+
+    def close(self) -> None:
+        """Send the last spans."""
+        if self.tracing is not None:
+            self.tracing.close()
 
     def observation(self, settings: Settings, parts: Components) -> Observation:
         """The observation of a server with these parts."""
@@ -71,6 +93,7 @@ class Begun:
             directories["objects"] = Path(settings.objects.local.root)
         return Observation(
             counting=self.counting,
+            watch=self.watch,
             access=self.access,
             database=Path(settings.kv.sqlite.path) if settings.kv.type == "sqlite" else None,
             directories=directories,
@@ -80,7 +103,28 @@ class Begun:
 
 def begin(settings: Settings, metrics: Metrics | None, number: int) -> Begun:
     """Begin to observe in the process with this number."""
+    tracing = _tracing(settings) if settings.tracing.enabled else None
     if metrics is None:
-        return Begun(None, MetricsAccess())
+        return Begun(tracing=tracing)
     port = None if metrics.listener is None else metrics.listener.getsockname()[1]
-    return Begun(Counting(metrics.cells, number), MetricsAccess(port, settings.metrics.token))
+    return Begun(Counting(metrics.cells, number), MetricsAccess(port, settings.metrics.token), tracing)
+
+
+def check_tracing(settings: Settings) -> None:
+    """Raises StartError if the settings want traces and OpenTelemetry is not installed."""
+    if settings.tracing.enabled and not _otel_installed():
+        raise StartError("tracing.enabled needs OpenTelemetry; run: pip install 'lakebed[otel]'")
+
+
+def _otel_installed() -> bool:
+    names = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+    try:
+        return all(importlib.util.find_spec(name) is not None for name in names)
+    except ModuleNotFoundError:  # of a parent package
+        return False
+
+
+def _tracing(settings: Settings) -> Tracing:
+    from lakebed_server.monitoring.tracing import Tracing
+
+    return Tracing(version(), settings.tracing.endpoint)

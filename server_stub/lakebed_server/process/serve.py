@@ -58,6 +58,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
     with contextlib.ExitStack() as stack:
         listeners = [stack.enter_context(listener) for listener in listen_all(settings, _s3_config(settings).listen)]
         metrics = observe.open_metrics(settings, count)
+        observe.check_tracing(settings)
         if metrics is not None and metrics.listener is not None:
             stack.enter_context(metrics.listener)
         opened = _Opened(listeners, tls, metrics)
@@ -152,6 +153,7 @@ async def _serve(
     if metrics is not None and metrics.listener is not None:
         sockets.append(metrics.listener)
     await server.serve(sockets=sockets)
+    seen.close()
     log.info("the server has stopped", extra={"fields": {"process": os.getpid(), "worker": number}})
 
 

@@ -120,6 +120,7 @@ async def build(settings: Settings, runtime: Runtime | None = None, observer: Ob
         tables=TablePool(settings.tables),
         rights_log=RightsLog(kv),
         hooks=hooks,
+        slow_request=settings.logging.slow_request,
     )
     recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
     return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder, hooks)

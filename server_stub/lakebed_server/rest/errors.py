@@ -25,7 +25,7 @@ from lakebed_server.auth.origins import is_browser
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import RETRY_AFTER, Reply, json
 from lakebed_server.rest import serializers
-from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartError
+from lakebed_server.vocabulary import NO_TRACEBACK, OUR_FAULT, Header, RequestError, StartError
 
 log = logging.getLogger("lakebed.server")
 
@@ -61,7 +61,8 @@ def _message(error: EngineError, call: Call) -> str:
     if kind not in OUR_FAULT:
         return error.message
     detail = f"{type(error).__name__}: {error.message}"
-    log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
+    trace = None if kind in NO_TRACEBACK else error
+    log.error("%s: %s", kind, detail, exc_info=trace, extra={"request_id": call.request_id})
     return (isinstance(error, StoreError) and error.public_message) or OUR_FAULT[kind]
 
 

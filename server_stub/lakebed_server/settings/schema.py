@@ -306,6 +306,9 @@ class LoggingSettings:
         choice("DEBUG", "INFO", "WARN", "ERROR", "NONE"),
         "least level to write; DEBUG logs every request, INFO only writes, failures and slow requests",
     )
+    slow_request: float = _setting(
+        1.0, DURATION, "a request that takes longer is logged as slow, with level WARN; 0: none is slow"
+    )
     output: str = _setting("-", TEXT, "- for standard output, or a file")
 
 
@@ -324,6 +327,20 @@ class MetricsSettings:
         TEXT,
         "bearer token for `/metrics`, at least 16 characters; with it, the server's own port answers `/metrics` too",
         secret=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracingSettings:
+    """Traces for OpenTelemetry."""
+
+    enabled: bool = _setting(
+        False,
+        FLAG,
+        "send traces with OTLP over HTTP, as the variables OTEL_* of OpenTelemetry say; needs lakebed[otel]",
+    )
+    endpoint: str = _setting(
+        "", TEXT, "URL of the collector, as http://localhost:4318; empty: OTEL_EXPORTER_OTLP_ENDPOINT, or that address"
     )
 
 
@@ -508,6 +525,7 @@ class Settings:
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    tracing: TracingSettings = field(default_factory=TracingSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     tables: TableSettings = field(default_factory=TableSettings)
     cache: CacheSettings = field(default_factory=CacheSettings)

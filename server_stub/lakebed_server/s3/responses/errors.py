@@ -15,7 +15,7 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import RETRY_AFTER, Reply
 from lakebed_server.s3.responses.xml import DECLARATION, XML, tag
 from lakebed_server.s3.vocabulary import S3Error
-from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError
+from lakebed_server.vocabulary import NO_TRACEBACK, OUR_FAULT, Header, RequestError
 
 log = logging.getLogger("lakebed.s3")
 
@@ -133,7 +133,8 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
     code = BY_CLASS.get(type(error)) or CODES[error.kind]
     if error.kind in OUR_FAULT:
         detail = f"{type(error).__name__}: {error.message}"
-        log.error("%s: %s", error.kind, detail, exc_info=error, extra={"request_id": call.request_id})
+        trace = None if error.kind in NO_TRACEBACK else error
+        log.error("%s: %s", error.kind, detail, exc_info=trace, extra={"request_id": call.request_id})
         message = error.public_message if isinstance(error, StoreError) else ""
         return S3Error(code, message or OUR_FAULT[error.kind])
     if error.kind == "invalid_path" and "at most" in error.message:
