@@ -13,7 +13,9 @@ from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.observed import observed
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.observer import SILENT
 
 from tests.conformance.objects import (
     ADAPTERS,
@@ -38,9 +40,9 @@ def place() -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture(params=["unsynced", *ADAPTERS])
+@pytest.fixture(params=["unsynced", "observed", *ADAPTERS])
 def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
-    """Every adapter. `unsynced` is `local://` that waits for no disk.
+    """Every adapter. `unsynced` is `local://` that waits for no disk, `observed` one that reports its calls.
 
     `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto).
 
@@ -55,6 +57,11 @@ def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
             cloud = CloudObjects(f"{azure.namespace()}/t", azure.options())
             yield cloud
             cloud.close()
+        return
+    if request.param == "observed":
+        one = observed(LocalObjects, SILENT)(place / "root", "local://t", calls=UnsyncedCalls())
+        yield one
+        one.close()
         return
     if request.param not in ("local", "unsynced"):
         if request.param in MORE:

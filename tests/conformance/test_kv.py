@@ -24,6 +24,7 @@ import apsw
 import pytest
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row
 from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.kv.observed import ObservedKV
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.kv.sqlite import file
 from lakebed_engine.stores.kv.sqlite import writer as sqlite_writer
@@ -36,6 +37,7 @@ from lakebed_engine.vocabulary.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
+from lakebed_engine.vocabulary.observer import SILENT
 
 if TYPE_CHECKING:  # as a script, this file cannot see its neighbours
     from tests.support.postgres import Postgres
@@ -51,8 +53,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "kv.sqlite"
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "observed", "sqlite", "postgres"])
 def kv(request: pytest.FixtureRequest) -> Iterator[KVStore]:
+    if request.param == "observed":
+        yield ObservedKV(MemoryKV(), SILENT)
+        return
     store = MemoryKV() if request.param == "memory" else store_at(request.getfixturevalue(f"{request.param}_address"))
     yield store
     asyncio.run(store.close())
