@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
@@ -52,9 +52,15 @@ class _Observed:
     async def get_range(self, key: str, start: int, length: int) -> bytes:
         return await self._report("get_range", self._adapter.get_range(key, start, length))
 
+    def open(
+        self, key: str, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        return self._opened(self._adapter.open(key, start, length))
+
     @asynccontextmanager
-    async def open(self, key: str, start: int = 0, length: int | None = None) -> AsyncIterator[AsyncIterator[bytes]]:
-        stream = self._adapter.open(key, start, length)
+    async def _opened(
+        self, stream: AbstractAsyncContextManager[AsyncIterator[bytes]]
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
         chunks = await self._report("open", stream.__aenter__())
         try:
             yield chunks
