@@ -42,7 +42,7 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(params=["unsynced", "observed", *ADAPTERS])
 def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
-    """Every adapter. `unsynced` is `local://` that waits for no disk, `observed` one that reports its calls.
+    """Every adapter. `unsynced` is `local://` that waits for no disk, `observed` reports its calls.
 
     `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto).
 
