@@ -112,15 +112,19 @@ class Cells:
         counted, are left out.
         """
         table = self.table()
-        total = np.nansum(table, axis=0)
+        added = np.nansum(table, axis=0)
+        total: list[float] = added.tolist()
+        counted: list[int] = [0, *np.cumsum(added != 0).tolist()]
+        """How many cells before each one are not 0."""
         for family in self.layout.families.values():
             metric = family.metric
+            is_always_shown = len(metric.labels) < 2 and "operation" not in metric.labels
             for values, place in family.places.items():
                 if metric.kind == "gauge":
                     known = table[:, place][~np.isnan(table[:, place])]
                     if known.size:
                         yield metric, values, [float(_MERGES[metric.merge](known))]
                     continue
-                cells = total[place : place + family.width]
-                if (len(metric.labels) < 2 and "operation" not in metric.labels) or cells.any():
-                    yield metric, values, cells.tolist()
+                end = place + family.width
+                if is_always_shown or counted[end] > counted[place]:
+                    yield metric, values, total[place:end]

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from lakebed_engine.vocabulary.errors import PredicateFailed
-from lakebed_engine.vocabulary.observer import Layer, Work
+from lakebed_engine.vocabulary.observer import SILENT, Layer, Work
 from opentelemetry import context, propagate, trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
@@ -83,7 +83,12 @@ class Tracing:
         span.end()
 
     def begin(self, layer: Layer, call: str, place: str = "") -> Work:
-        """Begin the span of a call of a store, or of a commit. The calls in a commit are below it."""
+        """Begin the span of a call of a store, or of a commit. The calls in a commit are below it.
+
+        Outside of a sampled request there is none: background work has no trace.
+        """
+        if not trace.get_current_span().is_recording():
+            return SILENT.begin(layer, call, place)
         kind = SpanKind.INTERNAL if layer == "commit" else SpanKind.CLIENT
         span = self._tracer.start_span(f"{layer}.{call}", kind=kind)
         if place:
