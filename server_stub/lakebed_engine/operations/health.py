@@ -61,12 +61,12 @@ async def answers(ctx: Context, seconds: float) -> Answers:
 
 def _in_use(ctx: Context) -> list[ObjectStore]:
     """The stores of repositories that were opened last, one for each bucket or first directory."""
-    found: dict[str, ObjectStore] = {}
+    found: dict[tuple[str, str], ObjectStore] = {}
     for repo in reversed(ctx.repos.values()):
         assert isinstance(repo, Repo)
         scheme, _, path = repo.store.uri.partition("://")
         place = f"{scheme}://" if scheme in ("local", "mem") else f"{scheme}://{path.partition('/')[0]}"
-        found.setdefault(place, repo.store)
+        found.setdefault((repo.record.storage_id, place), repo.store)
         if len(found) == MOST_STORES:
             break
     return list(found.values())
