@@ -366,6 +366,16 @@ _HOMES = {
 }
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Add the magics `%lakebed` and `%%lakebed` to a notebook: `%load_ext lakebed` calls it."""
+    import_module("lakebed.cli.notebook").load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """Remove the magics: `%unload_ext lakebed` calls it."""
+    import_module("lakebed.cli.notebook").unload_ipython_extension(shell)
+
+
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used."""
     if name not in __all__:

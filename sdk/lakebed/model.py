@@ -43,6 +43,7 @@ from lakebed._model.table_pages import (
     TablePage,
 )
 from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
+from lakebed._render import html
 from lakebed._render.columns import Columns
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ class ObjectInfo:
         return False
 
     def __repr__(self) -> str:
-        return f"<Object {self.path!r} {self.size} bytes>"
+        return f"<Object {self.path!r} {html.size_text(self.size)}>"
 
 
 @dataclass(frozen=True, slots=True)

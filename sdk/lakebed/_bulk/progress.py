@@ -37,21 +37,33 @@ class Tally:
         self._files = self._files_total = self._bytes = self._bytes_total = self._skipped = 0
         self._complete = False
         self._stopped = False
+        self._announced = False
+        self._seen = self._seen_bytes = self._skipped_bytes = 0
 
     def stop(self) -> None:
         """End the transfer in all threads: `moved` raises Stopped from now on."""
         self._stopped = True
 
+    def announce(self, files: int, size: int) -> None:
+        """Set the totals before the first file, as they were counted."""
+        with self._lock:
+            self._files_total, self._bytes_total = files, size
+            self._announced = self._complete = True
+
     def expect(self, size: int) -> None:
         """One more file of `size` bytes is to be moved."""
         with self._lock:
-            self._files_total += 1
-            self._bytes_total += size
+            self._seen += 1
+            self._seen_bytes += size
+            if not self._announced:
+                self._files_total += 1
+                self._bytes_total += size
 
     def no_more(self) -> None:
-        """All files have been announced."""
+        """All files have been expected: from now on the totals are exact, also when files came or went since."""
         with self._lock:
             self._complete = True
+            self._files_total, self._bytes_total = self._seen, self._seen_bytes - self._skipped_bytes
 
     def moved(self, size: int) -> None:
         """`size` bytes were moved; negative when an attempt begins again. Raises Stopped after `stop`."""
@@ -72,6 +84,7 @@ class Tally:
         with self._lock:
             self._files += 1
             self._skipped += 1
+            self._skipped_bytes += size
             self._bytes_total -= size
 
     def now(self) -> TransferProgress:

@@ -29,7 +29,7 @@ _SCREEN = threading.Lock()
 """Held by the bar that is drawn: one at a time."""
 
 Given = bool | Callable[[TransferProgress], None] | None
-"""A bar, none, a callback; None: a bar when standard error is a terminal."""
+"""A bar, none, a callback; None: a bar when standard error is a terminal, and in a notebook."""
 
 
 @contextmanager
@@ -63,9 +63,20 @@ def counted(title: str, unit: str) -> Iterator[Callable[[int], None]]:
         yield meter.reached
 
 
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook, which shows bars although its standard error is no terminal."""
+    shell = sys.modules.get("IPython")
+    if shell is None:
+        return False
+    running = shell.get_ipython()
+    return running is not None and type(running).__name__ == "ZMQInteractiveShell"
+
+
 def _on_terminal() -> bool:
     if os.environ.get(VARIABLE, "").strip().lower() in ("0", "no", "off", "false"):
         return False
+    if in_notebook():
+        return True
     try:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):  # there is none, or it is closed

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakebed._render import html
+
 
 @dataclass(frozen=True, slots=True)
 class CommitAttempt:
@@ -26,6 +28,12 @@ class TransferResult:
     bytes: int
     skipped: int
     seconds: float
+
+    def __repr__(self) -> str:
+        before = f", {html.counted(self.skipped, 'file')} of them before" if self.skipped else ""
+        rate = f", {html.size_text(self.bytes / self.seconds)}/s" if self.seconds > 0 and self.bytes else ""
+        moved = f"{html.counted(self.files, 'file')}, {html.size_text(self.bytes)} in {self.seconds:.1f} s"
+        return f"<TransferResult {moved}{rate}{before}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,8 @@ class TableDiff:
             if table.num_rows:
                 rows = [_Row(row) for row in table.slice(0, html.ROWS).to_pylist()]
                 columns = tuple((column, "string") for column in table.column_names)
-                parts.append(html.rows(name, rows, columns, more=table.num_rows > html.ROWS))
+                title = f"{html.counted(table.num_rows, 'row')} {name}"
+                parts.append(html.rows(title, rows, columns, more=table.num_rows > html.ROWS, data=True))
         facts = [("columns", ", ".join(map(str, self.schema)))] if self.schema else []
         return html.facts(f"{self.path}: {self._counts()}", facts, *parts)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from math import ceil
 
 from lakebed.model import Commit
 
 _ROW, _COLUMN, _LEFT, _RADIUS = 24, 18, 16, 5
 _COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 _TITLE = 72
-_CHARACTER = 7
+_CHARACTER = 7.3
 
 
 def draw(ordered: Sequence[Commit], names: Mapping[str, Sequence[str]]) -> str:
@@ -32,10 +33,10 @@ def draw(ordered: Sequence[Commit], names: Mapping[str, Sequence[str]]) -> str:
         text, length = _label(commit, names.get(commit.id, ()))
         texts.append(f'<text x="{right + 4}" y="{y + 4}">{text}</text>')
         widest = max(widest, length)
-    width = right + 12 + _CHARACTER * widest
+    width = right + 12 + ceil(_CHARACTER * widest)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="monospace" font-size="12"><title>commit graph</title>'
+        f'font-family="monospace" font-size="12" fill="currentColor"><title>commit graph</title>'
         f"{''.join(lines)}{''.join(dots)}{''.join(texts)}</svg>"
     )
 

@@ -12,12 +12,15 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from importlib import import_module
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from lakebed.cli import terminal
 
 if TYPE_CHECKING:
     from lakebed import Lake, Settings
@@ -35,11 +38,16 @@ class App:
     as_json: bool = False
     quiet: bool = False
     debug: bool = False
+    color: str = "auto"
+    no_pager: bool = False
     flags: frozenset[str] = frozenset()
     """The options of the verb that runs."""
 
     command: str = "lakebed"
     """The verb that runs, as the user wrote it: `lakebed fs cat`."""
+
+    html: list[str] | None = None
+    """In a notebook: the tables and pictures of the output, which then is no text."""
 
     cloned_from: str = ""
     """The endpoint of the working directory, when the command line leaves its repository out."""
@@ -63,6 +71,11 @@ class App:
         given = (self.endpoint, self.access_key_id, self.secret_access_key)
         with _written(config.ConfigurationWarning):
             return config.resolve(*given, timeout=self.timeout, retries=self.retries)
+
+    @property
+    def shows_html(self) -> bool:
+        """Whether tables are shown as HTML, in a notebook."""
+        return self.html is not None and not self.as_json
 
     @property
     def shows_progress(self) -> bool:
@@ -121,6 +134,18 @@ def shared_options(*, shown: bool) -> list[click.Option]:
             help="Repeat a failed request at most N times, if that is safe [5].",
         ),
         option(["-q", "--quiet"], is_flag=True, hidden=hidden, help="Print no progress and no confirmation."),
+        option(
+            ["--color"],
+            type=click.Choice(["auto", "always", "never"]),
+            hidden=hidden,
+            help="Colour the output; auto: on a terminal, unless NO_COLOR is set [auto].",
+        ),
+        option(
+            ["--no-pager"],
+            is_flag=True,
+            hidden=hidden,
+            help="Show long output without a pager [$LAKEBED_PAGER, $PAGER].",
+        ),
         option(["--debug"], is_flag=True, hidden=hidden, help="Show the traceback of an error."),
     ]
 
@@ -141,6 +166,7 @@ class Verb(click.Command):
         app = ctx.ensure_object(App)
         app.flags = frozenset(flag for option in self.params for flag in option.opts)
         app.command = ctx.command_path
+        terminal.begin(app.color)
         return super().invoke(ctx)
 
 
@@ -278,6 +304,28 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+
+
+if TYPE_CHECKING:
+    _Moment = click.ParamType[datetime]
+else:
+    _Moment = click.ParamType
+
+
+class Moment(_Moment):
+    """A date or a time as `log` prints it: `2026-11-27 10:00:00 UTC`. Without a zone it is local time."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """The time, with its zone if it was given."""
+        if isinstance(value, datetime):
+            return value
+        text = value.strip().removesuffix(" UTC") + ("+00:00" if value.strip().endswith(" UTC") else "")
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(f"{value!r} is no time; write 2026-11-27, or 2026-11-27 10:00:00 UTC", param, ctx)
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -44,7 +44,7 @@ _lakebed_completion() {
             dir) compopt -o dirnames ;;
             file) compopt -o default ;;
             place) compopt -o filenames; [[ $line == */ ]] && compopt -o nospace; COMPREPLY+=("${line#*,}") ;;
-            *) COMPREPLY+=("${line#*,}") ;;
+            plain) COMPREPLY+=("${line#*,}") ;;
         esac
     done < <(env COMP_WORDS="$words" COMP_CWORD="$COMP_CWORD" _LAKEBED_COMPLETE=bash_complete "$1" 2>/dev/null)
     return 0
@@ -64,7 +64,7 @@ _LAKEBED_COMPLETE=zsh_complete lakebed 2>/dev/null)}")
             dir) _path_files -/ ;;
             file) _path_files -f ;;
             place) if [[ $key == */ ]]; then open+=("$key"); else whole+=("$key"); fi ;;
-            *) if [[ $help == _ ]]; then plain+=("$key"); else described+=("$key:$help"); fi ;;
+            plain) if [[ $help == _ ]]; then plain+=("$key"); else described+=("$key:$help"); fi ;;
         esac
     done
     (( $#open )) && compadd -S '' -- $open
@@ -92,7 +92,7 @@ lakebed 2>/dev/null)
                 __fish_complete_directories $parts[2]
             case file
                 __fish_complete_path $parts[2]
-            case '*'
+            case plain place
                 echo $parts[2]
         end
     end

@@ -147,9 +147,10 @@ def _leave(codes: list[int]) -> None:
         os._exit(codes[0])
 
 
-def run(arguments: list[str]) -> int:
-    """Run one command line. Returns the exit code; raises nothing."""
-    app = App(as_json="--json" in arguments, debug="--debug" in arguments)  # also for a command line that is not one
+def run(arguments: list[str], app: App | None = None) -> int:
+    """Run one command line. Returns the exit code; raises nothing. `app` says how to show the output."""
+    app = app or App()
+    app.as_json, app.debug = "--json" in arguments, "--debug" in arguments  # also for a command line that is not one
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # paths are any Unicode, terminals are not
@@ -194,7 +195,7 @@ def _report(app: App, error: Exception) -> int:
         option = failure.hint.partition(" ")[0]
         if option.startswith("--") and option not in app.flags:
             failure = replace(failure, hint="")
-    sys.stderr.write(_json(failure) if app.as_json else _text(failure))
+    sys.stderr.write(_json(failure) if app.as_json else _text(failure, app))
     return int(failure.code)
 
 
@@ -208,10 +209,12 @@ def _with_suggestions(app: App, error: Exception) -> Exception:
     return error
 
 
-def _text(failure: Failure) -> str:
+def _text(failure: Failure, app: App) -> str:
     from lakebed.cli.output import shown
+    from lakebed.cli.terminal import is_coloured
 
-    lines = ["lakebed: " + "\n".join(map(shown, failure.message.splitlines()))]
+    name = "\x1b[1;31mlakebed:\x1b[0m " if is_coloured(app.color, sys.stderr) else "lakebed: "
+    lines = [name + "\n".join(map(shown, failure.message.splitlines()))]
     lines += [f"    {shown(path)}" for path in failure.paths[:_SHOWN_PATHS]]
     hidden = len(failure.paths) - _SHOWN_PATHS
     if hidden > 0 or failure.more:

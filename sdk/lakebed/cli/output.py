@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from lakebed.cli.app import App
@@ -88,12 +89,32 @@ def rows(
     line: Callable[[T], str],
     to_record: Callable[[T], Any] = record,
 ) -> int:
-    """A list: a line for each row, or a JSON array. Returns how many there were."""
+    """A list: a line for each row, a JSON array, or in a notebook a table. Returns how many there were."""
+    if app.shows_html:
+        return _html_rows(app, found, line)
     printed = Rows(app, line, to_record)
     for row in found:
         printed.add(row)
     printed.end()
     return printed.count
+
+
+_HTML_ROWS = 200
+
+
+def _html_rows(app: App, found: Iterable[T], line: Callable[[T], str]) -> int:
+    from lakebed._render import html
+
+    assert app.html is not None
+    shown = list(islice(found, _HTML_ROWS + 1))
+    more, kept = len(shown) > _HTML_ROWS, shown[:_HTML_ROWS]
+    lines = [line(row) for row in kept]  # the caller may count in it
+    columns = getattr(kept[0], "COLUMNS", ()) if kept else ()
+    if columns:
+        app.html.append(html.rows("", kept, columns, more=more))
+    elif lines:
+        sys.stdout.write("\n".join(lines) + "\n")
+    return len(kept)
 
 
 def note(app: App, text: str) -> None:

@@ -20,7 +20,7 @@ from lakebed._async.objects.interfaces import ObjectWriter, WorkspaceWriter
 from lakebed._bulk.batches import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.failures import Finished, failure, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
-from lakebed._bulk.local_tree import folder, refuse_no_directory, walk
+from lakebed._bulk.local_tree import count_tree, folder, refuse_no_directory, walk
 from lakebed._bulk.progress import JOBS, Report, Tally
 from lakebed._compat.aio import gather, run_in_thread
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure
@@ -128,9 +128,15 @@ async def put_items(
     memory: Memory | None = None,
     progress: Report = None,
     jobs: int = JOBS,
+    tree: Path | None = None,
 ) -> TransferResult:
-    """Upload items into a workspace. Raises PartialFailureError, after trying all, when files could not be read."""
+    """Upload items into a workspace. Raises PartialFailureError, after trying all, when files could not be read.
+
+    `tree` is the directory that the items come from: its total is counted before, when progress is shown.
+    """
     tally = Tally(progress)
+    if tree is not None and progress is not None:
+        tally.announce(*await run_in_thread(count_tree, tree))
     route = await route_of(workspace, jobs, tally)
     work = Upload(route, Journal(memory), tally)
     if memory is not None and memory.count():
@@ -143,7 +149,7 @@ async def stage_tree(
     source: Path,
     prefix: str,
     *,
-    content_type: str | None = None,
+    content_type: str | Callable[[str], str | None] | None = None,
     metadata: Mapping[str, str] | None = None,
     if_absent: bool = False,
     progress: Report = None,
@@ -152,9 +158,13 @@ async def stage_tree(
 ) -> TransferResult:
     """Upload what is in a directory to a branch, where it is uncommitted. With `if_absent` nothing is replaced.
 
+    `content_type` is that of all objects, or a function of the path.
+
     Raises PartialFailureError, after trying all, when some could not be uploaded, and what `finished` raises.
     """
     tally = Tally(progress)
+    if progress is not None:
+        tally.announce(*await run_in_thread(count_tree, source))
     route = ProxiedRoute(branch._target, jobs, tally, metadata=metadata, if_absent=if_absent)
     work = Upload(route, Journal(None), tally, finished)
 
@@ -162,7 +172,8 @@ async def stage_tree(
         for file in walk(source):
             path = folder(prefix) + file.name
             try:
-                yield Item(_checks.check_path(path), file.stat.size, local=file, content_type=content_type)
+                kind = content_type(path) if callable(content_type) else content_type
+                yield Item(_checks.check_path(path), file.stat.size, local=file, content_type=kind)
             except InvalidRequestError as error:
                 tally.expect(0)
                 work.fail(path, error)
@@ -202,6 +213,6 @@ async def upload_tree(
     key = ("upload", where.transport.settings.endpoint, where.repository, workspace.workspace_id, under)
     with await run_in_thread(journal_for, key, top, journal) as memory:
         items = of_tree(walk(top), under)
-        result = await put_items(workspace, items, memory=memory, progress=progress, jobs=jobs)
+        result = await put_items(workspace, items, memory=memory, progress=progress, jobs=jobs, tree=top)
         await run_in_thread(memory.destroy)
         return result

@@ -311,10 +311,11 @@ class Ref(RefObjects):
         pairs += [("committer", commit.committer), ("date", commit.created)]
         if (pending := self._pending()) is not None:
             changes = await pending.all()
-            pairs.append(("uncommitted", f"{len(changes)}{'+' if len(changes) > html.ROWS else ''} paths"))
+            count = f"{html.ROWS}+ paths" if len(changes) > html.ROWS else html.counted(len(changes), "path")
+            pairs.append(("uncommitted", count if changes else "nothing"))
         rows = await self.list(delimiter="/", limit=html.ROWS + 1).all()
         shown = [_Shown(row) for row in rows[: html.ROWS]]
-        top = html.rows("/", shown, _Shown.COLUMNS, more=len(rows) > html.ROWS)
+        top = html.rows("files", shown, _Shown.COLUMNS, more=len(rows) > html.ROWS)
         return html.facts(f"{self.repository.id}/{self.id}", pairs, top)
 
 

@@ -13,6 +13,7 @@ from lakebed import CommonPrefix, Location, ObjectInfo, ObjectNotFoundError, Obj
 from lakebed.cli import output
 from lakebed.cli.app import App, LazyNoun, Verb, confirm, pass_app, yes_option
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, OBJECT
+from lakebed.cli.terminal import paged
 
 if TYPE_CHECKING:
     from lakebed import Lake
@@ -226,8 +227,33 @@ def blame(app: App, target: Location | None, limit: int | None) -> None:
     target = FOLDER.or_here(target, whole=False)
     with app.lake() as lake:
         ref = lake.repository(target.repository).ref(target.ref)
-        if not output.rows(app, ref.writers(target.path, limit=limit), writer_line, _blame_record) and target.path:
+        found = ref.writers(target.path, limit=limit)
+        with paged(app):
+            if app.shows_html:
+                count = output.rows(app, map(_Blamed, found), lambda _: "")
+            else:
+                count = output.rows(app, found, writer_line, _blame_record)
+        if not count and target.path:
             raise nothing_at(target)
+
+
+class _Blamed:
+    """A file and its commit, as a notebook shows them."""
+
+    COLUMNS = (
+        ("path", "string"),
+        ("commit_id", "string"),
+        ("committer", "string"),
+        ("created", "time"),
+        ("message", "string"),
+    )
+
+    def __init__(self, row: ObjectWriter) -> None:
+        self.path = row.path
+        self.commit_id = row.commit.id if row.commit else "not committed" if row.uncommitted else "?"
+        self.committer = row.commit.committer if row.commit else ""
+        self.created = row.commit.created if row.commit else None
+        self.message = row.commit.message if row.commit else ""
 
 
 def _blame_record(row: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from mimetypes import MimeTypes
 from pathlib import Path
 
 import click
@@ -37,7 +38,7 @@ _jobs = click.option(
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
 @click.option("-r", "--recursive", is_flag=True, help="FILE is a directory: upload what is in it.")
 @click.option("--if-absent", is_flag=True, help="Never replace an object.")
-@click.option("--content-type", metavar="TYPE", help="Content type of the objects [application/octet-stream].")
+@click.option("--content-type", metavar="TYPE", help="Content type of the objects [by the ending of each name].")
 @metadata_option("objects")
 @_jobs
 @pass_app
@@ -63,13 +64,14 @@ def upload(
 
     with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
         branch = lake.repository(target.repository).branch(target.ref)
-        put = partial(branch.put, metadata=metadata, content_type=content_type, if_absent=if_absent)
+        put = partial(branch.put, metadata=metadata, if_absent=if_absent)
         if source == "-":
             if not target.path or target.path.endswith("/"):
                 raise click.UsageError("Standard input has no name: write the whole PATH.")
             meter.expect(0)
             with standard_input() as data:
-                _done(app, "Uploaded", put(target.path, data, progress=meter.moved), target)
+                kind = content_type or content_type_of(target.path)
+                _done(app, "Uploaded", put(target.path, data, content_type=kind, progress=meter.moved), target)
             return
         local = Path(source)
         check_source(local, recursive=recursive)
@@ -77,7 +79,8 @@ def upload(
             path = target.path if target.path and not target.path.endswith("/") else target.path + local.name
             meter.expect(local.stat().st_size)
             meter.no_more()
-            _done(app, "Uploaded", put(path, local, progress=meter.moved), target)
+            kind = content_type or content_type_of(path)
+            _done(app, "Uploaded", put(path, local, content_type=kind, progress=meter.moved), target)
             return
 
         outcomes = _Outcomes(app)
@@ -86,7 +89,7 @@ def upload(
                 branch,
                 local,
                 target.path,
-                content_type=content_type,
+                content_type=content_type or content_type_of,
                 metadata=metadata,
                 if_absent=if_absent,
                 progress=meter.follow,
@@ -130,6 +133,30 @@ def download(app: App, source: Location, target: str, recursive: bool, jobs: int
         with outcomes.complete():
             bulk_download.fetch_items(ref, source.path, local, progress=meter.follow, jobs=jobs, finished=outcomes.add)
     outcomes.say("Downloaded", str(source))
+
+
+def content_type_of(path: str) -> str | None:
+    """The content type that the ending of a name means, the same on every machine. None: the server's default."""
+    ending = path.rpartition("/")[2].rpartition(".")[2].lower()
+    if ending in _TYPES:
+        return _TYPES[ending]
+    return _KNOWN.guess_type(path.rpartition("/")[2])[0]
+
+
+_KNOWN = MimeTypes(filenames=())
+"""Python's own table; that of the machine would give other types elsewhere."""
+
+_TYPES = {
+    "arrow": "application/vnd.apache.arrow.file",
+    "avro": "application/avro",
+    "feather": "application/vnd.apache.arrow.file",
+    "jsonl": "application/x-ndjson",
+    "md": "text/markdown",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "yaml": "application/yaml",
+    "yml": "application/yaml",
+}
 
 
 def _done(app: App, verb: str, info: ObjectInfo, place: Location) -> None:

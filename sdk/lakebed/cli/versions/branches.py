@@ -8,6 +8,7 @@ from lakebed import Location, RefInfo
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
 from lakebed.cli.targets import BRANCH, BRANCH_OR_OBJECT, REPOSITORY, complete_ref, same_repository
+from lakebed.cli.terminal import paint
 
 
 @click.group(cls=Noun)
@@ -147,4 +148,4 @@ def delete(app: App, target: Location, force: bool, yes: bool) -> None:
 
 def line(info: RefInfo) -> str:
     """A branch or a tag in a list."""
-    return f"{info.commit_id[:12]}  {output.shown(info.id)}"
+    return f"{paint(info.commit_id[:12], 'yellow')}  {output.shown(info.id)}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +15,7 @@ from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.here import HereLocation, here
 from lakebed.cli.targets import REF, complete_ref, same_repository
+from lakebed.cli.terminal import paged, signed
 
 if TYPE_CHECKING:
     from lakebed._bulk.working_directory import LocalChange
@@ -77,7 +80,8 @@ def diff(
             if table is not None and key is not None:
                 _show_rows(app, found, table, key.split(","), limit)
                 return
-        output.rows(app, found, line)
+        with paged(app):
+            output.rows(app, found, line)
     if not app.as_json:
         parts = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items())]
         output.note(app, ", ".join(parts) or "no differences")
@@ -99,7 +103,7 @@ def _diff_here(app: App) -> None:
 
 def change_line(change: Change | LocalChange) -> str:
     """One difference in a list."""
-    return f"{_SIGNS.get(change.type, '?')} {output.shown(change.path)}"
+    return signed(f"{_SIGNS.get(change.type, '?')} {output.shown(change.path)}")
 
 
 def _show_rows(app: App, found: Diff, table: str, key: list[str], limit: int | None) -> None:
@@ -110,12 +114,10 @@ def _show_rows(app: App, found: Diff, table: str, key: list[str], limit: int | N
         parts = {name: list(map(_plain, getattr(compared, name).slice(0, limit).to_pylist())) for name in _PARTS}
         output.show(app, "", {"path": table, "key": key, "schema": columns, **parts})
         return
-    for column in compared.schema:
-        click.echo(f"column {output.shown(str(column))}")
-    for number, line in enumerate(_row_lines(compared)):
-        if number == limit:
-            break
-        click.echo(output.shown(line))
+    changed = (f"column {output.shown(str(column))}" for column in compared.schema)
+    with paged(app):
+        for line in chain(changed, (signed(output.shown(line)) for line in islice(_row_lines(compared), limit))):
+            sys.stdout.write(line + "\n")
     counts = [f"{getattr(compared, name).num_rows:,} {name}" for name in _PARTS if getattr(compared, name).num_rows]
     output.note(app, ", ".join(counts) or "no differences")
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import Commit, CommitStatistics, Location
+from lakebed import Change, Commit, CommitStatistics, Location
 from lakebed.cli import output
-from lakebed.cli.app import App, Verb, pass_app
+from lakebed.cli.app import App, Moment, Verb, pass_app
 from lakebed.cli.targets import HISTORY, REF
+from lakebed.cli.terminal import graph_line, paged, paint
 from lakebed.cli.versions.diff import change_line
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ _GRAPH_LIMIT = 50
 @click.option("--graph", is_flag=True, help="Draw branches and merges; of the whole repository if no REF is given.")
 @click.option("--oneline", is_flag=True, help="Print one line per commit.")
 @click.option("--first-parent", is_flag=True, help="Follow only the first parent of merges.")
-@click.option("--since", type=click.DateTime(), help="Only commits since this time (local time).")
+@click.option(
+    "--since", type=Moment(), metavar="TIME", help="Only commits since this time: local, or with UTC or +02:00."
+)
 @click.option("--author", default="", metavar="USER", help="Only commits of this user.")
 @pass_app
 def log(
@@ -49,7 +53,12 @@ def log(
     with app.lake() as lake:
         repository = lake.repository(target.repository)
         if graph and not app.as_json:
-            click.echo(_graph(repository, target, _GRAPH_LIMIT if limit is None else limit))
+            if app.html is not None and not target.ref:
+                app.html.append(_picture(repository, _GRAPH_LIMIT if limit is None else limit))
+                return
+            drawn = _graph(repository, target, _GRAPH_LIMIT if limit is None else limit)
+            with paged(app):
+                sys.stdout.writelines(f"{graph_line(line)}\n" for line in drawn.split("\n"))
             return
         found = repository.ref(target.ref or repository.info().default_branch).log(
             limit=limit,
@@ -59,11 +68,16 @@ def log(
             paths=[target.path] if target.path and not target.path.endswith("/") else [],
             prefixes=[target.path] if target.path.endswith("/") else [],
         )
-        if oneline or app.as_json:
-            output.rows(app, found, lambda commit: f"{commit.short_id}  {title(commit)}")
-        else:
-            for number, commit in enumerate(found):
-                click.echo(("\n" if number else "") + commit_text(commit))
+        with paged(app):
+            if oneline or app.as_json or app.shows_html:
+                output.rows(app, found, lambda commit: f"{paint(commit.short_id, 'yellow')}  {title(commit)}")
+            else:
+                for number, commit in enumerate(found):
+                    sys.stdout.write(("\n" if number else "") + commit_text(commit) + "\n")
+
+
+def _picture(repository: Repository, limit: int) -> str:
+    return f"<div class='lakebed' style='overflow-x:auto'>{repository.graph(limit).svg}</div>"
 
 
 def _graph(repository: Repository, target: Location, limit: int) -> str:
@@ -109,7 +123,21 @@ def show(app: App, target: Location | None, limit: int) -> None:
         "changes": list(map(output.record, changes)),
         "has_more": more,
     }
-    output.show(app, text.rstrip("\n"), value)
+    if app.shows_html:
+        _show_html(app, commit, changes, f"{_numbers(statistics)}{'; more paths follow' if more else ''}")
+        return
+    with paged(app):
+        output.show(app, text.rstrip("\n"), value)
+
+
+def _show_html(app: App, commit: Commit, changes: list[Change], numbers: str) -> None:
+    from lakebed._render import html
+
+    assert app.html is not None
+    pairs = [("commit", commit.id), ("message", title(commit)), ("committer", commit.committer)]
+    pairs += [("date", html.cell(commit.created)), ("changes", numbers)]
+    table = html.rows("", changes, changes[0].COLUMNS, more=False) if changes else ""
+    app.html.append(html.facts("", pairs, table))
 
 
 def _numbers(found: CommitStatistics) -> str:
@@ -128,7 +156,11 @@ def title(commit: Commit) -> str:
 
 def commit_text(commit: Commit) -> str:
     """A commit as several lines."""
-    head = [("commit", commit.id), ("committer", output.shown(commit.committer)), ("date", output.when(commit.created))]
+    head = [
+        ("commit", paint(commit.id, "yellow")),
+        ("committer", output.shown(commit.committer)),
+        ("date", output.when(commit.created)),
+    ]
     if len(commit.parents) > 1:
         head.append(("merge of", " ".join(parent[:12] for parent in commit.parents)))
     body = "\n".join(f"    {output.shown(line)}".rstrip() for line in commit.message.splitlines())
