@@ -198,3 +198,21 @@ def test_unsupported_lakefs_calls_are_not_implemented(client: Client, lakefs_rep
             call()
         assert caught.value.status == 501
         assert b"here" in (caught.value.body or "").encode()
+
+
+def test_an_upload_without_parts(s3_client: Client, s3_repo: lakefs.Repository) -> None:
+    uploads = lakefs_sdk.ExperimentalApi(raw(s3_client))
+    begun = uploads.create_presign_multipart_upload(s3_repo.id, "main", "big", parts=0)
+    assert begun.presigned_urls is None
+    assert begun.upload_id
+    two = uploads.create_presign_multipart_upload(s3_repo.id, "main", "big", parts=2)
+    assert len(two.presigned_urls or []) == 2
+    nowhere = lakefs_sdk.AbortPresignMultipartUpload(physical_address="")
+    with pytest.raises(lakefs_sdk.ApiException) as caught:
+        uploads.abort_presign_multipart_upload(s3_repo.id, "main", two.upload_id, "big", nowhere)
+    assert caught.value.status == 400
+
+
+def test_lists_of_runs_and_users(client: Client, lakefs_repo: lakefs.Repository) -> None:
+    assert lakefs_sdk.ActionsApi(raw(client)).list_repository_runs(lakefs_repo.id).results == []
+    assert [one.id for one in lakefs_sdk.AuthApi(raw(client)).list_users().results] == ["admin"]

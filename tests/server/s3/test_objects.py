@@ -482,3 +482,16 @@ def test_data_that_is_gone_or_cut_is_never_passed_for_the_whole(bucket: Bucket, 
     bucket.run(store.delete([entry.physical_address]))
     assert bucket("GET", X).status == 404
     assert bucket("HEAD", X).status == 200
+
+
+def test_a_read_of_s3_is_never_redirected(bucket: Bucket) -> None:
+    bucket.put("main/x", b"1")
+    answer = bucket("GET", X, user_agent="client s3RedirectionSupport")
+    assert (answer.status, answer.body) == (200, b"1")
+
+
+def test_a_directory_mark_is_an_object(bucket: Bucket) -> None:
+    bucket.put("main/orders/", b"", content_type="application/x-directory")
+    bucket.run(bucket.engine.commits.create("lake", "main", CommitRequest(committer="me", message="marks")))
+    assert bucket.paths("main@") == ["orders/"]
+    assert bucket("HEAD", "/lake/main/orders/").headers["content-length"] == "0"
