@@ -1463,6 +1463,7 @@ class StagingLocation(Struct, kw_only=True):
 
     physical_address: str | UnsetType = UNSET
     presigned_url: str | UnsetType = UNSET
+    presigned_headers: dict[str, str] | UnsetType = UNSET
     presigned_url_expiry: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
 
 

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f1b0ac7f83ce40657d5db08b4a144cd97f9d33e3301db8b3c63bf0f7929e6f43"
+SPEC_DIGEST: Final = "f4fc2f69c5c40ad6a62181ad442faa3f9e3d2035aae8c16b877f6ac1513bab8b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

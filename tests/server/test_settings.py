@@ -329,3 +329,24 @@ def test_none_switches_the_local_store_off() -> None:
     assert load(env={}, files=False, flags={"objects.local.root": "none"}).settings.objects.local.root == ""
     assert load(env={"LAKEBED_OBJECTS_LOCAL_ROOT": ""}, files=False).settings.objects.local.root.endswith("/objects")
     assert load(env={"LAKEBED_OBJECTS_LOCAL_ROOT": "./none"}, files=False).settings.objects.local.root.endswith("/none")
+
+
+@pytest.mark.parametrize("section", ["objects.s3", "stores.eu"])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("kms_key: x", "kms_key is set but {}.encryption is not sse-kms"),
+        ("encryption: aes", "encryption (file lakebed.yaml): expected one of bucket, sse-s3, sse-kms, got 'aes'"),
+        ("storage_class: deep_archive", "storage_class is deep_archive: its objects must be restored before a read"),
+        ("external_id: x", "external_id is set but {}.role_arn is not"),
+        ("sts_endpoint: x", "sts_endpoint is set but {}.role_arn is not"),
+        (
+            "role_arn: a, web_identity_token_file: b, external_id: c",
+            "external_id does not apply to a role by web identity",
+        ),
+    ],
+)
+def test_settings_of_s3_that_belong_together(tmp_path: Path, section: str, given: str, told: str) -> None:
+    more = ", type: s3" if section.startswith("stores") else ""
+    file(tmp_path, f"{section}: {{{given}{more}}}")
+    assert f"{section}.{told.format(section)}" in refused()

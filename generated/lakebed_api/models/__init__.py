@@ -183,6 +183,7 @@ if TYPE_CHECKING:
     from .simulation_context import SimulationContext
     from .simulation_result import SimulationResult
     from .staging_location import StagingLocation
+    from .staging_location_presigned_headers import StagingLocationPresignedHeaders
     from .staging_metadata import StagingMetadata
     from .stash_creation import StashCreation
     from .statement import Statement
@@ -411,6 +412,7 @@ _MODULES = {
     "SimulationContext": "simulation_context",
     "SimulationResult": "simulation_result",
     "StagingLocation": "staging_location",
+    "StagingLocationPresignedHeaders": "staging_location_presigned_headers",
     "StagingMetadata": "staging_metadata",
     "StashCreation": "stash_creation",
     "Statement": "statement",
@@ -652,6 +654,7 @@ __all__ = (
     "SimulationContext",
     "SimulationResult",
     "StagingLocation",
+    "StagingLocationPresignedHeaders",
     "StagingMetadata",
     "StashCreation",
     "Statement",

@@ -2,12 +2,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.staging_location_presigned_headers import (
+        StagingLocationPresignedHeaders,
+    )
+
 
 T = TypeVar("T", bound="StagingLocation")
 
@@ -19,11 +25,14 @@ class StagingLocation:
     Attributes:
         physical_address (str | Unset): The full address.
         presigned_url (str | Unset): A presigned URL for one PUT.
+        presigned_headers (StagingLocationPresignedHeaders | Unset): Headers that the PUT must send unchanged, for
+            example for the encryption of the store. Absent when there are none. A PUT without them is refused by the store.
         presigned_url_expiry (int | Unset): Expiry of the presigned URL (Unix seconds).
     """
 
     physical_address: str | Unset = UNSET
     presigned_url: str | Unset = UNSET
+    presigned_headers: StagingLocationPresignedHeaders | Unset = UNSET
     presigned_url_expiry: int | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -31,6 +40,10 @@ class StagingLocation:
         physical_address = self.physical_address
 
         presigned_url = self.presigned_url
+
+        presigned_headers: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.presigned_headers, Unset):
+            presigned_headers = self.presigned_headers.to_dict()
 
         presigned_url_expiry = self.presigned_url_expiry
 
@@ -41,6 +54,8 @@ class StagingLocation:
             field_dict["physical_address"] = physical_address
         if presigned_url is not UNSET:
             field_dict["presigned_url"] = presigned_url
+        if presigned_headers is not UNSET:
+            field_dict["presigned_headers"] = presigned_headers
         if presigned_url_expiry is not UNSET:
             field_dict["presigned_url_expiry"] = presigned_url_expiry
 
@@ -48,16 +63,28 @@ class StagingLocation:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.staging_location_presigned_headers import (
+            StagingLocationPresignedHeaders,
+        )
+
         d = dict(src_dict)
         physical_address = d.pop("physical_address", UNSET)
 
         presigned_url = d.pop("presigned_url", UNSET)
+
+        _presigned_headers = d.pop("presigned_headers", UNSET)
+        presigned_headers: StagingLocationPresignedHeaders | Unset
+        if isinstance(_presigned_headers, Unset):
+            presigned_headers = UNSET
+        else:
+            presigned_headers = StagingLocationPresignedHeaders.from_dict(_presigned_headers)
 
         presigned_url_expiry = d.pop("presigned_url_expiry", UNSET)
 
         staging_location = cls(
             physical_address=physical_address,
             presigned_url=presigned_url,
+            presigned_headers=presigned_headers,
             presigned_url_expiry=presigned_url_expiry,
         )
 

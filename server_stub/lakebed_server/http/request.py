@@ -73,7 +73,7 @@ class Installation:
 
     `presign`: whether clients get presigned URLs, which are valid for `presign_seconds`. `share`: which clients get the
     directories of `local://`. `imports`: the addresses below which objects may be imported. `stores`: the named stores;
-    the rest is the default one.
+    the rest is the default one. `signed_headers`: its presigned URLs need headers, which other clients do not send.
     """
 
     version: str
@@ -86,6 +86,7 @@ class Installation:
     share: str = "auto"
     imports: tuple[str, ...] = ()
     stores: tuple[InstalledStore, ...] = ()
+    signed_headers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.stores.objects.disk_cache import DiskCache
@@ -15,6 +16,9 @@ from lakebed_server.http.request import InstalledStore
 from lakebed_server.settings.schema import Settings
 from lakebed_server.settings.stores import S3Settings, StoreSettings, prefixes
 from lakebed_server.vocabulary import SettingError
+
+_ENCRYPTION = {"bucket": "", "sse-s3": "AES256", "sse-kms": "aws:kms"}
+"""The words of the settings, and those of S3."""
 
 
 def build(settings: Settings, *, cached: bool = True, observer: Observer | None = None) -> Stores:
@@ -74,11 +78,30 @@ def installed(settings: Settings) -> tuple[InstalledStore, ...]:
             one.type,
             one.description,
             (prefixes(one.prefixes) or (_first_namespace(one.type),))[0],
-            signs=settings.objects.presign and one.type != "local",
+            signs=settings.objects.presign and one.type != "local" and not needs_headers(one),
             imports=tuple(allowed(one.ingest)),
         )
         for name, one in settings.stores.items()
     )
+
+
+def needs_headers(store: S3Settings) -> bool:
+    """Whether a signed PUT must send headers. Other clients of the shared API send none."""
+    return bool(_ENCRYPTION[store.encryption] or store.storage_class)
+
+
+def _of_other_clouds(store: StoreSettings) -> dict[str, Any]:
+    return {
+        "service_account_file": store.service_account_file,
+        "account": store.account,
+        "account_key": store.account_key,
+        "sas_token": store.sas_token,
+        "tenant_id": store.tenant_id,
+        "client_id": store.client_id,
+        "client_secret": store.client_secret,
+        "federated_token_file": store.federated_token_file,
+        "authority": store.authority,
+    }
 
 
 def _first_namespace(kind: str) -> str:
@@ -109,6 +132,16 @@ def _cloud(settings: Settings, s3: S3Settings, store_id: str = "") -> CloudOptio
         credentials_file=s3.credentials_file,
         allow_http=s3.allow_http,
         virtual_hosted=s3.virtual_hosted,
+        role_arn=s3.role_arn,
+        external_id=s3.external_id,
+        role_session_name=s3.role_session_name,
+        web_identity_token_file=s3.web_identity_token_file,
+        sts_endpoint=s3.sts_endpoint,
+        encryption=_ENCRYPTION[s3.encryption],
+        kms_key=s3.kms_key,
+        storage_class=s3.storage_class,
+        requester_pays=s3.requester_pays,
+        **(_of_other_clouds(s3) if isinstance(s3, StoreSettings) else {}),
         tags=settings.objects.tags,
         retry_seconds=settings.objects.retry,
         silence_seconds=settings.objects.silence,

@@ -155,6 +155,7 @@ def _installation(settings: Settings) -> Installation:
         share=settings.objects.local.share,
         imports=tuple(object_stores.allowed(settings.ingest.allow)),
         stores=object_stores.installed(settings),
+        signed_headers=object_stores.needs_headers(settings.objects.s3),
     )
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lakebed_server.settings.kinds import Value
 from lakebed_server.settings.schema import KEYS, Key, Settings, build, store_keys
-from lakebed_server.settings.stores import STORES, check_name, check_stores, names_in
+from lakebed_server.settings.stores import STORES, check_name, check_s3, check_stores, names_in
 from lakebed_server.vocabulary import SettingError
 
 CONFIG_ENV = "LAKEBED_CONFIG"
@@ -113,6 +113,7 @@ def load(
     settings: Settings = build(values)
     with _collected(problems):
         _check(values, sources)
+        check_s3("objects.s3", settings.objects.s3)
         check_stores(settings.stores, settings.objects.local.root)
     return Loaded(settings, values, sources, misspelled(env, keys), keys)
 

@@ -29,6 +29,23 @@ class S3Settings:
     session_token: str = setting("", TEXT, "its session token, for temporary keys", secret=True)
     allow_http: bool = setting(False, FLAG, "allow an endpoint without TLS")
     virtual_hosted: bool = setting(False, FLAG, "the bucket is in the host name, not in the path")
+    role_arn: str = setting("", TEXT, "role to assume, with the other credentials or a web identity token; empty: none")
+    external_id: str = setting("", TEXT, "external id that the role asks for")
+    role_session_name: str = setting("", TEXT, "name of the session of the role; empty: lakebed")
+    web_identity_token_file: str = setting(
+        "", TEXT, "file of an OpenID Connect token for the role, read again at each renewal; empty: other credentials"
+    )
+    sts_endpoint: str = setting("", TEXT, "URL of STS for the role; empty: that of AWS in the region")
+    encryption: str = setting(
+        "bucket",
+        choice("bucket", "sse-s3", "sse-kms"),
+        "encryption that each write asks for: bucket for the default of the bucket, sse-s3, or sse-kms with kms_key",
+    )
+    kms_key: str = setting("", TEXT, "id, ARN or alias of the key of sse-kms; empty: the key of AWS")
+    storage_class: str = setting(
+        "", TEXT, "storage class of the content of objects, such as STANDARD_IA; metadata keeps that of the bucket"
+    )
+    requester_pays: bool = setting(False, FLAG, "the server and its clients pay for requests to the buckets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +67,35 @@ class StoreSettings(S3Settings):
         "empty: none",
     )
     root: str = setting("", TEXT, "local: directory of the namespaces")
+    service_account_file: str = setting(
+        "", TEXT, "gs: JSON file of a service account; empty: `GOOGLE_*`, or the metadata server (workload identity)"
+    )
+    account: str = setting("", TEXT, "az: storage account; empty: AZURE_STORAGE_ACCOUNT_NAME")
+    account_key: str = setting("", TEXT, "az: key of the account", secret=True)
+    sas_token: str = setting("", TEXT, "az: shared access signature, in place of the key", secret=True)
+    tenant_id: str = setting("", TEXT, "az: tenant of the client")
+    client_id: str = setting("", TEXT, "az: client with client_secret or federated_token_file, or a managed identity")
+    client_secret: str = setting("", TEXT, "az: secret of the client", secret=True)
+    federated_token_file: str = setting(
+        "", TEXT, "az: file of the token of a workload identity; empty: AZURE_FEDERATED_TOKEN_FILE"
+    )
+    authority: str = setting("", TEXT, "az: URL of the service that gives tokens; empty: that of Azure")
 
 
 _COMMON = frozenset({"type", "description", "prefixes", "ingest"})
 _OF_TYPE: Mapping[str, frozenset[str]] = {
     "s3": frozenset(one.name for one in fields(S3Settings)),
-    "gs": frozenset({"endpoint", "allow_http"}),
-    "az": frozenset({"endpoint", "allow_http"}),
+    "gs": frozenset({"endpoint", "allow_http", "service_account_file"}),
+    "az": frozenset(
+        {
+            *("endpoint", "allow_http", "account", "account_key", "sas_token", "tenant_id", "client_id"),
+            *("client_secret", "federated_token_file", "authority"),
+        }
+    ),
     "local": frozenset({"root"}),
 }
+_FROZEN = frozenset({"GLACIER", "DEEP_ARCHIVE"})
+"""Classes whose objects must be restored before they can be read."""
 ORDER: Final = ("type", "description", "prefixes", "ingest")
 """The settings that come first in lists."""
 
@@ -94,8 +131,25 @@ def check_stores(stores: Mapping[str, StoreSettings], default_root: str) -> None
         for prefix in prefixes(one.prefixes):
             if not prefix.startswith(f"{one.type}://"):
                 raise SettingError(f"stores.{name}.prefixes: {prefix!r} does not begin with {one.type}://")
+        check_s3(f"stores.{name}", one)
         if one.type == "local":
             _check_root(name, one.root, roots)
+
+
+def check_s3(section: str, s3: S3Settings) -> None:
+    """Check settings of S3 that belong together. Raises SettingError."""
+    if s3.kms_key and s3.encryption != "sse-kms":
+        raise SettingError(f"{section}.kms_key is set but {section}.encryption is not sse-kms: set both, or none")
+    if s3.storage_class.upper() in _FROZEN:
+        raise SettingError(
+            f"{section}.storage_class is {s3.storage_class}: its objects must be restored before a read; take "
+            "GLACIER_IR or another class"
+        )
+    for name in ("external_id", "role_session_name", "web_identity_token_file", "sts_endpoint"):
+        if getattr(s3, name) and not s3.role_arn:
+            raise SettingError(f"{section}.{name} is set but {section}.role_arn is not: give the role as well")
+    if s3.external_id and s3.web_identity_token_file:
+        raise SettingError(f"{section}.external_id does not apply to a role by web identity: remove it")
 
 
 def _check_root(name: str, root: str, roots: dict[str, str]) -> None:

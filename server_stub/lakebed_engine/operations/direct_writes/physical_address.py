@@ -27,7 +27,15 @@ from lakebed_engine.operations.objects.stage import condition, new_address, new_
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.stores.objects.multipart import Assembler, Numbering, StoredPart, own_assembler
-from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
+from lakebed_engine.stores.objects.presign import (
+    LARGEST_PUT,
+    MOST_PARTS,
+    Classing,
+    Part,
+    PartUploads,
+    SignedRequest,
+    ToWrite,
+)
 from lakebed_engine.vocabulary.checksums import kept
 from lakebed_engine.vocabulary.direct_writes import LinkRequest, PartUpload, SentPart, SignedUpload
 from lakebed_engine.vocabulary.errors import (
@@ -53,13 +61,14 @@ async def get_address(ctx: Context, repo_name: str, branch: str, path: str, *, s
     Raises BranchNotFoundError, ProtectedBranchError, and InvalidRequestError when the store cannot sign URLs.
     """
     repo = await _writable(ctx, repo_name, branch, path)
-    key, url, expires = _key_of(ctx, repo, branch, path), "", ctx.now() + seconds
+    key, expires = _key_of(ctx, repo, branch, path), ctx.now() + seconds
+    signed = SignedRequest("", {})
     if seconds:
         signer = signer_of(repo.store)
         if signer is None:
             raise InvalidRequestError(f"the store of {repo.name!r} signs no addresses: leave presign out")
-        url = (await signer.sign_writes([ToWrite(key, guarded=False)], seconds))[0].url
-    return SignedUpload(path, f"{repo.store.uri}/{key}", url, {}, expires)
+        (signed,) = await signer.sign_writes([ToWrite(key, guarded=False)], seconds)
+    return SignedUpload(path, f"{repo.store.uri}/{key}", signed.url, dict(signed.headers), expires)
 
 
 async def link(ctx: Context, repo_name: str, branch: str, request: LinkRequest) -> Entry:

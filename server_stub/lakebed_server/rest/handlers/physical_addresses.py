@@ -63,6 +63,7 @@ async def get_physical_address(call: Call, p: ops.GetPhysicalAddressParams) -> R
     location = models.StagingLocation(
         physical_address=given.physical_address,
         presigned_url=given.url or UNSET,
+        presigned_headers=dict(given.headers) if given.url and given.headers else UNSET,
         presigned_url_expiry=given.expires if given.url else UNSET,
     )
     return json(200, location)

@@ -113,6 +113,7 @@ def _storage(installation: Installation) -> models.StorageConfig:
     schemes += CLOUD_SCHEMES if installation.cloud else ()
     # clients ask once and apply it to every repository: so it is true only if all stores sign
     signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
+    signs = signs and not installation.signed_headers and all(one.signs for one in installation.stores)
     return models.StorageConfig(
         blockstore_type=schemes[0] if schemes else "mem",
         blockstore_namespace_example=f"{installation.default_namespace_prefix}/example",

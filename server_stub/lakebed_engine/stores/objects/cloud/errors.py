@@ -30,6 +30,9 @@ _FULL = {"QuotaExceeded", "XMinioStorageFull", "InsufficientStorage", "storageQu
 _BUSY = {429, 503}
 _DENIED = {401, 403}
 
+CREDENTIALS = "lakebed-credentials: "
+"""Begins the text of our own error about credentials inside an error of obstore. It ends with its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -57,6 +60,10 @@ class Fault:
         return self.status == 409 and self.code in {"ConditionalRequestConflict", "OperationAborted"}
 
 
+_NO_KEYS = Fault(403, "NoCredentials", False)
+"""There were no credentials, so nothing was sent."""
+
+
 def starts_beyond(error: BaseException) -> bool:
     """Whether the request was for a part that starts at or after the end of the object."""
     return fault_of(error).status == 416 or "StartTooLarge" in str(error)
@@ -65,6 +72,8 @@ def starts_beyond(error: BaseException) -> bool:
 def fault_of(error: BaseException) -> Fault:
     """Read the status and the code from an obstore error."""
     text = str(error)
+    if CREDENTIALS in text:
+        return _NO_KEYS
     status, code = _STATUS.search(text), _CODE.search(text)
     return Fault(
         int(status[1]) if status else 0,
@@ -75,6 +84,10 @@ def fault_of(error: BaseException) -> Fault:
 
 def store_error(error: BaseException, doing: str, place: Place, key: str) -> StoreError:
     """The error for an obstore error. It names bucket and key, never credentials, so clients may read it."""
+    _, found, told = str(error).partition(CREDENTIALS)
+    if found:
+        text = f"cannot {doing} {place.uri}/{key}{place.store}: {told.partition(chr(10))[0]}"
+        return StoreDeniedError(text, public_message=text, lasting=True)
     return error_of(fault_of(error), doing, place, key)
 
 

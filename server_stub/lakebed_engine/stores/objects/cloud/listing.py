@@ -41,6 +41,13 @@ class Lister:
         self._foreign = foreign
         self._looked: set[str] = set()
 
+    def stat(self, meta: ObjectMeta, key: str) -> BlobStat:
+        """An object of the store. With SSE-KMS its ETag looks like an MD5 and is none: so it gets another form."""
+        tag = meta["e_tag"] or ""
+        if tag and self._client.options.encryption.startswith("aws:kms") and not self._foreign:
+            tag = f"kms-{tag.strip(chr(34))}"
+        return BlobStat(key, meta["size"], meta["last_modified"].timestamp(), tag)
+
     async def list(self, prefix: str, start_after: str) -> AsyncIterator[BlobStat]:
         """Objects whose key begins with `prefix` and is greater than `start_after`, in byte order of the key."""
         encoded = await self._encoded(prefix, start_after)
@@ -69,7 +76,7 @@ class Lister:
             for meta in page:
                 name = meta["path"][len(top) :]
                 if HANDLE.fullmatch(name):
-                    yield _stat(meta, name)
+                    yield self.stat(meta, name)
 
     async def _encoded(self, prefix: str, start_after: str) -> Sequence[BlobStat]:
         found = []
@@ -77,7 +84,7 @@ class Lister:
             for meta in page:
                 key = self._place.key(meta["path"])
                 if key is not None and key.startswith(prefix) and key > start_after:
-                    found.append(_stat(meta, key))
+                    found.append(self.stat(meta, key))
         return sorted(found, key=_key)
 
     async def _plain(self, prefix: str, start_after: str) -> AsyncIterator[BlobStat]:
@@ -96,9 +103,9 @@ class Lister:
                         return  # after the last key with the prefix
                 elif ordered:
                     last = self._follow(key, last)
-                    yield _stat(meta, key)
+                    yield self.stat(meta, key)
                 else:
-                    found.append(_stat(meta, key))
+                    found.append(self.stat(meta, key))
         for blob in sorted(found, key=_key):
             yield blob
 
@@ -191,7 +198,3 @@ def _is_of_unknown_make(client: Client) -> bool:
 
 def _key(blob: BlobStat) -> str:
     return blob.key
-
-
-def _stat(meta: ObjectMeta, key: str) -> BlobStat:
-    return BlobStat(key, meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")

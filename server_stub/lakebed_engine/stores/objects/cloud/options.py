@@ -1,4 +1,4 @@
-"""The options of the cloud stores as plain values, and the obstore client that they configure.
+"""The options of the cloud stores as plain values.
 
 Missing options come from the environment, as obstore reads it: `AWS_*`, `GOOGLE_*`, `AZURE_*`, instance and container
 credentials.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import configparser
 import os
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
-from lakebed_engine.stores.objects.cloud.keys import Place
+from lakebed_format.keys import DATA, WORKSPACES
+
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore as Handle
+_CONTENT = (DATA, WORKSPACES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +23,9 @@ class CloudOptions:
 
     `retry_seconds` limits the retries of one request, `silence_seconds` the time without data from the server. `tags`:
     tag objects that clients write to presigned URLs with the parts of their path. `store_id`: that of a named store.
+    `role_arn`: the role to assume, by a token of `web_identity_token_file` or by the other credentials. `encryption`:
+    `AES256`, `aws:kms` with `kms_key`, or empty for what the bucket does. `storage_class`: of the content of objects.
+    From `service_account_file` on: options of `gs://`; from `account` on: of `az://`.
     """
 
     store_id: str = ""
@@ -38,52 +39,32 @@ class CloudOptions:
     allow_http: bool = False
     virtual_hosted: bool = False
     tags: bool = True
+    role_arn: str = ""
+    external_id: str = ""
+    role_session_name: str = ""
+    web_identity_token_file: str = ""
+    sts_endpoint: str = ""
+    encryption: str = ""
+    kms_key: str = ""
+    storage_class: str = ""
+    requester_pays: bool = False
+    service_account_file: str = ""
+    account: str = ""
+    account_key: str = field(default="", repr=False)
+    sas_token: str = field(default="", repr=False)
+    tenant_id: str = ""
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    federated_token_file: str = ""
+    authority: str = ""
     retries: int = 8
     retry_seconds: float = 30.0
     silence_seconds: float = 30.0
 
 
-def handle(place: Place, options: CloudOptions, retry: bool = True) -> Handle:
-    """The obstore client of a bucket. Raises StoreUnavailableError for options that obstore refuses."""
-    from obstore.exceptions import BaseError
-    from obstore.store import AzureStore, GCSStore, S3Store
-
-    common: dict[str, Any] = {
-        "retry_config": {
-            "max_retries": options.retries if retry else 0,
-            "retry_timeout": timedelta(seconds=options.retry_seconds),
-            "backoff": {
-                "init_backoff": timedelta(milliseconds=100),
-                "max_backoff": timedelta(seconds=5),
-                "base": 2,
-            },
-        },
-        "client_options": {
-            "connect_timeout": timedelta(seconds=5),
-            "read_timeout": timedelta(seconds=options.silence_seconds),
-            "timeout": timedelta(days=1),  # for a whole answer: streams may be slow, read_timeout limits silence
-            "allow_http": options.allow_http,
-        },
-    }
-    try:
-        if place.scheme == "gs":
-            return GCSStore(place.bucket, **common)
-        if place.scheme == "az":
-            return AzureStore(place.bucket, **common)
-        return S3Store(place.bucket, **common, **_s3(options))
-    except (BaseError, ValueError) as error:
-        raise StoreUnavailableError(
-            f"cannot set up {place.uri}{place.store}: {type(error).__name__}; check the settings of the store"
-        ) from None
-
-
-def _s3(options: CloudOptions) -> dict[str, Any]:
-    fixed = {
-        "conditional_put": "etag",
-        "copy_if_not_exists": "multipart",
-        "virtual_hosted_style_request": options.virtual_hosted,
-    }
-    return given_for_s3(options) | fixed
+def class_of(options: CloudOptions, key: str) -> str:
+    """The storage class for a key. Empty for metadata, which is small and read often: the class of the bucket."""
+    return options.storage_class if key.startswith(_CONTENT) else ""
 
 
 def given_for_s3(options: CloudOptions) -> dict[str, str]:

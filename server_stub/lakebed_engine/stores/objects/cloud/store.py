@@ -22,8 +22,9 @@ from lakebed_engine.stores.objects.cloud.listing import HANDLE, Lister
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.stores.objects.cloud.presign import ObstoreSigner
 from lakebed_engine.stores.objects.cloud.presigned_multipart import SignedParts
-from lakebed_engine.stores.objects.cloud.s3_client import S3Client, botocore_installed
-from lakebed_engine.stores.objects.cloud.s3_presign import S3Signer
+from lakebed_engine.stores.objects.cloud.s3.client import S3Client
+from lakebed_engine.stores.objects.cloud.s3.credentials import botocore_installed
+from lakebed_engine.stores.objects.cloud.s3.presign import S3Signer
 from lakebed_engine.stores.objects.cloud.stream import Uploader
 from lakebed_engine.stores.objects.local.read import check_range
 from lakebed_engine.stores.objects.multipart import Assembler
@@ -139,7 +140,7 @@ class CloudObjects:
                 meta = await head_async(self._client.store, name)
             except FileNotFoundError:  # without a body, key or bucket may be missing: the body of a GET says which
                 meta = (await self._get(key, None)).meta
-        return BlobStat(key, meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")
+        return self._lister.stat(meta, key)
 
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         """Objects in byte order of the key. Each page shows the store at its time."""

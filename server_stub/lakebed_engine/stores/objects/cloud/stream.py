@@ -19,6 +19,7 @@ from lakebed_engine.stores.objects.cloud.client import Client
 from lakebed_engine.stores.objects.cloud.conditional_put import Creator
 from lakebed_engine.stores.objects.cloud.errors import fault_of, store_error, store_errors
 from lakebed_engine.stores.objects.cloud.keys import TEMP
+from lakebed_engine.stores.objects.cloud.options import class_of
 from lakebed_engine.stores.objects.local.stream import Batches
 from lakebed_engine.stores.objects.threads import SerialWorker, Threads
 from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError
@@ -53,8 +54,14 @@ class Uploader:
         if if_absent:
             await self._creator.create(key, name, data)
             return
+        attributes = self._attributes(key)
         with store_errors("write", self._client.place, key):
-            await finished(asyncio.ensure_future(put_async(self._client.store, name, data, use_multipart=False)))
+            sent = put_async(self._client.store, name, data, use_multipart=False, attributes=attributes)
+            await finished(asyncio.ensure_future(sent))
+
+    def _attributes(self, key: str) -> dict[str, str] | None:
+        kind = class_of(self._client.options, key)
+        return {"Storage-Class": kind} if kind else None
 
     async def put_stream(self, key: str, name: str, chunks: AsyncIterable[bytes], if_absent: bool) -> PutResult:
         """Write a stream. Raises what `chunks` raises."""
@@ -79,7 +86,14 @@ class Uploader:
         place, feed, total = self._client.place, Feed(), Total()
         worker = SerialWorker(self._threads, total.add, _WAITING)
         with store_errors("write", place, key):
-            upload = put_async(self._client.store, name, feed.take(), chunk_size=PART, max_concurrency=_IN_FLIGHT)
+            upload = put_async(
+                self._client.store,
+                name,
+                feed.take(),
+                chunk_size=PART,
+                max_concurrency=_IN_FLIGHT,
+                attributes=self._attributes(key),
+            )
         job = asyncio.ensure_future(upload)
         job.add_done_callback(feed.ended)
         try:

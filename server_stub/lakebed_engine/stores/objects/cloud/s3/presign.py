@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from lakebed_engine.stores.objects.cloud.errors import error_of
 from lakebed_engine.stores.objects.cloud.keys import PROBE
-from lakebed_engine.stores.objects.cloud.s3_client import SERVICE, S3Client, s3_error, s3_fault
+from lakebed_engine.stores.objects.cloud.s3.client import SERVICE, S3Client, s3_error, s3_fault
 from lakebed_engine.stores.objects.presign import Part, SignedRequest, ToRead, ToWrite
 from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, OutcomeUnknownError
@@ -61,7 +61,8 @@ class S3Signer:
         sign = _signing(self._client, seconds)
         signed = []
         for target in targets:
-            headers = ({"If-None-Match": "*"} if target.guarded else {}) | _described(target)
+            condition = {"If-None-Match": "*"} if target.guarded else {}
+            headers = condition | _described(target) | self._client.write_headers(target.key)
             signed.append(SignedRequest(sign("PUT", target.key, {}, headers), headers))
         return signed
 
@@ -77,9 +78,9 @@ class S3Signer:
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         calls, place = self._client.calls, self._client.place
-        where = {"Bucket": place.bucket, "Key": f"{place.prefix}{PROBE}{self._ids.new()}"}
+        where = {"Bucket": place.bucket, "Key": f"{place.prefix}{PROBE}{self._ids.new()}", **self._client.payer}
         try:
-            calls.put_object(**where, Body=b"", Tagging=urlencode(_PROBED))
+            calls.put_object(**where, Body=b"", Tagging=urlencode(_PROBED), **self._client.write_arguments(""))
             found = calls.get_object_tagging(**where)["TagSet"]
             calls.delete_object(**where)
         except ClientError as error:
@@ -99,6 +100,7 @@ class S3Parts:
     async def create(self, target: ToWrite) -> str:
         """Begin an upload. Returns its id."""
         arguments: dict[str, Any] = {"ContentType": target.content_type} if target.content_type else {}
+        arguments |= self._client.write_arguments(target.key)
         if target.tags:
             arguments["Tagging"] = urlencode(target.tags, quote_via=quote)
         answer = await self.call(
@@ -163,7 +165,7 @@ class S3Parts:
 
         place = self._client.place
         try:
-            return job(self._client.calls, {"Bucket": place.bucket, "Key": place.name(key)})
+            return job(self._client.calls, {"Bucket": place.bucket, "Key": place.name(key), **self._client.payer})
         except (ClientError, BotoCoreError) as error:
             fault = s3_fault(error)
             if fault.code == _NO_UPLOAD or (fault.status == 404 and doing == _LOOK):
@@ -200,6 +202,7 @@ def _signing(client: S3Client, seconds: int) -> Callable[[str, str, Mapping[str,
 
     def sign(method: str, key: str, query: Mapping[str, str], headers: Mapping[str, str]) -> str:
         url = base + quote(client.place.name(key), safe="/~")
+        query = {**query, **({"x-amz-request-payer": "requester"} if client.payer else {})}
         if query:
             url += "?" + urlencode(query, quote_via=quote, safe="")
         request = AWSRequest(method, url, headers=dict(headers))

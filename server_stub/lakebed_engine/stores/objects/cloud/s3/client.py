@@ -1,12 +1,11 @@
 """The botocore client of one bucket, for what obstore cannot do: signed queries and multipart uploads.
 
-Needs the package botocore (the extra `lakebed[s3]`), which is imported at the first use. It finds credentials and
-endpoint as obstore does: given ones, a profile, `AWS_*`, the role of the machine.
+Needs the package botocore (the extra `lakebed[s3]`), which is imported at the first use. It finds the endpoint as
+obstore does, and has the same credentials.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import threading
 from typing import Any
@@ -14,15 +13,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lakebed_engine.stores.objects.cloud.errors import Fault, error_of
 from lakebed_engine.stores.objects.cloud.keys import Place
-from lakebed_engine.stores.objects.cloud.options import CloudOptions, given_for_s3
+from lakebed_engine.stores.objects.cloud.options import CloudOptions, class_of, given_for_s3
+from lakebed_engine.stores.objects.cloud.s3.credentials import Current, botocore_session, credentials_of
 from lakebed_engine.vocabulary.errors import StoreError, StoreUnavailableError
 
 SERVICE = "s3"
-
-
-def botocore_installed() -> bool:
-    """Whether botocore is installed."""
-    return importlib.util.find_spec("botocore") is not None
+_HEADERS = {
+    "ServerSideEncryption": "x-amz-server-side-encryption",
+    "SSEKMSKeyId": "x-amz-server-side-encryption-aws-kms-key-id",
+    "StorageClass": "x-amz-storage-class",
+}
 
 
 class S3Client:
@@ -32,55 +32,61 @@ class S3Client:
         self.place = place
         self._options = options
         self._lock = threading.Lock()
-        self._made: tuple[Any, Any] | None = None
+        self._made: Any = None
         self._pid = 0
 
     @property
     def calls(self) -> Any:
         """The client. It sends each request once. The callers decide what to repeat."""
-        return self._opened()[0]
+        return self._opened()
 
     @property
     def region(self) -> str:
         """The region of the signatures."""
-        return str(self._opened()[0].meta.region_name)
+        return str(self._opened().meta.region_name)
 
     @property
     def base(self) -> str:
         """The part of a URL before the object's name, with a final slash."""
-        endpoint = str(self._opened()[0].meta.endpoint_url).rstrip("/")
+        endpoint = str(self._opened().meta.endpoint_url).rstrip("/")
         if not self._options.virtual_hosted:
             return f"{endpoint}/{self.place.bucket}/"
         scheme, host, *_ = urlsplit(endpoint)
         return urlunsplit((scheme, f"{self.place.bucket}.{host}", "/", "", ""))
 
-    def credentials(self) -> Any:
-        """The current keys. Keys of a role are renewed. Raises StoreUnavailableError when there are none."""
-        found = self._opened()[1]
-        if found is None:
-            text = f"cannot sign for {self.place.uri}: there are no credentials; set them for the server"
-            raise StoreUnavailableError(text, public_message=text, lasting=True)
-        return found.get_frozen_credentials()
+    @property
+    def payer(self) -> dict[str, str]:
+        """The argument of each call of a bucket whose requesters pay."""
+        return {"RequestPayer": "requester"} if self._options.requester_pays else {}
 
-    def _opened(self) -> tuple[Any, Any]:
+    def write_arguments(self, key: str) -> dict[str, str]:
+        """The arguments of a call that begins an object: encryption and storage class."""
+        given, kind = self._options, class_of(self._options, key)
+        arguments = {"ServerSideEncryption": given.encryption, "SSEKMSKeyId": given.kms_key, "StorageClass": kind}
+        return {name: value for name, value in arguments.items() if value}
+
+    def write_headers(self, key: str) -> dict[str, str]:
+        """The same as headers, which a client of a presigned PUT must send."""
+        return {_HEADERS[name]: value for name, value in self.write_arguments(key).items()}
+
+    def credentials(self) -> Any:
+        """The current keys. Keys of a role are renewed. Raises StoreDeniedError when there are none."""
+        return credentials_of(self._options).current()
+
+    def _opened(self) -> Any:
         with self._lock:
             if self._made is None or self._pid != os.getpid():
                 self._made, self._pid = self._open(), os.getpid()
             return self._made
 
-    def _open(self) -> tuple[Any, Any]:
+    def _open(self) -> Any:
         from botocore.config import Config  # type: ignore[import-untyped]
         from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
-        from botocore.session import Session  # type: ignore[import-untyped]
 
         given = given_for_s3(self._options)
-        session = Session()
-        found = session.get_component("config_store")
-        for name, value in (("config_file", os.devnull), ("credentials_file", os.devnull), ("profile", None)):
-            found.set_config_variable(name, value)  # given_for_s3 reads these files if the options name them
+        session = botocore_session(self._options)
+        session.register_component("credential_provider", Current(credentials_of(self._options)))
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-        if given.get("access_key_id"):
-            session.set_credentials(given["access_key_id"], given.get("secret_access_key"), given.get("session_token"))
         config = Config(
             signature_version="s3v4",
             s3={"addressing_style": "virtual" if self._options.virtual_hosted else "path"},
@@ -91,16 +97,15 @@ class S3Client:
             response_checksum_validation="when_required",
         )
         try:
-            client = session.create_client(
+            return session.create_client(
                 SERVICE,
                 region_name=given.get("region") or region,
                 endpoint_url=self._endpoint(given.get("endpoint", "")),
                 config=config,
             )
-            return client, session.get_credentials()
         except (BotoCoreError, ValueError) as error:
             raise StoreUnavailableError(
-                f"cannot set up {self.place.uri}: {type(error).__name__}; check the settings of the store"
+                f"cannot set up {self.place.uri}{self.place.store}: {type(error).__name__}; check its settings"
             ) from None
 
     def _endpoint(self, given: str) -> str | None:

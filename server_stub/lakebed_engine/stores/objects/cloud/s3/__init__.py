@@ -1,0 +1,1 @@
+"""What `s3://` needs besides obstore, by botocore: credentials, signed addresses and multipart uploads."""
