@@ -1,7 +1,8 @@
 """A rolling restart of three servers behind a load balancer: no error reaches a caller of the SDK, and nothing is lost.
 
 The servers share one PostgreSQL and one object store. Each in turn gets SIGTERM, drains, refuses what still comes over
-old connections, stops, and starts again, while threads write, read and commit.
+old connections, stops, and starts again, while threads write, read and commit. Without a time to drain, every client
+meets a refusal: the SDK must repeat the request, and must find no trace of the refused one.
 """
 
 from __future__ import annotations
@@ -26,15 +27,20 @@ from tests.support.s3 import S3Server, shared
 from tests.support.waiting import PATIENCE, wait_until
 
 SERVERS = 3
+REFUSING = {"LAKEBED_SERVER_DRAIN": "0", "LAKEBED_SERVER_REFUSE": "2s"}
+DRAINING = {"LAKEBED_SERVER_DRAIN": "1s", "LAKEBED_SERVER_REFUSE": "1s"}
 
 
 @dataclass
 class Load:
-    """What the threads did. `paths`: of acknowledged writes, with their content. `commits`: acknowledged ids."""
+    """What the threads did. `paths`: of acknowledged writes, with their content. `commits`: acknowledged ids.
+    `refused`: requests that stopping servers refused.
+    """
 
     paths: dict[str, bytes] = field(default_factory=dict)
     commits: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
+    refused: int = 0
 
     def run(self, main: lakebed.Branch, number: int, stop: threading.Event) -> None:
         """Write, read and commit until `stop`. The first error ends the thread."""
@@ -61,6 +67,8 @@ class Servers:
         self._place = place
         self._environment = environment
         self._running: dict[int, Process] = {}
+        self.refused = 0
+        """Requests that were refused, by the logs."""
 
     def start(self, port: int) -> None:
         flags = ("--port", str(port), "--data-dir", str(self._place / str(port)))
@@ -68,7 +76,9 @@ class Servers:
         assert self._running[port].ready() == port
 
     def stop(self, port: int) -> None:
-        assert self._running.pop(port).stop() == 0
+        one = self._running.pop(port)
+        assert one.stop() == 0
+        self.refused += sum("status=503" in line for text in one.said for line in text.splitlines())
 
     def kill(self) -> None:
         for one in self._running.values():
@@ -84,8 +94,6 @@ def servers(place: Path, more: Mapping[str, str]) -> Iterator[tuple[Servers, lis
             "LAKEBED_KV_POSTGRES_DSN": postgres.dsn,
             "LAKEBED_OBJECTS_LOCAL_ROOT": str(place / "objects"),
             "LAKEBED_AUTH_SECRET_KEY": "the secret that all of the servers share",
-            "LAKEBED_SERVER_DRAIN": "1s",
-            "LAKEBED_SERVER_REFUSE": "1s",
             "LAKEBED_LOGGING_LEVEL": "WARN",
             **more,
         }
@@ -99,6 +107,7 @@ def servers(place: Path, more: Mapping[str, str]) -> Iterator[tuple[Servers, lis
 
 
 def restart_under_load(place: Path, namespace: str, more: Mapping[str, str], rounds: int, threads: int) -> Load:
+    """Restart each server `rounds` times under the load of some threads, then check what is there."""
     load, stop = Load(), threading.Event()
     with servers(place, more) as (running, ports), Balancer(ports) as balancer:
         wait_until(lambda: all(balancer.is_ready(port) for port in ports), "the balancer sees all servers")
@@ -134,6 +143,7 @@ def restart_under_load(place: Path, namespace: str, more: Mapping[str, str], rou
             main.commit("the rest")
         check(main, load)
         assert all(balancer.connections[port] > 1 for port in ports)
+        load.refused = running.refused
     return load
 
 
@@ -150,16 +160,17 @@ def check(main: lakebed.Branch, load: Load) -> None:
 
 @pytest.mark.slow
 def test_no_error_reaches_a_caller_and_nothing_is_lost(tmp_path: Path) -> None:
-    load = restart_under_load(tmp_path, "local://rolling", {}, rounds=1, threads=4)
+    load = restart_under_load(tmp_path, "local://rolling", REFUSING, rounds=1, threads=4)
     assert len(load.commits) > 9
+    assert load.refused > 0
 
 
 @pytest.mark.soak
-def test_many_restarts_on_a_bucket(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [REFUSING, DRAINING], ids=["refusing", "draining"])
+def test_many_restarts_on_a_bucket(tmp_path: Path, times: dict[str, str]) -> None:
     s3 = shared("seaweedfs")
-    load = restart_under_load(
-        tmp_path, f"s3://{s3.bucket}/rolling-{time.time_ns()}", s3_settings(s3), rounds=5, threads=8
-    )
+    namespace = f"s3://{s3.bucket}/rolling-{time.time_ns()}"
+    load = restart_under_load(tmp_path, namespace, {**s3_settings(s3), **times}, rounds=5, threads=8)
     assert len(load.commits) > 100
 
 
