@@ -14,6 +14,7 @@ OLD_BOTO3 := $(VENV)/boto3-before-1.36
 DELTA  := .venv-delta
 LOWEST := .venv-lowest
 PEERS  := .venv-peers
+RECIPES := .venv-recipes
 # what runs with the lowest version of each dependency that pyproject.toml allows
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
@@ -39,7 +40,8 @@ ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchma
 # tests that start more of Spark than the one session that the others share
 SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
 ON_DELTA := tests/delta
-ELSEWHERE := tests/browser tests/spark tests/s3 $(ON_DELTA)
+ON_RECIPES := tests/recipes
+ELSEWHERE := tests/browser tests/spark tests/s3 $(ON_DELTA) $(ON_RECIPES)
 # The unit tests run in two jobs, one for each core: these folders, and the others.
 UNIT_ENGINE := tests/engine tests/format tests/conformance tests/simulation
 # What a tier leaves out (pyproject.toml explains the markers). `make soak` leaves out nothing.
@@ -70,7 +72,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -116,6 +118,11 @@ $(DELTA)/.ready: $(UV) pyproject.toml locks/test-delta.txt
 	$(call ours,$(DELTA))
 	@touch $@
 
+$(RECIPES)/.ready: $(UV) pyproject.toml locks/test-recipes.txt
+	$(call locked,$(RECIPES),test-recipes)
+	$(call ours,$(RECIPES))
+	@touch $@
+
 $(LOWEST)/.ready: $(UV) pyproject.toml locks/test-lowest.txt
 	$(call locked,$(LOWEST),test-lowest)
 	$(call ours,$(LOWEST))
@@ -155,17 +162,17 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-hooks pytest-faults pytest-crash pytest-server browser ui-check s3 schemathesis \
+		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-hooks pytest-faults pytest-crash pytest-server browser ui-check s3 recipes schemathesis \
 		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest pytest-hooks browser ui-check s3 \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest pytest-hooks browser ui-check s3 recipes \
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
-envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(CHROMIUM) $(NPM) page
+envs: $(SPARK)/.classes $(AZURITE) $(OLD_BOTO3)/.ready $(RECIPES)/.ready $(CHROMIUM) $(NPM) page
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -237,6 +244,9 @@ test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 g
 	$(DELTA)/bin/mypy $(ON_DELTA) tools/java_home.py
 	JAVA_HOME="$$($(DELTA)/bin/python tools/java_home.py)" $(DELTA)/bin/python $(PYTEST) $(ON_DELTA)
 
+recipes: $(RECIPES)/.ready ## the recipes and the migration from DVC with the real packages, in an environment of its own
+	$(IN_MEMORY) $(RECIPES)/bin/python $(PYTEST) $(ON_RECIPES)
+
 test-lowest: $(LOWEST)/.ready $(AZURITE) ## the tests with the lowest version of each dependency
 	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not soak" $(LOWEST_TESTS)
 
@@ -297,4 +307,4 @@ site: $(VENV)/.dev ## build the site of the docs into build/site, and check its 
 	@$(BIN)/python -m tools.site.check build/site
 
 clean: ## remove what the other commands installed
-	rm -rf build $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) .venv-python3.* ui/node_modules $(dir $(PAGE)) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build $(VENV) $(UV_ENV) $(RELEASE) $(SPARK) $(DELTA) $(LOWEST) $(PEERS) $(RECIPES) .venv-python3.* ui/node_modules $(dir $(PAGE)) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -77,8 +77,8 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
 _REAL = re.compile(r"[\[-](seaweedfs|moto|azurite|postgres|cached)\b")
 """Parameters of tests that run on a real database or object store."""
 
-_APART = ("tests/browser/", "tests/spark/", "tests/s3/", "tests/delta/")
-"""Folders of tests that have jobs of their own in `make test`: Chromium, Spark, S3 clients, Delta Lake."""
+_APART = ("tests/browser/", "tests/spark/", "tests/s3/", "tests/delta/", "tests/recipes/")
+"""Folders of tests that have jobs of their own in `make test`: Chromium, Spark, S3 clients, Delta Lake, recipes."""
 
 _REAL_FIXTURES = frozenset({"server", "postgres"})
 """Fixtures that start one."""

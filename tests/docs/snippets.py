@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 SPARK_PAGES = [page for page in PAGES if page.name.startswith("spark")]
 """Run by tests/spark, in the environment that has PySpark."""
+RECIPE_PAGES = [page for page in PAGES if page.parent == ROOT / "docs/recipes"]
+"""Run by tests/recipes, in the environment that has their packages."""
 
 _LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)

@@ -10,10 +10,21 @@ import lakebed
 import pytest
 
 from tests.cli.support import Command
-from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, anchors, blocks, links, repository, run_console, run_python
+from tests.docs.snippets import (
+    PAGES,
+    RECIPE_PAGES,
+    ROOT,
+    SPARK_PAGES,
+    anchors,
+    blocks,
+    links,
+    repository,
+    run_console,
+    run_python,
+)
 from tests.support.server import RunningServer, clean_environment, running_server
 
-HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES]
+HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES + RECIPE_PAGES]
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,7 @@ _VERBS = {
     "archive": "objects.archive",
     "local": "workspaces.checkout",
     "ingest": "objects.ingest",
+    "migrate": "versions.migrate",
     "import": "admin.tasks",
     "task": "admin.tasks",
     "whoami": "access.users",
@@ -76,7 +77,9 @@ _VERBS = {
 
 _SHOWN_PATHS = 20
 
-_RESUMED = frozenset({"lakebed upload", "lakebed download", "lakebed local clone"})
+_RESUMED = frozenset(
+    {"lakebed upload", "lakebed download", "lakebed local clone", "lakebed migrate lakefs", "lakebed migrate dvc"}
+)
 """Verbs that skip what an interrupted run of the same command has done."""
 
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())

@@ -1,0 +1,1 @@
+"""Migrations into a Lakebed repository: from a server of the shared API, and from a DVC repository."""
