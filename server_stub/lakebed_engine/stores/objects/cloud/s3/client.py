@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from lakebed_engine.stores.objects.cloud.errors import Fault, error_of
 from lakebed_engine.stores.objects.cloud.keys import Place
 from lakebed_engine.stores.objects.cloud.options import CloudOptions, class_of, given_for_s3
-from lakebed_engine.stores.objects.cloud.s3.credentials import Current, botocore_session, credentials_of
+from lakebed_engine.stores.objects.cloud.s3.credentials import Current, S3Credentials, botocore_session, credentials_of
 from lakebed_engine.vocabulary.errors import StoreError, StoreUnavailableError
 
 SERVICE = "s3"
@@ -32,23 +32,23 @@ class S3Client:
         self.place = place
         self._options = options
         self._lock = threading.Lock()
-        self._made: Any = None
+        self._made: tuple[Any, S3Credentials] | None = None
         self._pid = 0
 
     @property
     def calls(self) -> Any:
         """The client. It sends each request once. The callers decide what to repeat."""
-        return self._opened()
+        return self._opened()[0]
 
     @property
     def region(self) -> str:
         """The region of the signatures."""
-        return str(self._opened().meta.region_name)
+        return str(self._opened()[0].meta.region_name)
 
     @property
     def base(self) -> str:
         """The part of a URL before the object's name, with a final slash."""
-        endpoint = str(self._opened().meta.endpoint_url).rstrip("/")
+        endpoint = str(self._opened()[0].meta.endpoint_url).rstrip("/")
         if not self._options.virtual_hosted:
             return f"{endpoint}/{self.place.bucket}/"
         scheme, host, *_ = urlsplit(endpoint)
@@ -71,21 +71,22 @@ class S3Client:
 
     def credentials(self) -> Any:
         """The current keys. Keys of a role are renewed. Raises StoreDeniedError when there are none."""
-        return credentials_of(self._options).current()
+        return self._opened()[1].current()
 
-    def _opened(self) -> Any:
+    def _opened(self) -> tuple[Any, S3Credentials]:
         with self._lock:
             if self._made is None or self._pid != os.getpid():
                 self._made, self._pid = self._open(), os.getpid()
             return self._made
 
-    def _open(self) -> Any:
+    def _open(self) -> tuple[Any, S3Credentials]:
         from botocore.config import Config  # type: ignore[import-untyped]
         from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
 
         given = given_for_s3(self._options)
         session = botocore_session(self._options)
-        session.register_component("credential_provider", Current(credentials_of(self._options)))
+        keys = credentials_of(self._options)
+        session.register_component("credential_provider", Current(keys))
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
         config = Config(
             signature_version="s3v4",
@@ -97,12 +98,13 @@ class S3Client:
             response_checksum_validation="when_required",
         )
         try:
-            return session.create_client(
+            client = session.create_client(
                 SERVICE,
                 region_name=given.get("region") or region,
                 endpoint_url=self._endpoint(given.get("endpoint", "")),
                 config=config,
             )
+            return client, keys
         except (BotoCoreError, ValueError) as error:
             raise StoreUnavailableError(
                 f"cannot set up {self.place.uri}{self.place.store}: {type(error).__name__}; check its settings"

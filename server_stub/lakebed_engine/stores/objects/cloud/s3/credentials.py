@@ -6,13 +6,13 @@ namespaces. An error names the store and the source, and never has a secret.
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import os
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from lakebed_engine.stores.objects.cloud.errors import CREDENTIALS
 from lakebed_engine.stores.objects.cloud.options import CloudOptions, given_for_s3
@@ -26,7 +26,8 @@ _ASKED_AGAIN = 60.0
 """obstore asks again within these seconds. botocore then decides whether to renew."""
 
 _FAILURE_KEPT = 2.0
-"""Seconds for which a failure is kept, so that many requests do not each wait for a source that does not answer."""
+"""The longest time in seconds for which a failure is kept. It is kept for as long as the attempt took, so that many
+requests do not each wait for a source that does not answer."""
 
 
 def botocore_installed() -> bool:
@@ -66,8 +67,9 @@ class S3Credentials:
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         with self._lock:
-            at, why = self._failure
-            if why and self._clock.monotonic() - at < _FAILURE_KEPT:
+            until, why = self._failure
+            begun = self._clock.monotonic()
+            if begun < until:
                 raise self._error(why)
             try:
                 if self._found is None:
@@ -81,7 +83,8 @@ class S3Credentials:
                 why = f"{error.operation_name} answered {answer}"
             except (BotoCoreError, OSError, RuntimeError, ValueError, KeyError) as error:
                 why = type(error).__name__
-            self._failure = (self._clock.monotonic(), why)
+            ended = self._clock.monotonic()
+            self._failure = (ended + min(ended - begun, _FAILURE_KEPT), why)
         raise self._error(why)
 
     @property
@@ -140,14 +143,17 @@ class Current:
         return lambda: getattr(self._credentials.current(), name, None)
 
 
-@functools.lru_cache(256)
-def _shared(options: CloudOptions, pid: int) -> S3Credentials:
-    return S3Credentials(options)
+_shared: WeakValueDictionary[tuple[CloudOptions, int], S3Credentials] = WeakValueDictionary()
+_sharing = threading.Lock()
 
 
 def credentials_of(options: CloudOptions) -> S3Credentials:
-    """The credentials of a store, shared by all of its namespaces in this process."""
-    return _shared(options, os.getpid())
+    """The credentials of a store, shared by all of its open namespaces in this process. The caller keeps them."""
+    with _sharing:
+        found = _shared.get((options, os.getpid()))
+        if found is None:
+            found = _shared[options, os.getpid()] = S3Credentials(options)
+        return found
 
 
 def botocore_session(options: CloudOptions) -> Any:
