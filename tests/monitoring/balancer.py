@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 
 from tests.support.waiting import PATIENCE
@@ -71,10 +72,7 @@ class Balancer:
         while True:
             try:
                 async with asyncio.timeout(2):
-                    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                    writer.write(b"GET /_ready HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
-                    self._ready[port] = b" 200 " in await reader.readline()
-                    writer.close()
+                    self._ready[port] = await _answers(port)
             except (OSError, TimeoutError):
                 self._ready[port] = False
             await asyncio.sleep(CHECK_EVERY)
@@ -94,7 +92,7 @@ class Balancer:
         finally:
             for end in (writer, server):
                 if end is not None:
-                    end.close()
+                    await _close(end)
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to a ready server. A server that refuses counts as not ready, and the next server is tried."""
@@ -110,6 +108,22 @@ class Balancer:
             self.connections[port] += 1
             return opened
         raise ConnectionRefusedError("no server listens")
+
+
+async def _answers(port: int) -> bool:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(b"GET /_ready HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        return b" 200 " in await reader.readline()
+    finally:
+        await _close(writer)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """End a connection, and wait for it: a stream that is forgotten before is a ResourceWarning."""
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
