@@ -42,7 +42,7 @@ def test_move_from_lakefs(server: RunningServer, tmp_path: Path, tmp_path_factor
         environment = clean_environment(**server.environment, HOME=str(tmp_path), PATH=path)
 
         def shell(script: str) -> str:
-            command = ["bash", "-euc", f"{first}\n{script} 2>&1"]
+            command = ["bash", "-euc", f"exec 2>&1\n{first}\n{script}"]
             done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
             return done.stdout
 
