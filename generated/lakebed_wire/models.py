@@ -330,15 +330,35 @@ class RepositoryCreation(Struct, kw_only=True):
     """
 
     name: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
-    storage_namespace: Annotated[
-        str,
-        Meta(max_length=2048, pattern="^(s3|gs|az|https?|mem|local|transient)://.*$"),
-    ]
     storage_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
+    storage_namespace: (
+        Annotated[
+            str,
+            Meta(
+                max_length=2048,
+                pattern="^((s3|gs|az|https?|mem|local|transient)://.*)?$",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     default_branch: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     sample_data: bool | UnsetType = False
     read_only: bool | UnsetType = False
     allow_non_empty_namespace: bool | UnsetType = False
+
+
+class RepositoryPurge(Struct, kw_only=True):
+    """
+    What a purge has deleted so far.
+    """
+
+    repository: str
+    storage_namespace: str
+    done: bool
+    deleted: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    deleted_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    foreign: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    foreign_example: str | UnsetType = UNSET
 
 
 RepositoryMetadata: TypeAlias = dict[str, str]

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f4fc2f69c5c40ad6a62181ad442faa3f9e3d2035aae8c16b877f6ac1513bab8b"
+SPEC_DIGEST: Final = "887081a01f3149065e6e7cb0e5c374afe6e7b4950cc7a82dddb98e7d0773fe70"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -82,6 +82,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "default_branch": 403,
     "endpoint_not_found": 404,
     "repository_not_found": 404,
+    "repository_deleting": 404,
     "branch_not_found": 404,
     "tag_not_found": 404,
     "commit_not_found": 404,
@@ -120,6 +121,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "last_credential": 409,
     "already_exists": 409,
     "last_administrator": 409,
+    "namespace_shared": 409,
     "object_gone": 410,
     "precondition_failed": 412,
     "hook_refused": 412,
@@ -481,6 +483,7 @@ class DeleteRepositoryParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     force: bool | UnsetType = UNSET
+    purge: bool | UnsetType = UNSET
 
 
 class GetRepositoryStatisticsParams(Struct, kw_only=True):
@@ -2462,13 +2465,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         parameters=(
             Parameter("repository", "path", False, False, False),
             Parameter("force", "query", False, True, False),
+            Parameter("purge", "query", False, True, False),
         ),
         body=None,
         body_required=False,
         media_types=(),
         binary=False,
         security=True,
-        success=204,
+        success=200,
         tag="repositories",
         summary="Delete a repository.",
     ),

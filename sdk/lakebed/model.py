@@ -227,6 +227,22 @@ class RepositoryStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class RepositoryPurge:
+    """What the purge of a repository deleted: `deleted` files of `deleted_bytes` bytes.
+
+    Of a purge that takes longer than one request, these are the files of its first 15 seconds. `foreign` files were not
+    made by Lakebed and stay in the storage namespace, for example `foreign_example`.
+    """
+
+    repository: str
+    storage_namespace: str
+    deleted: int
+    deleted_bytes: int
+    foreign: int
+    foreign_example: str
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectInfo:
     """An object. `checksum` is the hex MD5 of an object that was uploaded through a server. `size` in bytes."""
 
@@ -578,6 +594,7 @@ __all__ = [
     "RefInfo",
     "RefsDump",
     "RepositoryInfo",
+    "RepositoryPurge",
     "RepositoryStatistics",
     "RightsChange",
     "ScanRefusal",

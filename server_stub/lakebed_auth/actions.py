@@ -18,6 +18,7 @@ class Fs:
     CREATE_REPOSITORY: Final = "fs:CreateRepository"
     UPDATE_REPOSITORY: Final = "fs:UpdateRepository"
     DELETE_REPOSITORY: Final = "fs:DeleteRepository"
+    PURGE_REPOSITORY: Final = "fs:PurgeRepository"  # Lakebed: delete a repository with its data
     LIST_REPOSITORIES: Final = "fs:ListRepositories"
     LIST_BRANCHES: Final = "fs:ListBranches"
     LIST_TAGS: Final = "fs:ListTags"

@@ -11,6 +11,7 @@ from lakebed_engine.operations.events.drain import Drainer
 from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.fsck import fsck as fsck_check
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
+from lakebed_engine.operations.gc import purge
 from lakebed_engine.operations.gc import sweep as gc_sweep
 from lakebed_engine.operations.gc.deferred_deletes import Cleaner
 from lakebed_engine.operations.history import log
@@ -56,7 +57,7 @@ class Maintenance(Service):
 
     async def clean(self) -> int:
         """Delete what commits dropped longer ago than the grace period, close expired workspaces, resume tasks whose
-        server is gone, and abort expired multipart uploads. Returns how many of all these it settled.
+        server is gone, abort expired multipart uploads, and continue purges. Returns how many of these it settled.
 
         Raises the first StoreError at its end: a store that fails does not stop the work on other repositories.
         """
@@ -65,6 +66,7 @@ class Maintenance(Service):
             self._cleaner.run,
             partial(expiry.tidy, self._ctx),
             self._runner.resume,
+            partial(purge.resume, self._ctx),
             partial(abort.tidy, self._ctx),
         ):
             with failures.kept():

@@ -23,6 +23,7 @@ from lakebed_engine.operations.direct_writes import register as direct_register
 from lakebed_engine.operations.direct_writes import scan as workspace_scan
 from lakebed_engine.operations.events import read as events_read
 from lakebed_engine.operations.export import access_history, hive_symlinks, metadata_files
+from lakebed_engine.operations.gc import purge as gc_purge
 from lakebed_engine.operations.history import commit_statistics as history_statistics
 from lakebed_engine.operations.history import diff as history_diff
 from lakebed_engine.operations.history import log as history_log
@@ -118,6 +119,7 @@ class Repositories(Service):
     list = bound(lifecycle.list_repositories)
     delete = bound(lifecycle.delete_repository)
     delete_empty = bound(repository_delete.delete_empty)
+    purge = bound(gc_purge.purge_repository)
     get_metadata = bound(lifecycle.get_metadata)
     set_metadata = bound(lifecycle.set_metadata)
     delete_metadata = bound(lifecycle.delete_metadata)

@@ -10,7 +10,7 @@ from lakebed_auth.actions import KNOWN_ACTIONS, SERVICES, Auth, Fs
 def test_services_and_actions() -> None:
     assert {"fs", "auth", "ci", "retention", "branches", "pr", "catalog", "audit"} == SERVICES
     assert {Fs.READ_OBJECT, Fs.COMMIT_AS, Auth.CREATE_TOKEN, "pr:ApprovePullRequest"} <= KNOWN_ACTIONS
-    assert len(KNOWN_ACTIONS) == 26 + 26 + 3 + 5 + 2 + 5 + 15 + 1
+    assert len(KNOWN_ACTIONS) == 27 + 26 + 3 + 5 + 2 + 5 + 15 + 1
     assert all(action.count(":") == 1 for action in KNOWN_ACTIONS)
 
 

@@ -153,6 +153,7 @@ REASONS = {
     "permissions come with users: what can be asked of a read-only repository too": _all(
         403, "createBranchProtectionRulePreflight", "uploadObjectPreflight"
     ),
+    "it takes a namespace that was deleted, imported from and rebuilt": _all(409, "deleteRepository"),
     "this server runs no hooks": _all(
         412,
         *("commit", "mergeIntoBranch", "mergePullRequest", "revertBranch", "cherryPick", "hardResetBranch"),

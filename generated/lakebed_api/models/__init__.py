@@ -167,6 +167,7 @@ if TYPE_CHECKING:
     from .repository_metadata_keys import RepositoryMetadataKeys
     from .repository_metadata_set import RepositoryMetadataSet
     from .repository_metadata_set_metadata import RepositoryMetadataSetMetadata
+    from .repository_purge import RepositoryPurge
     from .repository_restore_status import RepositoryRestoreStatus
     from .repository_statistics import RepositoryStatistics
     from .reset_creation import ResetCreation
@@ -396,6 +397,7 @@ _MODULES = {
     "RepositoryMetadataKeys": "repository_metadata_keys",
     "RepositoryMetadataSet": "repository_metadata_set",
     "RepositoryMetadataSetMetadata": "repository_metadata_set_metadata",
+    "RepositoryPurge": "repository_purge",
     "RepositoryRestoreStatus": "repository_restore_status",
     "RepositoryStatistics": "repository_statistics",
     "ResetCreation": "reset_creation",
@@ -638,6 +640,7 @@ __all__ = (
     "RepositoryMetadataKeys",
     "RepositoryMetadataSet",
     "RepositoryMetadataSetMetadata",
+    "RepositoryPurge",
     "RepositoryRestoreStatus",
     "RepositoryStatistics",
     "ResetCreation",

@@ -32,7 +32,8 @@ class Error:
             - 401: unauthenticated
             - 403: permission_denied, foreign_origin, key_required, protected_branch, read_only_repository,
               default_branch
-            - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
+            - 404: endpoint_not_found, repository_not_found, repository_deleting, branch_not_found, tag_not_found,
+            commit_not_found,
               ref_not_found, object_not_found, workspace_not_found, rule_not_found,
               task_not_found, pull_not_found, review_not_found, comment_not_found, upload_not_found, credentials_not_found,
             user_not_found, group_not_found,
@@ -41,7 +42,7 @@ class Error:
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
               source_moved, not_mergeable, dirty_overlap, workspace_closed, parent_required, task_ended,
             idempotency_mismatch, already_set_up,
-              last_credential, already_exists, last_administrator
+              last_credential, already_exists, last_administrator, namespace_shared
             - 410: object_gone
             - 412: precondition_failed, hook_refused
             - 413: table_too_large

@@ -18,10 +18,10 @@ class RepositoryCreation:
 
     Attributes:
         name (str): 3 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.
-        storage_namespace (str): The storage namespace for the content, such as `local://bucket/lake`. No other
-            repository may use it.
         storage_id (str | Unset): The named store for the content, a `blockstore_id` of `getConfig`; empty for the
             default store.
+        storage_namespace (str | Unset): The storage namespace for the content, such as `local://bucket/lake`. No other
+            repository may use it. When empty or absent, the server chooses a free one below its `default_namespace_prefix`.
         default_branch (str | Unset): `main` when empty or absent.
         sample_data (bool | Unset): Fill the repository with made-up sample objects. Default: False.
         read_only (bool | Unset): Refuse changes from the start. Default: False.
@@ -30,8 +30,8 @@ class RepositoryCreation:
     """
 
     name: str
-    storage_namespace: str
     storage_id: str | Unset = UNSET
+    storage_namespace: str | Unset = UNSET
     default_branch: str | Unset = UNSET
     sample_data: bool | Unset = False
     read_only: bool | Unset = False
@@ -41,9 +41,9 @@ class RepositoryCreation:
     def to_dict(self) -> dict[str, Any]:
         name = self.name
 
-        storage_namespace = self.storage_namespace
-
         storage_id = self.storage_id
+
+        storage_namespace = self.storage_namespace
 
         default_branch = self.default_branch
 
@@ -58,11 +58,12 @@ class RepositoryCreation:
         field_dict.update(
             {
                 "name": name,
-                "storage_namespace": storage_namespace,
             }
         )
         if storage_id is not UNSET:
             field_dict["storage_id"] = storage_id
+        if storage_namespace is not UNSET:
+            field_dict["storage_namespace"] = storage_namespace
         if default_branch is not UNSET:
             field_dict["default_branch"] = default_branch
         if sample_data is not UNSET:
@@ -79,9 +80,9 @@ class RepositoryCreation:
         d = dict(src_dict)
         name = d.pop("name")
 
-        storage_namespace = d.pop("storage_namespace")
-
         storage_id = d.pop("storage_id", UNSET)
+
+        storage_namespace = d.pop("storage_namespace", UNSET)
 
         default_branch = d.pop("default_branch", UNSET)
 
@@ -93,8 +94,8 @@ class RepositoryCreation:
 
         repository_creation = cls(
             name=name,
-            storage_namespace=storage_namespace,
             storage_id=storage_id,
+            storage_namespace=storage_namespace,
             default_branch=default_branch,
             sample_data=sample_data,
             read_only=read_only,

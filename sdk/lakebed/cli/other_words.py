@@ -44,7 +44,7 @@ GIT = {
     "get": "See `lakebed fs cat` and `lakebed fs download`.",
     "grep": "`lakebed fs find REPO/REF TEXT` searches the paths.",
     "help": "See `lakebed --help`, and `lakebed VERB --help`.",
-    "init": "`lakebed repo create REPO NAMESPACE` creates a repository.",
+    "init": "`lakebed repo create REPO` creates a repository.",
     "ls": "See `lakebed fs ls REPO/REF`.",
     "ls-files": "See `lakebed fs ls -r REPO/REF`.",
     "ls-remote": "See `lakebed branch list REPO` and `lakebed tag list REPO`.",
@@ -72,7 +72,7 @@ GIT = {
     "tag rename": "A tag cannot be renamed: `lakebed tag create` a new one, then `lakebed tag delete` the old one.",
     "repo clone": _CLONE,
     "repo rename": "A repository cannot be renamed. `lakebed repo create` makes another one.",
-    "repo init": "`lakebed repo create REPO NAMESPACE` creates a repository.",
+    "repo init": "`lakebed repo create REPO` creates a repository.",
 }
 
 DVC = {

@@ -5,6 +5,7 @@ This module sends no requests.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,7 +102,8 @@ def _advice(place: Location, form: str) -> str:
     """Git users write branches such as `feature/x`."""
     if not form.endswith("BRANCH") or not place.ref or not place.path:
         return ""
-    return f"; a branch name has no slash: {place.ref}-{place.path.strip('/').replace('/', '-')}, for example"
+    near = re.sub(r"[^-\w]+", "-", f"{place.ref}/{place.path}", flags=re.ASCII).strip("-")
+    return f"; a branch name has no slash: {near}, for example"
 
 
 REPOSITORY = Target("REPO")

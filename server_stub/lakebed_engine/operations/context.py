@@ -34,6 +34,7 @@ from lakebed_engine.vocabulary.errors import (
     CommitNotFoundError,
     ProtectedBranchError,
     ReadOnlyRepositoryError,
+    RepositoryDeletingError,
     RepositoryNotFoundError,
     WorkspaceClosedError,
     WorkspaceNotFoundError,
@@ -177,6 +178,10 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
     repo: Repo | None = ctx.repos.get(found.version)
     if repo is None:
         record = _repository.decode(found.value)
+        if record.state == "deleting":
+            raise RepositoryDeletingError(
+                f"repository {name!r} not found: it is being deleted with its data, and its name is free afterwards"
+            )
         if record.state != "active":
             raise _no_repository(name)
         repo = opened(ctx, record)

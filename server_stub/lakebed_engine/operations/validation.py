@@ -39,9 +39,10 @@ def check_repository(name: str) -> None:
 def check_branch(name: str) -> None:
     """ASCII letters, digits, `_` and `-`, not beginning with `-`."""
     if not _BRANCH.fullmatch(name) or len(name) > MAX_NAME:
+        near = re.sub(r"[^-\w]+", "-", name, flags=re.ASCII).strip("-")[:80]
         raise InvalidNameError(
             f"branch name {name[:80]!r}: must be 1 to {MAX_NAME} ASCII letters, digits, '_' and '-', "
-            "not beginning with '-' (no dot, no slash)"
+            f"not beginning with '-' (no dot, no slash){f'; for example {near!r}' if near else ''}"
         )
 
 

@@ -57,6 +57,12 @@ class NamespaceInUseError(InvalidRequestError):
     kind = "namespace_in_use"
 
 
+class NamespaceSharedError(EngineError):
+    """A repository cannot be purged: another one shows objects of its storage namespace."""
+
+    kind = "namespace_shared"
+
+
 class NamespaceNotEmptyError(InvalidRequestError):
     """The storage namespace contains other objects, and the caller did not accept that."""
 
@@ -157,6 +163,12 @@ class RepositoryNotFoundError(NotFoundError):
     """No repository of this name."""
 
     kind = "repository_not_found"
+
+
+class RepositoryDeletingError(RepositoryNotFoundError):
+    """The repository is being deleted with its data."""
+
+    kind = "repository_deleting"
 
 
 class BranchNotFoundError(NotFoundError):

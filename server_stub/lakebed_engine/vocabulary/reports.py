@@ -185,6 +185,21 @@ class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
     foreign_example: str = ""
 
 
+class PurgeReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of the purge of a repository. Not `done`: the cleaner continues.
+
+    `deleted` files had `deleted_bytes`. `foreign` files are not the engine's and stay, such as `foreign_example`.
+    """
+
+    repository: str
+    namespace: str
+    done: bool = False
+    deleted: int = 0
+    deleted_bytes: int = 0
+    foreign: int = 0
+    foreign_example: str = ""
+
+
 class SweepPass(msgspec.Struct, frozen=True):
     """The sweep of one or all repositories. `skipped` and `failures` are names with reasons. A failure has no report.
 

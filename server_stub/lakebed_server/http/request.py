@@ -88,6 +88,11 @@ class Installation:
     stores: tuple[InstalledStore, ...] = ()
     signed_headers: bool = False
 
+    def prefix_of(self, storage_id: str) -> str:
+        """Where new repositories without a namespace go: that of a named store, or of the default store."""
+        found = {store.id: store.namespace_prefix for store in self.stores}
+        return found.get(storage_id, self.default_namespace_prefix)
+
 
 @dataclass(frozen=True, slots=True)
 class Services:

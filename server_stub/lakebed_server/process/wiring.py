@@ -96,7 +96,7 @@ async def build(settings: Settings, runtime: Runtime | None = None, observer: Ob
         if isinstance(error, EngineError):
             raise StartError(f"cannot open the store: {error.message}") from error
         raise
-    installation = _installation(settings)
+    installation = _installation(settings, stores)
     authenticator = Authenticator(store, settings.auth.login_duration, settings.auth.session_limit)
     spool = Spool(settings.limits.temporary_disk)
     read_ahead = Memory(settings.limits.read_ahead)
@@ -143,10 +143,10 @@ async def _recorder(engine: Engine, settings: HistorySettings) -> Recorder:
     return Recorder(engine, settings.server_namespace)
 
 
-def _installation(settings: Settings) -> Installation:
+def _installation(settings: Settings, stores: Stores) -> Installation:
     return Installation(
         version=version(),
-        default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
+        default_namespace_prefix=_namespace_prefix(settings, stores),
         local=bool(settings.objects.local.root),
         memory=object_stores.has_memory(settings),
         cloud=settings.objects.cloud and cloud_installed(),
@@ -157,6 +157,17 @@ def _installation(settings: Settings) -> Installation:
         stores=object_stores.installed(settings),
         signed_headers=object_stores.needs_headers(settings.objects.s3),
     )
+
+
+def _namespace_prefix(settings: Settings, stores: Stores) -> str:
+    prefix = settings.objects.default_namespace_prefix.rstrip("/")
+    if not prefix:
+        return "local://repos" if settings.objects.local.root else "mem://repos"
+    try:
+        stores.open(prefix)
+    except EngineError as error:
+        raise SettingError(f"objects.default_namespace_prefix: {error.message}") from None
+    return prefix
 
 
 @contextlib.asynccontextmanager

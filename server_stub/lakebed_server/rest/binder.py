@@ -33,7 +33,7 @@ _SHAPE_KINDS = {"name": "invalid_name", "id": "invalid_name", "storage_namespace
 
 PATTERNS = {
     "^[a-z0-9][a-z0-9-]{2,62}$": "3 to 63 lower-case letters, digits and hyphens, beginning with a letter or a digit",
-    "^(s3|gs|az|https?|mem|local|transient)://.*$": "an address such as local://sales, s3://bucket/sales or mem://sales",
+    "^((s3|gs|az|https?|mem|local|transient)://.*)?$": "an address like local://sales, s3://bucket/sales, mem://sales",
     "^[0-9a-v]{20}$": "20 of the digits 0 to 9 and a to v",
     "^[0-9a-f]{32}$": "32 of the hexadecimal digits 0 to 9 and a to f",
     "^[0-9]{1,19}$": "a number of at most 19 digits",

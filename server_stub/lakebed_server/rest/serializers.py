@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from lakebed_engine.vocabulary import direct_writes, records
 from lakebed_engine.vocabulary.checksums import shown
 from lakebed_engine.vocabulary.errors import Conflict
+from lakebed_engine.vocabulary.reports import PurgeReport
 from lakebed_engine.vocabulary.tasks import Task
 from lakebed_wire import models
 from msgspec import UNSET, UnsetType
@@ -65,6 +66,19 @@ def repository_statistics(record: records.RepositoryStatistics) -> models.Reposi
         last_commit=UNSET if record.last_commit is None else commit(record.last_commit),
         objects=record.objects,
         bytes=UNSET if record.bytes is None else record.bytes,
+    )
+
+
+def repository_purge(report: PurgeReport) -> models.RepositoryPurge:
+    """What a purge deleted."""
+    return models.RepositoryPurge(
+        repository=report.repository,
+        storage_namespace=report.namespace,
+        done=report.done,
+        deleted=report.deleted,
+        deleted_bytes=report.deleted_bytes,
+        foreign=report.foreign,
+        foreign_example=report.foreign_example or UNSET,
     )
 
 

@@ -96,6 +96,12 @@ class ObjectSettings:
     """The stores of data."""
 
     local: LocalSettings = field(default_factory=LocalSettings)
+    default_namespace_prefix: str = _setting(
+        "",
+        TEXT,
+        "where the namespaces of new repositories go that are created without one, for example `s3://bucket/lakebed`; "
+        "empty: `local://repos`",
+    )
     memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
     cloud: bool = _setting(True, FLAG, "allow s3://, gs:// and az:// namespaces, where obstore is installed")
     presign: bool = _setting(

@@ -117,7 +117,8 @@ def sync_detailed(
 
      Creates the default branch with a first, empty commit. The server refuses a name that exists before
     it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set.
+    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
+    name of the repository below its prefix, and adds a random part when there is something already.
 
     Args:
         bare (bool | Unset):
@@ -153,7 +154,8 @@ def sync(
 
      Creates the default branch with a first, empty commit. The server refuses a name that exists before
     it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set.
+    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
+    name of the repository below its prefix, and adds a random part when there is something already.
 
     Args:
         bare (bool | Unset):
@@ -184,7 +186,8 @@ async def asyncio_detailed(
 
      Creates the default branch with a first, empty commit. The server refuses a name that exists before
     it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set.
+    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
+    name of the repository below its prefix, and adds a random part when there is something already.
 
     Args:
         bare (bool | Unset):
@@ -218,7 +221,8 @@ async def asyncio(
 
      Creates the default branch with a first, empty commit. The server refuses a name that exists before
     it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set.
+    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
+    name of the repository below its prefix, and adds a random part when there is something already.
 
     Args:
         bare (bool | Unset):

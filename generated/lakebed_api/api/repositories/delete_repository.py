@@ -13,17 +13,21 @@ if TYPE_CHECKING:
 
     from ...client import AuthenticatedClient, Client
     from ...models.error import Error
+    from ...models.repository_purge import RepositoryPurge
 
 
 def _get_kwargs(
     repository: str,
     *,
     force: bool | Unset = UNSET,
+    purge: bool | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
 
     params["force"] = force
+
+    params["purge"] = purge
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -38,8 +42,21 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Error | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Error | RepositoryPurge | None:
     from ...models.error import Error
+    from ...models.repository_purge import RepositoryPurge
+
+    if response.status_code == 200:
+        response_200 = RepositoryPurge.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 202:
+        response_202 = RepositoryPurge.from_dict(response.json())
+
+        return response_202
 
     if response.status_code == 204:
         response_204 = cast(Any, None)
@@ -65,6 +82,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_404
 
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
     if response.status_code == 429:
         response_429 = Error.from_dict(response.json())
 
@@ -86,7 +108,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Any | Error]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Error | RepositoryPurge]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -100,26 +124,33 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
-) -> Response[Any | Error]:
+    purge: bool | Unset = UNSET,
+) -> Response[Any | Error | RepositoryPurge]:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept.
+     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
+    the server deletes the files that it made there, and the namespace becomes free as well. The server
+    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
+    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
+    same request, or the server by itself, continues a purge that was interrupted.
 
     Args:
         repository (str):
         force (bool | Unset):
+        purge (bool | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Any | Error]
+        Response[Any | Error | RepositoryPurge]
     """
 
     kwargs = _get_kwargs(
         repository=repository,
         force=force,
+        purge=purge,
     )
 
     response = client.get_httpx_client().request(
@@ -134,27 +165,34 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
-) -> Any | Error | None:
+    purge: bool | Unset = UNSET,
+) -> Any | Error | RepositoryPurge | None:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept.
+     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
+    the server deletes the files that it made there, and the namespace becomes free as well. The server
+    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
+    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
+    same request, or the server by itself, continues a purge that was interrupted.
 
     Args:
         repository (str):
         force (bool | Unset):
+        purge (bool | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Any | Error
+        Any | Error | RepositoryPurge
     """
 
     return sync_detailed(
         repository=repository,
         client=client,
         force=force,
+        purge=purge,
     ).parsed
 
 
@@ -163,26 +201,33 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
-) -> Response[Any | Error]:
+    purge: bool | Unset = UNSET,
+) -> Response[Any | Error | RepositoryPurge]:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept.
+     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
+    the server deletes the files that it made there, and the namespace becomes free as well. The server
+    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
+    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
+    same request, or the server by itself, continues a purge that was interrupted.
 
     Args:
         repository (str):
         force (bool | Unset):
+        purge (bool | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Any | Error]
+        Response[Any | Error | RepositoryPurge]
     """
 
     kwargs = _get_kwargs(
         repository=repository,
         force=force,
+        purge=purge,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -195,21 +240,27 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
-) -> Any | Error | None:
+    purge: bool | Unset = UNSET,
+) -> Any | Error | RepositoryPurge | None:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept.
+     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
+    the server deletes the files that it made there, and the namespace becomes free as well. The server
+    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
+    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
+    same request, or the server by itself, continues a purge that was interrupted.
 
     Args:
         repository (str):
         force (bool | Unset):
+        purge (bool | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Any | Error
+        Any | Error | RepositoryPurge
     """
 
     return (
@@ -217,5 +268,6 @@ async def asyncio(
             repository=repository,
             client=client,
             force=force,
+            purge=purge,
         )
     ).parsed

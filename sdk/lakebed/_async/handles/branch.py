@@ -54,8 +54,8 @@ class Branch(Background):
 
     # its life
 
-    async def create(self, source: str | Ref = "main", exist_ok: bool = False, hidden: bool = False) -> Self:
-        """Create the branch at a ref, without copying data. Returns itself.
+    async def create(self, source: str | Ref | None = None, exist_ok: bool = False, hidden: bool = False) -> Self:
+        """Create the branch at a ref, without copying data: at the default branch if none is given. Returns itself.
 
         With `exist_ok`, the call accepts a branch that exists already. `hidden` keeps the branch out of listings.
 
@@ -63,7 +63,7 @@ class Branch(Background):
 
         Raises AlreadyExistsError, and NotFoundError when there is no such source.
         """
-        origin = id_of(source)
+        origin = (await self.repository.info()).default_branch if source is None else id_of(source)
         call = refs.create_branch(self.repository.id, self.id, origin, hidden=hidden, repeatable=exist_ok)
         try:
             await self._transport.call(call)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
-from lakebed.model import Page, RepositoryInfo, RepositoryStatistics
+from lakebed.model import Page, RepositoryInfo, RepositoryPurge, RepositoryStatistics
 
 
 def list_page(*, prefix: str, search: str, after: str, amount: int) -> Call[Page[RepositoryInfo]]:
@@ -38,11 +39,14 @@ def create(
 
     body = RepositoryCreation(
         name=repository,
-        storage_namespace=storage_namespace,
         default_branch=default_branch,
         read_only=read_only,
         sample_data=sample_data,
-        **clean(allow_non_empty_namespace=allow_non_empty or None, storage_id=storage_id or None),
+        **clean(
+            storage_namespace=storage_namespace,
+            allow_non_empty_namespace=allow_non_empty or None,
+            storage_id=storage_id or None,
+        ),
     )
     return call(
         "createRepository",
@@ -86,6 +90,26 @@ def delete(repository: str, *, force: bool) -> Call[None]:
 
     kwargs = delete_repository._get_kwargs(repository, **clean(force=force or None))
     return call("deleteRepository", kwargs, calls.nothing, Subject(repository), success=204)
+
+
+def purge(repository: str, *, force: bool) -> Call[tuple[RepositoryPurge, bool]]:
+    """Delete a repository with its data. Returns what was deleted, and whether that is all."""
+    from lakebed_api.api.repositories import delete_repository
+
+    def read(body: Mapping[str, Any]) -> tuple[RepositoryPurge, bool]:
+        found = RepositoryPurge(
+            repository=repository,
+            storage_namespace=str(body["storage_namespace"]),
+            deleted=convert.number(body["deleted"]),
+            deleted_bytes=convert.number(body["deleted_bytes"]),
+            foreign=convert.number(body["foreign"]),
+            foreign_example=str(body.get("foreign_example", "")),
+        )
+        return found, bool(body["done"])
+
+    kwargs = delete_repository._get_kwargs(repository, purge=True, **clean(force=force or None))
+    sent = call("deleteRepository", kwargs, calls.parser(read), Subject(repository), slow=True)
+    return replace(sent, success=(200, 202))
 
 
 def get_metadata(repository: str) -> Call[dict[str, str]]:

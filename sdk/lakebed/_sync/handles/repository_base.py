@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks
-from lakebed._compat.sync import Shown
+from lakebed._compat.sync import Shown, sleep
 from lakebed._gateway.operations import commits, hooks, metadata, refs, repositories, workspaces
 from lakebed._gateway.operations.access import protection
 from lakebed._sync import objects
@@ -27,6 +27,7 @@ from lakebed.model import (
     ProtectionRules,
     RefInfo,
     RepositoryInfo,
+    RepositoryPurge,
     RepositoryStatistics,
     WorkspaceInfo,
 )
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.repository import Repository as Repository  # noqa: PLC0414 - the alias exports it
     from lakebed._sync.hooks.deliveries import Deliveries
     from lakebed._sync.hooks.runs import Runs
+
+PURGE_PAUSE = 2.0
+"""Seconds between two requests that ask whether a purge has ended."""
 
 
 class RepositoryBase(Shown):
@@ -71,7 +75,7 @@ class RepositoryBase(Shown):
 
     def create(
         self,
-        storage_namespace: str,
+        storage_namespace: str = "",
         default_branch: str = "main",
         exist_ok: bool = False,
         *,
@@ -83,12 +87,13 @@ class RepositoryBase(Shown):
     ) -> Self:
         """Create the repository, with one empty commit on its default branch. Returns itself.
 
-        With `exist_ok` the call accepts an existing repository over the same storage namespace. `bare` creates no
+        Without a `storage_namespace`, the server chooses a free one below its own prefix. With `exist_ok` the call
+        accepts an existing repository over the same storage namespace, or over any if none is given. `bare` creates no
         branch, for `restore_refs`. `read_only` makes the server refuse changes. `sample_data` adds example objects.
         `allow_non_empty` accepts a namespace that holds other objects, and Lakebed does not touch them. `storage_id` is
         a named store of the server (`lake.info().stores`); empty: the default store.
 
-            repo = lake.repository("sales").create("local://sales", exist_ok=True)
+            repo = lake.repository("sales").create(exist_ok=True)
 
         Raises AlreadyExistsError (the name or the namespace is taken, or the namespace is not empty) and
         InvalidRequestError.
@@ -118,7 +123,7 @@ class RepositoryBase(Shown):
             there = info.storage_namespace
         except NotFoundError:
             raise error from None  # the namespace is taken, by a repository of another name
-        if there.rstrip("/") != storage_namespace.rstrip("/"):
+        if storage_namespace and there.rstrip("/") != storage_namespace.rstrip("/"):
             raise AlreadyExistsError(
                 f"repository {self.id} exists, but over {there}, not {storage_namespace}; choose another name, or "
                 f"create({there!r}, exist_ok=True)",
@@ -136,8 +141,30 @@ class RepositoryBase(Shown):
             ) from error
 
     def delete(self, force: bool = False) -> None:
-        """Delete the repository. The objects in its storage namespace stay. Raises NotFoundError."""
+        """Delete the repository. The objects in its storage namespace stay, see `purge`. Raises NotFoundError."""
         self._transport.call(repositories.delete(self.id, force=force))
+
+    def purge(self, force: bool = False) -> RepositoryPurge:
+        """Delete the repository **with its data**. Its name and its storage namespace can be used again.
+
+        Nothing brings the data back. `force` includes a read-only repository. When the call is interrupted, the server
+        continues: call it again to wait for the end. The caller needs `fs:PurgeRepository`.
+
+        Raises NotFoundError, PermissionDeniedError, and PreconditionFailedError when another repository shows objects
+        of the storage namespace.
+        """
+        report, done = self._transport.call(repositories.purge(self.id, force=force))
+        while not done:
+            sleep(PURGE_PAUSE)
+            done = not self._is_deleting()
+        return report
+
+    def _is_deleting(self) -> bool:
+        try:
+            self._transport.call(repositories.get(self.id))
+        except NotFoundError as error:
+            return error.kind == "repository_deleting"
+        return False  # there is a new one of this name
 
     def exists(self) -> bool:
         """Return whether there is such a repository."""

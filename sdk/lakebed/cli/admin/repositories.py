@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
-from lakebed import Location, ProtectionRule, RepositoryInfo, RepositoryStatistics
+from lakebed import Location, ProtectionRule, RepositoryInfo, RepositoryPurge, RepositoryStatistics
 from lakebed.cli import output
 from lakebed.cli.admin.storage import add_commit, dump, metadata_file, restore
 from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
@@ -18,7 +20,7 @@ def repo() -> None:
 
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
-@click.argument("namespace", metavar="STORAGE_NAMESPACE")
+@click.argument("namespace", metavar="[STORAGE_NAMESPACE]", default="")
 @click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
 @click.option("--exist-ok", is_flag=True, help="Do nothing if it already exists.")
 @click.option("--bare", is_flag=True, help="Create no branch: the repository is for `repo restore`.")
@@ -43,10 +45,12 @@ def create(
 ) -> None:
     """Create a repository over a prefix of an object store.
 
-    `local://NAME` is a folder in the data directory of the server. The prefix must be empty.
+    Without STORAGE_NAMESPACE the server chooses one. `local://NAME` is a folder in the data directory of the server.
+    The prefix must be empty.
 
     \b
-    Example: lakebed repo create sales local://sales
+    Example: lakebed repo create sales
+             lakebed repo create sales s3://bucket/sales
     """
     with app.lake() as lake:
         handle = lake.repository(repository.repository)
@@ -74,7 +78,7 @@ def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
     with app.lake() as lake:
         found = output.rows(app, lake.repositories(prefix, search, limit), _line)
     if not found and not app.as_json:
-        output.note(app, "No repositories. `lakebed repo create NAME local://NAME` makes one.")
+        output.note(app, "No repositories. `lakebed repo create NAME` makes one.")
 
 
 @repo.command()
@@ -141,19 +145,62 @@ def describe(app: App, repository: Location, metadata: dict[str, str], remove: t
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--force", is_flag=True, help="Delete it even if it is read-only.")
+@click.option("--purge", is_flag=True, help="Delete the data as well: the name and the namespace become free.")
+@click.option("--confirm", "typed", metavar="NAME", help="With --purge: the name of the repository, not to be asked.")
 @yes_option
 @pass_app
-def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
-    """Delete a repository with its history. The objects in its storage namespace stay.
+def delete(app: App, repository: Location, force: bool, purge: bool, typed: str | None, yes: bool) -> None:
+    """Delete a repository with its history. The objects in its storage namespace stay, unless --purge is given.
+
+    --purge asks for the name of the repository. --yes is not enough.
 
     \b
     Example: lakebed repo delete scratch --yes
+             lakebed repo delete scratch --purge --confirm scratch
     """
     name = repository.repository
+    if purge:
+        _confirm_purge(name, typed)
+        with app.lake() as lake:
+            report = lake.repository(name).purge(force=force)
+        body = {
+            "deleted": name,
+            "storage_namespace": report.storage_namespace,
+            "files": report.deleted,
+            "bytes": report.deleted_bytes,
+            "foreign": report.foreign,
+        }
+        output.say(app, _purged(report), body)
+        return
+    if typed is not None:
+        raise click.UsageError("--confirm needs --purge. --yes confirms a deletion that keeps the data.")
     confirm(f"Delete repository {name}, with its branches, tags and history?", yes=yes)
     with app.lake() as lake:
         lake.repository(name).delete(force=force)
     output.say(app, f"Repository {name} is deleted; its objects stay in the object store.", {"deleted": name})
+
+
+def _confirm_purge(name: str, typed: str | None) -> None:
+    """Ask for the name before data is lost. Raises UsageError, and Exit if another name is typed."""
+    question = f"Delete repository {name} with all its data? Nothing brings it back."
+    if typed is None and not sys.stdin.isatty():
+        raise click.UsageError(f"{question} Not a terminal: pass --confirm {name}.")
+    if typed is None:
+        typed = click.prompt(f"{question} Type its name to confirm", default="", show_default=False, err=True)
+        if typed != name:
+            click.echo("Nothing was changed.", err=True)
+            raise click.exceptions.Exit(1)
+    if typed != name:
+        raise click.UsageError(f"--confirm says {typed!r}, but the repository is {name!r}. Nothing was changed.")
+
+
+def _purged(report: RepositoryPurge) -> str:
+    size = output.size_text(report.deleted_bytes)
+    text = f"Repository {report.repository} and its data are deleted: {report.deleted:,} files, {size}."
+    if report.foreign:
+        example = output.shown(report.foreign_example)
+        text += f" {report.foreign:,} files that Lakebed did not make stay in the namespace, such as {example}."
+    return text
 
 
 @repo.command()

@@ -59,6 +59,12 @@ class ScratchDb:
         slashes = [at for at, char in enumerate(key) if char == "/"] if self.open_prefixes else []
         return any(key[: at + 1] in self.open_prefixes for at in slashes)
 
+    def named_below(self, prefix: str) -> str:
+        """A named key that begins with this prefix, which ends in a slash. Empty: there is none."""
+        query = "SELECT key FROM named WHERE key > ? AND key < ? LIMIT 1"
+        row = self._db.execute(query, (prefix, f"{prefix[:-1]}0")).fetchone()
+        return "" if row is None else str(row[0])
+
     def add_workspace(self, workspace_id: str) -> None:
         """Record a workspace of the engine, open or closed."""
         self._db.execute("INSERT OR IGNORE INTO workspaces VALUES (?)", (workspace_id,))

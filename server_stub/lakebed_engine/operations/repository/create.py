@@ -56,37 +56,51 @@ async def create_repository(
     bare: bool = False,
     allow_non_empty: bool = False,
     samples_by: str = "",
+    below: str = "",
 ) -> Repository:
     """Create a repository with one empty commit on its default branch.
 
     A `bare` repository has no commit and no branch. `allow_non_empty`: the namespace may contain other objects, which
     stay unchanged. `samples_by` is the committer of sample data. Empty: no sample data. `storage_id`: a named store.
+    Without a `storage_namespace`, the repository gets one of its name below the prefix `below`.
 
     Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError, InvalidNameError, InvalidNamespaceError.
     """
     validation.check_repository(name)
     validation.check_branch(default_branch)
     await _refuse_existing(ctx, name)
-    validation.check_namespace(storage_namespace)
-    namespace = storage_namespace.rstrip("/")
-    ctx.stores.check_new(namespace, storage_id)
-    store = ctx.stores.open(namespace, storage_id)
+    new = Repository(
+        uid=ctx.ids.new(),
+        name=name,
+        storage_namespace=storage_namespace.rstrip("/") or f"{below.rstrip('/')}/{name}",
+        default_branch=default_branch,
+        creation_date=ctx.now(),
+        read_only=read_only,
+        state="creating",
+        storage_id=storage_id,
+    )
+    validation.check_namespace(storage_namespace or new.storage_namespace)
+    try:
+        made = await _create(ctx, new, bare=bare, allow_non_empty=allow_non_empty)
+    except (NamespaceInUseError, NamespaceNotEmptyError):
+        if storage_namespace:
+            raise
+        # the data of a deleted repository of this name, or another repository, is there
+        free = msgspec.structs.replace(new, storage_namespace=f"{new.storage_namespace}-{new.uid[:8]}")
+        made = await _create(ctx, free, bare=bare, allow_non_empty=allow_non_empty)
+    if samples_by and not bare:
+        await sample_data.fill(ctx, name, default_branch, samples_by)
+    return made
+
+
+async def _create(ctx: Context, new: Repository, *, bare: bool, allow_non_empty: bool) -> Repository:
+    ctx.stores.check_new(new.storage_namespace, new.storage_id)
+    store = ctx.stores.open(new.storage_namespace, new.storage_id)
     if not allow_non_empty:
         await _refuse_content(ctx, store)
-    seen = await _claim(
-        ctx,
-        Repository(
-            uid=ctx.ids.new(),
-            name=name,
-            storage_namespace=namespace,
-            default_branch=default_branch,
-            creation_date=ctx.now(),
-            read_only=read_only,
-            state="creating",
-            storage_id=storage_id,
-        ),
-    )
+    seen = await _claim(ctx, new)
     record = decode_repository(seen.value)
+    namespace = record.storage_namespace
     inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(namespace), 1)
     if inside:  # claimed in the time between: the batch can check only the namespaces above
         await _unclaim(ctx, record, seen)
@@ -98,16 +112,22 @@ async def create_repository(
         raise
     repo = Repo(record, store, f"repo/{record.uid}")
     head, beginning = ("", []) if bare else await _beginning(ctx, repo)
-    new = await _activate(ctx, repo, seen, beginning, head)
-    if samples_by and not bare:
-        await sample_data.fill(ctx, name, default_branch, samples_by)
-    return new
+    return await _activate(ctx, repo, seen, beginning, head)
 
 
 async def _refuse_existing(ctx: Context, name: str) -> None:
     found = await ctx.kv.get(REPOSITORIES, name.encode())
     if found is not None and decode_repository(found.value).state != "creating":
-        raise RepositoryExistsError(f"error creating repository: not unique: there is a repository {name!r}")
+        raise _exists(decode_repository(found.value))
+
+
+def _exists(record: Repository) -> RepositoryExistsError:
+    if record.state == "deleting":
+        return RepositoryExistsError(
+            f"error creating repository: not unique: repository {record.name!r} is being deleted with its data: try again "
+            "in a moment"
+        )
+    return RepositoryExistsError(f"error creating repository: not unique: there is a repository {record.name!r}")
 
 
 async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
@@ -144,7 +164,8 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
         )
     raise NamespaceInUseError(
         f"storage namespace {store.uri!r} is in use: it holds the data of repository {marker.get('name', '')[:80]!r}, "
-        "which may have been deleted; choose another, remove that data first, or bring it back with `lakebed rebuild`"
+        "which may have been deleted; choose another, or bring it back with `lakebed rebuild --namespace "
+        f"{store.uri}`: then `lakebed repo delete --purge` removes its data as well"
     )
 
 
@@ -177,7 +198,7 @@ async def _resume(ctx: Context, record: Repository, found: Versioned) -> Version
     """Continue an interrupted creation. None: read the record again. Raises RepositoryExistsError."""
     old = decode_repository(found.value)
     if old.state != "creating":
-        raise RepositoryExistsError(f"error creating repository: not unique: there is a repository {record.name!r}")
+        raise _exists(old)
     if (old.storage_namespace, old.storage_id) != (record.storage_namespace, record.storage_id):
         await _undo(ctx, old, found)
         return None

@@ -47,9 +47,17 @@ async def delete_repository(ctx: Context, name: str, *, force: bool = False) -> 
 
 
 async def forget(
-    ctx: Context, repo: Repo, checks: Sequence[Check] = (), puts: Sequence[Put] = (), deletes: Sequence[Delete] = ()
+    ctx: Context,
+    repo: Repo,
+    checks: Sequence[Check] = (),
+    puts: Sequence[Put] = (),
+    deletes: Sequence[Delete] = (),
+    *,
+    drained: bool = True,
 ) -> bool:
     """Delete a repository, in one batch with these rows. Returns False, and does nothing, when something has changed.
+
+    `drained`: its last events go to its bucket.
 
     Raises RepositoryNotFoundError.
     """
@@ -77,8 +85,9 @@ async def forget(
         )
     except PredicateFailed:
         return False
-    with suppress(EngineError):
-        await drain(ctx, repo)
+    if drained:
+        with suppress(EngineError):
+            await drain(ctx, repo)
     return True
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
 from lakebed_engine.vocabulary.records import Page, Repository
@@ -13,6 +15,9 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
 from lakebed_server.rest.rights.filtered_pages import filtered
+
+PURGE_SECONDS: Final = 15.0
+"""How long a request deletes the data of a repository. After that, the server continues without it."""
 
 
 async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
@@ -45,13 +50,14 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
     """createRepository."""
     made = await call.engine.repositories.create(
         body.name,
-        body.storage_namespace,
+        serializers.text(body.storage_namespace),
         storage_id=body.storage_id or "",
         default_branch=body.default_branch or "main",
         read_only=bool(body.read_only),
         bare=bool(p.bare),
         samples_by=call.committer if body.sample_data else "",
         allow_non_empty=bool(body.allow_non_empty_namespace),
+        below=call.services.installation.prefix_of(body.storage_id or ""),
     )
     return json(201, serializers.repository(made))
 
@@ -70,6 +76,9 @@ async def get_repository_statistics(call: Call, p: ops.GetRepositoryStatisticsPa
 
 async def delete_repository(call: Call, p: ops.DeleteRepositoryParams) -> Reply:
     """deleteRepository."""
+    if p.purge:
+        report = await call.engine.repositories.purge(p.repository, force=bool(p.force), seconds=PURGE_SECONDS)
+        return json(200 if report.done else 202, serializers.repository_purge(report))
     await call.engine.repositories.delete(p.repository, force=bool(p.force))
     return empty()
 

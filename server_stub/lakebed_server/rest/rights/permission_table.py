@@ -125,8 +125,17 @@ def _events(p: Any, body: Any) -> Asked:
 
 
 def _create_repository(p: Any, body: Any) -> Asked:
-    namespace = Need(Fs.ATTACH_STORAGE_NAMESPACE, arn.namespace(body.storage_namespace))
-    return Asked(AllOf(Need(Fs.CREATE_REPOSITORY, arn.repository(body.name)), namespace))
+    create, chosen = Need(Fs.CREATE_REPOSITORY, arn.repository(body.name)), serializers.text(body.storage_namespace)
+    if not chosen:  # the server chooses an empty one
+        return Asked(create)
+    return Asked(AllOf(create, Need(Fs.ATTACH_STORAGE_NAMESPACE, arn.namespace(chosen))))
+
+
+def _delete_repository(p: Any, body: Any) -> Asked:
+    delete = Need(Fs.DELETE_REPOSITORY, arn.repository(p.repository))
+    if p.purge is not True:
+        return Asked(delete)
+    return Asked(AllOf(delete, Need(Fs.PURGE_REPOSITORY, arn.repository(p.repository))))
 
 
 def _create_branch(p: Any, body: Any) -> Asked:
@@ -314,7 +323,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "createRepository": Row(_create_repository),
     "getRepository": _repository(Fs.READ_REPOSITORY),
     "getRepositoryStatistics": _repository(Fs.READ_COMMIT, Fs.LIST_OBJECTS),
-    "deleteRepository": _repository(Fs.DELETE_REPOSITORY),
+    "deleteRepository": Row(_delete_repository),
     "getAccessHistory": _repository(Audit.READ_EVENTS),
     "getServerAccessHistory": _anywhere(Audit.READ_EVENTS),
     "listEvents": Row(_events),

@@ -5,17 +5,11 @@ A bucket is a repository. A bucket that is bound to a ref exists while the ref e
 
 from __future__ import annotations
 
-import secrets
 from typing import Final
 
 from lakebed_auth import arn
 from lakebed_auth.actions import Fs
-from lakebed_engine.vocabulary.errors import (
-    NamespaceInUseError,
-    NamespaceNotEmptyError,
-    NotFoundError,
-    RepositoryNotFoundError,
-)
+from lakebed_engine.vocabulary.errors import NotFoundError, RepositoryNotFoundError
 from lakebed_engine.vocabulary.records import Repository
 
 from lakebed_server.http.responses import Reply, empty
@@ -99,14 +93,7 @@ async def _create(call: S3Call) -> None:
         )
     if call.address.bound:
         raise S3Error("InvalidBucketName", "This name is a ref of a repository: create a branch instead.")
-    place = f"{call.config.namespace.rstrip('/')}/{call.repo}"
-    try:
-        await call.engine.repositories.create(call.repo, place)
-    except (
-        NamespaceInUseError,
-        NamespaceNotEmptyError,
-    ):  # data of another or deleted repository is there
-        await call.engine.repositories.create(call.repo, f"{place}-{secrets.token_hex(4)}")
+    await call.engine.repositories.create(call.repo, "", below=call.config.namespace)
 
 
 async def delete_bucket(call: S3Call) -> Reply:
