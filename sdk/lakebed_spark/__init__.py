@@ -5,7 +5,7 @@
     orders = lakebed_spark.read(spark, "lakebed://sales/main/orders")
     lakebed_spark.write(orders, "lakebed://sales/main/copy", mode="overwrite", partition_by=["day"], message="copy")
 
-Needs `pip install 'lakebed[spark]'`; names are loaded when first used.
+Needs the extra `spark`; names are loaded when first used.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ secret also stays out of options and plans, which Spark shows.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from typing import TypeAlias
 
@@ -20,6 +21,9 @@ Target: TypeAlias = "str | lakebed.Ref"
 """`lakebed://repository/ref/path`, or a handle: a ref, a branch, a tag or a workspace."""
 
 Holder: TypeAlias = "lakebed.Lake | lakebed.Repository | lakebed.Ref | Access"
+
+PROFILE = "spark.lakebed.profile"
+"""The setting of a session that names a profile of ~/.lakebed.yaml on the driver's machine."""
 
 _CLIENTS: dict[tuple[int, Settings], lakebed.Lake] = {}
 _MOST_CLIENTS = 16
@@ -49,7 +53,15 @@ class Access:
         """
         if isinstance(holder, Access):
             return holder
-        settings = _settings_of(holder)
+        return cls._from(_settings_of(holder))
+
+    @classmethod
+    def of_profile(cls, name: str) -> Access:
+        """Return the access of a profile of this process's ~/.lakebed.yaml. Raises ConfigurationError."""
+        return cls._from(config.resolve(None, None, None, profile=name))
+
+    @classmethod
+    def _from(cls, settings: Settings) -> Access:
         return cls(
             settings.endpoint,
             settings.access_key_id or None,
@@ -188,9 +200,16 @@ def _is_ref(repository: lakebed.Repository, expression: str) -> bool:
     return True
 
 
+def _profile_of_session() -> str | None:
+    """The profile that the setting `spark.lakebed.profile` of the running session names."""
+    sql = sys.modules.get("pyspark.sql")
+    session = None if sql is None else sql.SparkSession.getActiveSession()
+    return (session.conf.get(PROFILE, "") or None) if session is not None else None
+
+
 def _settings_of(holder: Holder | None) -> Settings:
     if holder is None:
-        return default_lake.bound() or config.resolve(None, None, None)
+        return default_lake.bound() or config.resolve(None, None, None, profile=_profile_of_session())
     if isinstance(holder, lakebed.Lake):
         return holder.settings
     if not isinstance(holder, lakebed.Repository | lakebed.Ref):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lakebed.errors import ConfigurationError
+from lakebed_format.installation import install_command
 
 from lakebed_spark._java import use_java
 
@@ -34,12 +35,12 @@ def check_pyspark() -> None:
         import pyspark
     except ImportError:
         raise ConfigurationError(
-            "PySpark is not installed: pip install 'lakebed[spark]'", kind="spark_missing"
+            f"PySpark is not installed: {install_command('spark')}", kind="spark_missing"
         ) from None
     found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
     if found is None or (int(found[1]), int(found[2])) < OLDEST:
         raise ConfigurationError(
-            f"PySpark {pyspark.__version__} is too old, 4.1 is the first that will do: pip install -U 'lakebed[spark]'",
+            f"PySpark {pyspark.__version__} is too old, 4.1 is the first that works: {install_command('spark')}",
             kind="spark_version",
         )
 

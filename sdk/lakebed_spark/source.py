@@ -31,6 +31,7 @@ class LakebedSource(DataSource):
 
     access: Access | None = None
     _resolved: Found | None = None
+    _given: Access | None = None
 
     @classmethod
     def name(cls) -> str:
@@ -60,7 +61,11 @@ class LakebedSource(DataSource):
         )
 
     def _access(self) -> Access:
-        return self.access or Access.of()
+        """The access of the option `profile`, else that of `register`. Executors get it in the pickled reader."""
+        if self._given is None:
+            profile = lowered(self.options).get("profile")
+            self._given = Access.of_profile(profile) if profile else self.access or Access.of()
+        return self._given
 
     def _found(self) -> Found:
         if self._resolved is None:
@@ -83,8 +88,9 @@ class LakebedSource(DataSource):
 def register(spark: SparkSession, lake: Holder | None = None) -> None:
     """Let `spark.read.format("lakebed")`, and the formats of the history such as `lakebed.commits`, be known.
 
-    Their credentials are those of `lake`, or of `with lake.as_default():`, or of this process's configuration. They go
-    to Spark inside of pickled classes: not as options, which plans and the UI show. Raises ConfigurationError.
+    Their credentials are those of `lake`, or of `with lake.as_default():`, or of this process's configuration, where
+    the setting `spark.lakebed.profile` names a profile. The option `profile` names one for a single read. They go to
+    Spark inside of pickled classes: not as options, which plans and the UI show. Raises ConfigurationError.
     """
     check_session(spark)
     given = Access.of(lake)

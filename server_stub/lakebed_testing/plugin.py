@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from lakebed_format.installation import install_command
 
 if TYPE_CHECKING:
     import lakebed
@@ -31,7 +32,7 @@ def lakebed_server(lakebed_server_settings: dict[str, object]) -> Iterator[Lakeb
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("lakebed"):
             raise
-        pytest.fail(f"the fixture needs {error.name}, which is missing: pip install 'lakebed[testing]'", pytrace=False)
+        pytest.fail(f"the fixture needs {error.name}, which is missing: {install_command('testing')}", pytrace=False)
     with server(lakebed_server_settings) as started:
         yield started
 

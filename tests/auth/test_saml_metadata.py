@@ -10,6 +10,7 @@ from pathlib import Path
 
 import lakebed_testing
 import pytest
+from lakebed_format.installation import install_command
 from lakebed_server.outbound import OutboundError
 from lakebed_server.settings.schema import SamlSettings
 from lakebed_server.signin.saml import metadata
@@ -134,7 +135,7 @@ def test_signxml_is_an_extra(tmp_path: Path) -> None:
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=tmp_path
     )
     assert done.returncode != 0
-    assert "auth.saml needs signxml; run: pip install 'lakebed[saml]'" in done.stderr
+    assert f"auth.saml needs signxml; run: {install_command('saml')}" in done.stderr
     assert "Traceback" not in done.stderr
 
 

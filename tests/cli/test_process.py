@@ -19,6 +19,7 @@ import lakebed
 import pytest
 from lakebed._bulk import progress_bar as progress
 from lakebed.cli import main
+from lakebed_format.installation import install_command
 
 from tests.cli.conftest import Run
 from tests.cli.support import Command
@@ -347,7 +348,7 @@ def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.
     for verb in ("serve", "fsck", "keys"):
         error = run(verb, "--port", "1", code=1).err
         assert error == (
-            f"lakebed: `lakebed {verb}` needs the server, which is not installed: pip install 'lakebed[server]'\n"
+            f"lakebed: `lakebed {verb}` needs the server, which is not installed: {install_command('server')}\n"
         )
     assert main.run(["--help"]) == 0
 

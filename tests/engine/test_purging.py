@@ -157,8 +157,11 @@ class DyingStores:
         self._inner = inner
         self._tick = tick
 
-    def open(self, uri: str) -> Any:
-        return Dying(self._inner.open(uri), self._tick)
+    def open(self, uri: str, store_id: str = "") -> Any:
+        return Dying(self._inner.open(uri, store_id), self._tick)
+
+    def check_new(self, uri: str, store_id: str) -> None:
+        self._inner.check_new(uri, store_id)
 
 
 @pytest.mark.usefixtures("quick")
@@ -262,8 +265,11 @@ async def test_a_long_purge_is_left_to_the_cleaner() -> None:
             return []
 
     class BusyStores:
-        def open(self, uri: str) -> Any:
+        def open(self, uri: str, store_id: str = "") -> Any:
             return Busy()
+
+        def check_new(self, uri: str, store_id: str) -> None:
+            raise AssertionError
 
     busy = new_engine(engine.context.kv, BusyStores())
     report = await busy.repositories.purge(REPO, seconds=0.0)

@@ -39,7 +39,7 @@ class Process:
             if "stop with Ctrl-C" in line:
                 break
         assert self.said, "the server said nothing"
-        return int(self.said[0].rsplit(":", 1)[1])
+        return int(next(line for line in self.said if "is ready at" in line).rsplit(":", 1)[1])
 
     def stop(self, sign: int = signal.SIGTERM) -> int:
         """Stop it, and give its exit code."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import lakebed
 import pytest
+from lakebed_format.installation import install_command
 from lakebed_server.process import wiring
 from lakebed_server.settings.schema import KvSettings, PostgresSettings, Settings
 from lakebed_server.vocabulary import StartError
@@ -112,5 +114,5 @@ def test_asyncpg_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("lakebed_engine.stores.kv.postgres.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
-    with pytest.raises(StartError, match=r"pip install 'lakebed\[postgres\]'"):
+    with pytest.raises(StartError, match=re.escape(install_command("postgres"))):
         wiring._open_kv(settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -34,23 +35,42 @@ def start(tmp_path: Path) -> Iterator[type[Process]]:
         one.process.communicate()
 
 
-def test_first_start_makes_an_admin_and_shows_it_once(start: type[Process], tmp_path: Path) -> None:
+def test_first_start_makes_an_admin_and_writes_it_to_a_file(start: type[Process], tmp_path: Path) -> None:
     server = start("--port", "0")
     port = server.ready()
     text = "".join(server.said)
-    values = dict(line.split("export ")[1].strip().split("=", 1) for line in server.said if "export LAKEBED_" in line)
+    file = tmp_path / "data" / "admin.env"
+    assert f"lakebed login --from-file {file}" in text
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    lines = file.read_text().splitlines()
+    values = dict(line.removeprefix("export ").split("=", 1) for line in lines if line.startswith("export "))
     assert values["LAKEBED_ENDPOINT"] == f"http://127.0.0.1:{port}"
     pair = values["LAKEBED_ACCESS_KEY_ID"], values["LAKEBED_SECRET_ACCESS_KEY"]
     assert str(tmp_path / "data") in text
     assert request(port, "GET", "/user", pair=pair)[0] == 200
     assert request(port, "GET", "/user")[0] == 401
     assert server.stop() == 0
-    written = b"".join(p.read_bytes() for p in (tmp_path / "data").rglob("*") if p.is_file())
+    assert pair[1] not in "".join(server.said)  # neither on standard output nor in the log
+    written = b"".join(p.read_bytes() for p in (tmp_path / "data").rglob("*") if p.is_file() and p != file)
     assert pair[1].encode() not in written
+
+    second = start("--port", "0")
+    second.ready()
+    assert f"lakebed login --from-file {file}" in "".join(second.said)
+    third = start("--port", "0")
+    third.ready()
+    assert "another server runs on the data directory" in "".join(third.said)
+    assert [one.stop() for one in (second, third)] == [0, 0]
+    file.unlink()
+    bare = start("--port", "0")
+    bare.ready()
+    assert "lakebed keys reset-admin --data-dir" in "".join(bare.said)
+    assert bare.stop() == 0
 
     again = start("--port", "0", **PAIR)
     port = again.ready()
     assert "export" not in "".join(again.said)
+    assert "admin.env" not in "".join(again.said)
     assert request(port, "GET", "/user", pair=pair)[0] == 200  # the old pair stays
     assert request(port, "GET", "/user")[0] == 200  # the given pair works as well
     assert again.stop(signal.SIGINT) == 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import lakebed
 import pytest
+from lakebed_format.installation import install_command
 
 from tests.spark.pipelining import stocked
 from tests.support.server import RunningServer, clean_environment
@@ -146,5 +147,5 @@ def test_without_pyspark_it_says_what_to_install(place: str, server: RunningServ
     environment = clean_environment(**server.environment)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "pip install 'lakebed[spark]'" in done.stderr
+    assert install_command("spark") in done.stderr
     assert "Traceback" not in done.stderr

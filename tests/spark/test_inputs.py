@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import lakebed
 import lakebed_spark
 import pyspark
 import pytest
+from lakebed_format.installation import install_command
 from lakebed_spark import _java
 from lakebed_spark._session import check_pyspark
 from pyspark.sql import SparkSession
@@ -121,7 +123,7 @@ def test_an_old_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(lakebed.ConfigurationError, match=r"pip install 'lakebed\[spark\]'") as caught:
+    with pytest.raises(lakebed.ConfigurationError, match=re.escape(install_command("spark"))) as caught:
         lakebed_spark.read(object(), "lakebed://a/b/c")  # type: ignore[arg-type]
     assert caught.value.kind == "spark_missing"
 

@@ -7,6 +7,7 @@ import sys
 
 import pandas  # noqa: F401 - numpy cannot be loaded twice in a process
 import pytest
+from lakebed_format.installation import install_command
 
 pytest_plugins = ["pytester"]
 
@@ -193,4 +194,4 @@ def test_a_missing_extra_is_named(pytester: pytest.Pytester) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1
-    assert "needs msgspec, which is missing: pip install 'lakebed[testing]'" in done.stdout
+    assert f"needs msgspec, which is missing: {install_command('testing')}" in done.stdout

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import uuid4
 
+from lakebed_format.installation import install_command
+
 from lakebed._direct.directory import is_plain
 from lakebed.errors import ConfigurationError, CorruptTransferError, ServerUnavailableError
 
@@ -155,7 +157,7 @@ def _open(prefix: str) -> Any:
         from obstore.store import from_url
     except ImportError as error:
         raise ConfigurationError(
-            "data_path='direct' into a cloud store needs a package that is not installed: pip install 'lakebed[s3]'"
+            "data_path='direct' into a cloud store needs a package that is not installed: " + install_command("s3")
         ) from error
     import os
 

@@ -21,7 +21,7 @@ from lakebed._integration.values import Settings, config, default_lake, wanted_p
 from lakebed.errors import ConfigurationError
 
 _CREDENTIALS = ("access_key_id", "secret_access_key", "token")
-_OURS = ("endpoint", *_CREDENTIALS, "timeout", "retries", "data_path")
+_OURS = ("endpoint", *_CREDENTIALS, "profile", "timeout", "retries", "data_path")
 _FSSPEC = (
     "asynchronous",
     "batch_size",
@@ -79,7 +79,7 @@ def resolve(options: Mapping[str, Any]) -> Connection:
         raise ConfigurationError(
             f"unknown storage option {unknown[0]!r} of lakebed://; there are {', '.join(_OURS)}, and fsspec's own"
         )
-    given = {name: options.get(name) for name in ("endpoint", *_CREDENTIALS)}
+    given = {name: options.get(name) for name in ("endpoint", *_CREDENTIALS, "profile")}
     bound = default_lake.bound()
     limits = {name: options[name] for name in ("timeout", "retries") if options.get(name) is not None}
     if bound is not None and all(value is None for value in given.values()):

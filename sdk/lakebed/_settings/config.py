@@ -16,8 +16,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from lakebed._settings import session_token
-from lakebed._settings.sources import Source, misspelled, sources
+from lakebed._settings import profiles, session_token
+from lakebed._settings.sources import (
+    Source,
+    misspelled,
+    of_profile,
+    own_file,
+    profile_source,
+    read_tree,
+    sources,
+    variables_of_profiles,
+)
 from lakebed.errors import ConfigurationError
 
 API_PREFIX = "/api/v1"
@@ -45,6 +54,8 @@ class Settings:
     """The token of a sign-in, sent as `Authorization: Bearer`. Empty with an access key."""
 
     sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    profile: str = field(default="", compare=False)
+    """The profile that the credentials came from. Empty for credentials from elsewhere."""
 
     @property
     def api_url(self) -> str:
@@ -97,13 +108,16 @@ def resolve(
     secret_access_key: str | None,
     *,
     token: str | None = None,
+    profile: str | None = None,
     timeout: float = TIMEOUT,
     retries: int = RETRIES,
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
     """Find each value: arguments, `LAKEBED_*`, ~/.lakebed.yaml, `LAKECTL_*`, `LAKEFS_*`, then ~/.lakectl.yaml.
 
-    The file of certificates comes from `LAKEBED_CA_FILE` or ~/.lakebed.yaml, wherever the endpoint comes from.
+    With a `profile`, or `LAKEBED_PROFILE`, arguments and then that profile of ~/.lakebed.yaml, and no other place.
+    The credentials of a profile go to the endpoint of the profile only. The file of certificates comes from
+    `LAKEBED_CA_FILE` or ~/.lakebed.yaml, wherever the endpoint comes from.
 
     Warns of names that seem misspelled. Raises ConfigurationError, which names the missing setting or the place of a
     wrong value.
@@ -111,11 +125,12 @@ def resolve(
     if timeout <= 0 or retries < 0:
         raise ConfigurationError(f"timeout must be positive and retries not negative, not {timeout} and {retries}")
     environ = os.environ if environ is None else environ
-    found = sources(environ)
+    given = _given(access_key_id, secret_access_key, token)
+    found = _places(environ, profile, needed=endpoint is None or given is None)
     for sentence in misspelled(environ):
         warnings.warn(sentence, ConfigurationWarning, stacklevel=3)  # at the line that connects
     address, endpoint_source, allowed = _find_endpoint(endpoint, found)
-    credentials = _given(access_key_id, secret_access_key, token) or _found(allowed, address, endpoint_source)
+    credentials = given or _found(allowed, address, endpoint_source)
     origins = {"endpoint": endpoint_source, **credentials.origins}
     changed = (("timeout", timeout != TIMEOUT), ("retries", retries != RETRIES))
     origins |= {name: "argument" for name, is_given in changed if is_given}
@@ -133,15 +148,72 @@ def resolve(
         _find_http(environ),
         credentials.token,
         MappingProxyType(origins),
+        credentials.profile,
     )
 
 
+def recalled(
+    endpoint: str, identity: str, *, timeout: float, retries: int, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of an unpickled handle: those of the profile with this endpoint and identity, or as `resolve`.
+
+    Raises ConfigurationError.
+    """
+    environ = os.environ if environ is None else environ
+    name = next((one for one in _profiles_for(environ, endpoint) if _identity_of(environ, one) == identity), None)
+    return resolve(endpoint, None, None, profile=name, timeout=timeout, retries=retries, environ=environ)
+
+
+def _profiles_for(environ: Mapping[str, str], endpoint: str) -> list[str]:
+    """The named profiles of Lakebed's file that are for an endpoint. An unreadable file has none."""
+    try:
+        path = own_file(environ)
+        tree = read_tree(path) if path.is_file() else {}
+        found = [profile_source(tree, name, path) for name in profiles.names(tree, path) if name != profiles.DEFAULT]
+        return [one.profile for one in found if _is_for(one, endpoint)]
+    except ConfigurationError:
+        return []
+
+
+def _is_for(source: Source, endpoint: str) -> bool:
+    own = source.values.get("endpoint", "")
+    return bool(own) and normalise_endpoint(own, source.name) == endpoint
+
+
+def _identity_of(environ: Mapping[str, str], profile: str) -> str:
+    try:
+        return resolve(None, None, None, profile=profile, environ=environ).identity
+    except ConfigurationError:
+        return ""
+
+
+def _places(environ: Mapping[str, str], profile: str | None, *, needed: bool) -> list[Source]:
+    """The places to search. Raises ConfigurationError when a profile and variables say two things."""
+    name = environ.get("LAKEBED_PROFILE", "").strip() if profile is None else profile
+    if not name and profile is None:
+        return sources(environ)
+    others = variables_of_profiles(environ)
+    if profile is None and others and needed:
+        raise ConfigurationError(
+            f"LAKEBED_PROFILE and {others[0]} are both set: unset one of them, or pass the profile (--profile {name}, "
+            f"profile={name!r})"
+        )
+    if profile is None and not needed:
+        return sources(environ)
+    return [of_profile(environ, profiles.check_name(name))]
+
+
 def without_credentials(
-    endpoint: str | None, *, timeout: float = TIMEOUT, retries: int = RETRIES, environ: Mapping[str, str] | None = None
+    endpoint: str | None,
+    *,
+    profile: str | None = None,
+    timeout: float = TIMEOUT,
+    retries: int = RETRIES,
+    environ: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings of a connection that signs in. The places of `resolve` are searched. Raises ConfigurationError."""
     environ = os.environ if environ is None else environ
-    found = sources(environ)
+    found = _places(environ, profile, needed=True) if endpoint is None else sources(environ)
     address, source, _ = _find_endpoint(endpoint, found)
     ca_file, _ = _find_ca_file(found)
     url, origins = normalise_endpoint(address, source), MappingProxyType({"endpoint": source})
@@ -155,7 +227,8 @@ def _find_endpoint(given: str | None, found: list[Source]) -> tuple[str, str, li
         if value := source.values.get("endpoint"):
             return value, source.where["endpoint"], [one for one in found if one.family == source.family]
     raise ConfigurationError(
-        "no endpoint: pass endpoint=, set LAKEBED_ENDPOINT, or write `endpoint: http://host:8000` to ~/.lakebed.yaml"
+        "no endpoint: run `lakebed login ENDPOINT`, pass endpoint=, set LAKEBED_ENDPOINT, or write `endpoint: "
+        "http://host:8000` to ~/.lakebed.yaml (`lakebed serve` starts a server on this machine)"
     )
 
 
@@ -166,6 +239,7 @@ class _Credentials(NamedTuple):
     access_key_id: str = ""
     secret_access_key: str = ""
     token: str = ""
+    profile: str = ""
 
 
 def _given(key: str | None, secret: str | None, token: str | None) -> _Credentials | None:
@@ -194,11 +268,13 @@ def _found(allowed: list[Source], endpoint: str, endpoint_source: str) -> _Crede
         if token and (key or secret):
             raise ConfigurationError(f"{source.name} has a token and an access key: remove one of them")
         if token:
-            _check_server_of(source, endpoint, endpoint_source)
-            return _Credentials({"token": source.where["token"]}, token=token)
+            _check_server_of(source, "token", endpoint, endpoint_source)
+            return _Credentials({"token": source.where["token"]}, token=token, profile=source.profile)
         if key and secret:
+            if source.profile:
+                _check_server_of(source, "access_key_id", endpoint, endpoint_source)
             origins = {name: source.where[name] for name in ("access_key_id", "secret_access_key")}
-            return _Credentials(origins, key, secret)
+            return _Credentials(origins, key, secret, profile=source.profile)
         if key or secret:
             there, missing = ("access_key_id", "secret_access_key")[:: 1 if key else -1]
             raise ConfigurationError(
@@ -211,14 +287,19 @@ def _found(allowed: list[Source], endpoint: str, endpoint_source: str) -> _Crede
     )
 
 
-def _check_server_of(source: Source, endpoint: str, endpoint_source: str) -> None:
-    """Refuse to send the token of a sign-in to another server than the one of the sign-in."""
+def _check_server_of(source: Source, what: str, endpoint: str, endpoint_source: str) -> None:
+    """Refuse to send credentials to a server that they were not made for."""
     own = source.values.get("endpoint")
-    if own is None:
+    if own is None and not source.profile:
         return
-    of, to = normalise_endpoint(own, source.where["endpoint"]), normalise_endpoint(endpoint, endpoint_source)
+    to = normalise_endpoint(endpoint, endpoint_source)
+    if own is None:
+        raise ConfigurationError(f"{source.name} has credentials without an endpoint: add `endpoint: {to}` to it")
+    of, kind = normalise_endpoint(own, source.where["endpoint"]), "token" if what == "token" else "access key"
     if of != to:
-        raise ConfigurationError(f"the token from {source.where['token']} is for {of}: run `lakebed login {to}`")
+        raise ConfigurationError(
+            f"the {kind} from {source.where[what]} is for {of}: run `lakebed login {to}`, or name a profile of {to}"
+        )
 
 
 def _find_ca_file(found: list[Source]) -> tuple[str, str]:

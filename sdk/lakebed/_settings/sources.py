@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lakebed._settings import profiles
 from lakebed.errors import ConfigurationError
 
 _OWN_NAMES = ("endpoint", "access_key_id", "secret_access_key", "token", "ca_file")
 """What our own variables and our own file can hold."""
 
 _OURS = (
-    *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN"),
+    *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN", "PROFILE"),
     *("CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS"),
 )
 """Variables that the SDK and the command read, without `LAKEBED_`."""
@@ -59,12 +60,16 @@ _HABITS = {
 
 @dataclass(frozen=True)
 class Source:
-    """The values of one place, under Lakebed's names, and the exact place of each value."""
+    """The values of one place, under Lakebed's names, and the exact place of each value.
+
+    `profile`: the name of the profile that they are from, and empty for all other places.
+    """
 
     family: str
     name: str
     values: Mapping[str, str]
     where: Mapping[str, str]
+    profile: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,11 @@ class _Family:
             raise ConfigurationError(f"the configuration file {path}, named by {variable}, does not exist")
         if not path.is_file():
             return []
-        values = self._values(read_tree(path), path)
+        tree = read_tree(path)
+        name = profiles.current(tree, path) if self is _LAKEBED else ""
+        if name:
+            return [profile_source(tree, name, path)]
+        values = self._values(tree, path)
         return [Source(self.prefix, f"file {path}", values, dict.fromkeys(values, f"file {path}"))]
 
     def _values(self, tree: dict[object, object], path: Path) -> dict[str, str]:
@@ -151,6 +160,30 @@ def sources(environ: Mapping[str, str]) -> list[Source]:
     ]
 
 
+def profile_source(tree: Mapping[object, object], name: str, path: Path) -> Source:
+    """Return the values of one profile of Lakebed's file. Raises ConfigurationError when it is unknown or wrong."""
+    where = f"profile {name!r} of file {path}"
+    part = profiles.section(tree, name, path)
+    values = _LAKEBED._values(part, Path(where))
+    return Source(_LAKEBED.prefix, where, values, dict.fromkeys(values, where), name)
+
+
+def of_profile(environ: Mapping[str, str], name: str) -> Source:
+    """Return the values of one profile of Lakebed's file. `default` is what is outside of all profiles.
+
+    Raises ConfigurationError.
+    """
+    path = own_file(environ)
+    tree = read_tree(path) if path.is_file() else {}
+    return profile_source(tree, name, path)
+
+
+def variables_of_profiles(environ: Mapping[str, str]) -> list[str]:
+    """Return the variables that are set and say what a profile says."""
+    names = ("endpoint", "access_key_id", "secret_access_key", "token")
+    return [variable for name in names if environ.get(variable := _LAKEBED.variables[name], "").strip()]
+
+
 def own_file(environ: Mapping[str, str]) -> Path:
     """Return the path of Lakebed's own file, whether or not it exists."""
     return Path(environ.get("LAKEBED_CONFIG_FILE", "") or _LAKEBED.file).expanduser()
@@ -166,8 +199,8 @@ def misspelled(environ: Mapping[str, str]) -> list[str]:
     path = own_file(environ)
     if path.is_file():
         for key in map(str, read_tree(path)):
-            if key not in _OWN_NAMES:
-                near = difflib.get_close_matches(key, _OWN_NAMES, n=1, cutoff=0.0)[0]
+            if key not in (*_OWN_NAMES, *profiles.KEYS):
+                near = difflib.get_close_matches(key, (*_OWN_NAMES, *profiles.KEYS), n=1, cutoff=0.0)[0]
                 said.append(f"the key {key!r} in {path} is not read by Lakebed; did you mean {near!r}?")
     return said
 

@@ -91,7 +91,9 @@ def is_server_module(error: ImportError) -> bool:
 
 def missing_sentence(command: str) -> str:
     """The message when the server's extra is not installed."""
-    return f"`{command}` needs the server, which is not installed: pip install 'lakebed[server]'"
+    from lakebed_format.installation import install_command
+
+    return f"`{command}` needs the server, which is not installed: {install_command('server')}"
 
 
 def _missing(name: str) -> click.Command:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ class App:
     endpoint: str | None = None
     access_key_id: str | None = None
     secret_access_key: str | None = None
+    profile: str | None = None
     timeout: float = 60.0
     retries: int = 5
     as_json: bool = False
@@ -68,9 +70,9 @@ class App:
         """The settings of `lake`. Reports misspelled settings on standard error. Raises ConfigurationError."""
         from lakebed._settings import config
 
-        given = (self.endpoint, self.access_key_id, self.secret_access_key)
+        key = _both_halves(self.access_key_id, self.secret_access_key)
         with _written(config.ConfigurationWarning):
-            return config.resolve(*given, timeout=self.timeout, retries=self.retries)
+            return config.resolve(self.endpoint, *key, profile=self.profile, timeout=self.timeout, retries=self.retries)
 
     @property
     def shows_html(self) -> bool:
@@ -81,6 +83,16 @@ class App:
     def shows_progress(self) -> bool:
         """Whether to show a progress bar: standard error is a terminal, and `--quiet` is not set."""
         return not self.quiet and sys.stderr.isatty()
+
+
+def _both_halves(key: str | None, secret: str | None) -> tuple[str | None, str | None]:
+    """Take the half of an access key that is no option from the variables: one command line means one key."""
+    if (key is None) == (secret is None):
+        return key, secret
+    return (
+        key or os.environ.get("LAKEBED_ACCESS_KEY_ID") or None,
+        secret or os.environ.get("LAKEBED_SECRET_ACCESS_KEY") or None,
+    )
 
 
 @contextlib.contextmanager
@@ -119,6 +131,7 @@ def shared_options(*, shown: bool) -> list[click.Option]:
             hidden=hidden,
             help="Its secret [$LAKEBED_SECRET_ACCESS_KEY]; other users of the machine can read command lines.",
         ),
+        option(["--profile"], metavar="NAME", hidden=hidden, help="Profile of ~/.lakebed.yaml [$LAKEBED_PROFILE]."),
         option(
             ["--timeout"],
             type=click.FloatRange(min=0, min_open=True),

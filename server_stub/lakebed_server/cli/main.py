@@ -44,7 +44,7 @@ def serve(
     """Run a server until it receives a signal to stop.
 
     Needs only a directory: SQLite and local files are the default. On its first start it creates an access key of the
-    admin and shows it once.
+    admin and writes it to admin.env in that directory. The server runs on Linux and macOS.
     """
     flags = {
         "listen.host": host,
@@ -76,8 +76,10 @@ commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys, upgrade]
 
 
 def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
+    from lakebed_server.process.platform import check_platform
     from lakebed_server.settings.load import load
 
+    check_platform()
     loaded = load(flags=flags, env=os.environ, config=path)
     _warn(loaded.warnings)
     from lakebed_format.arrow import keep_pandas_out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,14 +32,26 @@ def refusal(error: StartError) -> VerbError:
 
 
 def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that select the stores."""
+    """The options that select the stores. The verb refuses to run where the server cannot."""
+
+    @wraps(verb)
+    def checked(*args: Any, **options: Any) -> Any:
+        from lakebed_server.process.platform import check_platform
+
+        try:
+            check_platform()
+        except StartError as error:
+            raise refusal(error) from None
+        return verb(*args, **options)
+
+    made: Callable[..., Any] = checked
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--data-dir", type=click.Path(), help="The server's directory [~/.lakebed/data]."),
         click.option("--config", type=click.Path(), help="The server's YAML file of settings."),
     ):
-        verb = option(verb)
-    return verb
+        made = option(made)
+    return made
 
 
 @click.command()

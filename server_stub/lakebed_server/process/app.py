@@ -69,9 +69,7 @@ _PAGE = """Lakebed {version}: Git-like version control for data lakes.
 
 This is the server's API endpoint; point a client at it:
 
-    pip install lakebed
-    export LAKEBED_ENDPOINT={endpoint}
-    export LAKEBED_ACCESS_KEY_ID=...  LAKEBED_SECRET_ACCESS_KEY=...
+    lakebed login {endpoint} --access-key-id ...
     lakebed repo list
 
   {endpoint}/openapi.json   the API, described (also as openapi.yaml)

@@ -6,10 +6,11 @@ server's account may read the objects (0750 and 0640). The database, the secret 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lakebed_server.settings.schema import Settings
@@ -36,6 +37,37 @@ def prepare(settings: Settings) -> None:
     if settings.kv.type == "sqlite":
         with suppress(OSError):  # SQLite reports the error later, and gives its other files the mode of this one
             os.close(os.open(settings.kv.sqlite.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+@contextmanager
+def in_use(settings: Settings) -> Iterator[bool]:
+    """Hold the data directory while the server runs. Yields whether another server holds it too.
+
+    Several servers may share a data directory. The lock only says so to the second one.
+    """
+    if settings.kv.type == "memory":
+        yield False
+        return
+    prepare(settings)
+    directory = Path(settings.data_dir)
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(directory / "servers.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        others = not _locks(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _locks(descriptor, fcntl.LOCK_SH)
+        yield others
+    finally:
+        os.close(descriptor)
+
+
+def _locks(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
 
 
 def open_to_others(settings: Settings) -> Iterator[str]:

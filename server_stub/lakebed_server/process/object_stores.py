@@ -11,6 +11,7 @@ from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import NamedStore, Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.observer import Observer
+from lakebed_format.installation import install_command
 
 from lakebed_server.http.request import InstalledStore
 from lakebed_server.settings.schema import Settings
@@ -113,7 +114,7 @@ def _named(settings: Settings, name: str, one: StoreSettings) -> NamedStore:
     if one.type == "local":
         return NamedStore(scheme="local", root=Path(one.root), prefixes=below)
     if not cloud_installed():
-        raise SettingError(f"stores.{name}.type {one.type} needs obstore; run: pip install 'lakebed[s3]'")
+        raise SettingError(f"stores.{name}.type {one.type} needs obstore; run: {install_command('s3')}")
     return NamedStore(scheme=one.type, cloud=_cloud(settings, one, name), prefixes=below)
 
 

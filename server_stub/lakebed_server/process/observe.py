@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed_engine.vocabulary.observer import Observer
+from lakebed_format.installation import install_command
 from lakebed_wire.operations import OPERATIONS
 
 from lakebed_server.http.request_cycle import Watch
@@ -113,7 +114,7 @@ def begin(settings: Settings, metrics: Metrics | None, number: int) -> Begun:
 def check_tracing(settings: Settings) -> None:
     """Raises StartError if the settings want traces and OpenTelemetry is not installed."""
     if settings.tracing.enabled and not _otel_installed():
-        raise StartError("tracing.enabled needs OpenTelemetry; run: pip install 'lakebed[otel]'")
+        raise StartError(f"tracing.enabled needs OpenTelemetry; run: {install_command('otel')}")
 
 
 def _otel_installed() -> bool:

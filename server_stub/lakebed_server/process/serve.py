@@ -27,7 +27,7 @@ from lakebed_server.network import hangup
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
 from lakebed_server.network.tls import Tls, open_tls
-from lakebed_server.process import data_directory, logs, observe, wiring, workers
+from lakebed_server.process import data_directory, first_key, logs, observe, wiring, workers
 from lakebed_server.process.app import LAST_WRITES, App, create_app
 from lakebed_server.process.server import Server
 from lakebed_server.rest.operation_handlers import Handler
@@ -62,6 +62,11 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
         if metrics is not None and metrics.listener is not None:
             stack.enter_context(metrics.listener)
         opened = _Opened(listeners, tls, metrics)
+        if stack.enter_context(data_directory.in_use(settings)):
+            say(
+                f"lakebed: warning: another server runs on the data directory {settings.data_dir}: both serve the same "
+                "lake; for a lake of its own, give another --data-dir"
+            )
         if count == 1:
             _work(settings, opened, 0, lambda admin: _announce(settings, admin, opened, say))
             return
@@ -290,14 +295,8 @@ def _announce(settings: Settings, admin: Credential | None, opened: _Opened, say
         say(f"  data directory: {settings.data_dir}")
     if settings.durability == "process":
         say("  durability: process: a power failure can lose acknowledged writes")
-    if admin is not None:
-        say("")
-        say("  This is the first start. The access key of the admin, shown only now:")
-        say("")
-        say(f"    export LAKEBED_ENDPOINT={endpoint}")
-        say(f"    export LAKEBED_ACCESS_KEY_ID={admin.access_key_id}")
-        say(f"    export LAKEBED_SECRET_ACCESS_KEY={admin.secret_access_key}")
-        say("")
+    for line in first_key.announced(settings, admin, endpoint):
+        say(f"  {line}" if line else "")
     say("  stop with Ctrl-C")
 
 

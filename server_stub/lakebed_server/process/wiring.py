@@ -20,6 +20,7 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.events import Flush
 from lakebed_engine.vocabulary.observer import SILENT, Observer
 from lakebed_engine.vocabulary.ports import Runtime
+from lakebed_format.installation import install_command
 
 from lakebed_server.access import opening
 from lakebed_server.access.directory import Directory
@@ -298,5 +299,5 @@ def _open_postgres(settings: PostgresSettings) -> KVStore:
     except ModuleNotFoundError as error:
         if error.name != "asyncpg":
             raise
-        raise StartError("kv.type postgres needs asyncpg; run: pip install 'lakebed[postgres]'") from None
+        raise StartError(f"kv.type postgres needs asyncpg; run: {install_command('postgres')}") from None
     return PostgresKV(settings.dsn, schema=settings.schema, pool=settings.pool)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
+from lakebed_format.installation import install_command
+
 from lakebed_server.settings.schema import LdapSettings
 from lakebed_server.vocabulary import StartError
 
@@ -48,7 +50,7 @@ class LdapClient:
         try:
             import ldap3  # type: ignore[import-untyped]
         except ModuleNotFoundError:
-            raise StartError("auth.ldap needs ldap3; run: pip install 'lakebed[ldap]'") from None
+            raise StartError(f"auth.ldap needs ldap3; run: {install_command('ldap')}") from None
         self._ldap3 = ldap3
         self._settings = settings
         self._tls = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=settings.ca_file or None)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lakebed_engine.stores.kv.base import KVStore
+from lakebed_format.installation import install_command
 from starlette.routing import Route
 
 from lakebed_server.access.permissions import Permissions
@@ -70,6 +71,6 @@ def _saml(settings: AuthSettings, browser: BrowserSignIn) -> SignIns:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("lxml", "signxml"):
             raise
-        raise StartError("auth.saml needs signxml; run: pip install 'lakebed[saml]'") from None
+        raise StartError(f"auth.saml needs signxml; run: {install_command('saml')}") from None
     sign_in = SamlSignIn(settings.saml, browser)
     return SignIns(pages.LOGIN, lambda services: pages.SamlPages(services, sign_in).routes(), browser.exchange)

@@ -11,7 +11,7 @@ from typing import Protocol
 from lakebed._compat.aio import run_in_thread
 from lakebed._gateway.operations.access import keys
 from lakebed._http import retry
-from lakebed._settings import session_token, sign_in_file
+from lakebed._settings import profiles, session_token, sign_in_file
 from lakebed._settings.config import Settings
 from lakebed._values.wire import Call
 from lakebed.errors import LakebedError
@@ -36,6 +36,7 @@ class Renewal:
     def __init__(self, settings: Settings) -> None:
         self._lock = threading.Lock()
         self._file = sign_in_file.of(settings)
+        self._profile = settings.profile or profiles.DEFAULT
         self._due = _due(settings.token)
 
     async def token(self, old: str, send: Send) -> str | None:
@@ -50,7 +51,7 @@ class Renewal:
         self._due = _due(new)
         if self._file is not None:
             with suppress(OSError, LakebedError):  # the file is read-only or was changed: the new token works here
-                await run_in_thread(sign_in_file.renew, self._file, old, new)
+                await run_in_thread(sign_in_file.renew, self._file, old, new, self._profile)
         return new
 
     def _claim(self) -> bool:

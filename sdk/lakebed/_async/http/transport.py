@@ -48,7 +48,7 @@ def recall(endpoint: str, identity: str, timeout: float, retries: int) -> Transp
     known = _IN_USE.get((endpoint, identity))
     if known is not None and not known._clients.is_closed:
         return known
-    return Transport(config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
+    return Transport(config.recalled(endpoint, identity, timeout=timeout, retries=retries)).shared()
 
 
 class Body(Protocol):

@@ -320,6 +320,7 @@ def connect(
     secret_access_key: str | None = None,
     *,
     token: str | None = None,
+    profile: str | None = None,
     timeout: float = 60.0,
     retries: int = 5,
 ) -> Lake:
@@ -328,14 +329,15 @@ def connect(
     The credentials are an access key, or the `token` of a sign-in (`lakebed login`). The SDK looks up what is not
     passed in this order: `LAKEBED_ENDPOINT`, `LAKEBED_TOKEN`, or `LAKEBED_ACCESS_KEY_ID` and
     `LAKEBED_SECRET_ACCESS_KEY`, then ~/.lakebed.yaml (or the file in `LAKEBED_CONFIG_FILE`), then the settings of other
-    clients: `LAKECTL_*`, `LAKEFS_HOST`, `LAKEFS_USERNAME` and `LAKEFS_PASSWORD`, and ~/.lakectl.yaml. `timeout` is in
+    clients: `LAKECTL_*`, `LAKEFS_HOST`, `LAKEFS_USERNAME` and `LAKEFS_PASSWORD`, and ~/.lakectl.yaml. With a `profile`
+    (or `LAKEBED_PROFILE`) they come from that profile of ~/.lakebed.yaml and from no other place. `timeout` is in
     seconds for each wait. `retries` is the number of times that the SDK repeats a safe request.
 
         lake = lakebed.connect("http://localhost:8000", "key id", "secret")
+        prod = lakebed.connect(profile="prod")
 
     Warns (ConfigurationWarning) of names that seem misspelled. Raises ConfigurationError, which names the missing
     setting or the place of a wrong value.
     """
-    return Lake(
-        config.resolve(endpoint, access_key_id, secret_access_key, token=token, timeout=timeout, retries=retries)
-    )
+    given = (endpoint, access_key_id, secret_access_key)
+    return Lake(config.resolve(*given, token=token, profile=profile, timeout=timeout, retries=retries))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from lakebed_format.installation import install_command
 
 from lakebed import LakebedError
 from lakebed._settings.sources import misspelled
@@ -82,7 +83,8 @@ def _versions() -> dict[str, str]:
     }
     found |= {name: _version(name) for name in _PACKAGES}
     complete = all(find_spec(name) for name in _SERVER_PACKAGES)
-    found["server"] = "installed" if complete else "not installed: pip install 'lakebed[server]'"
+    found["cloud stores"] = "installed" if find_spec("obstore") else f"not installed: {install_command('s3')}"
+    found["server"] = "installed" if complete else f"not installed: {install_command('server')}"
     return found
 
 

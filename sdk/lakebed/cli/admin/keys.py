@@ -40,7 +40,8 @@ def create(app: App, user: str, name: str, read: str, expires: int | None) -> No
     text = output.table([("access key id", made.id), ("secret access key", made.secret)])
     if made.expires is not None:
         output.note(app, f"It works until {output.when(made.expires)}.")
-    output.show(app, text, {**output.record(made), "secret": made.secret})
+    as_settings = {"access_key_id": made.id, "secret_access_key": made.secret}  # the names of the settings
+    output.show(app, text, {**output.record(made), "secret": made.secret, **as_settings})
 
 
 @key.command("list")

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import pyarrow as pa
 from lakebed.errors import ConfigurationError, ServerUnavailableError
+from lakebed_format.installation import install_command
 
 from lakebed_spark.history.key_ranges import Span, of_prefix
 from lakebed_spark.pipelines._sources.base import BATCH, Disordered, Row, listed_table
@@ -114,7 +115,7 @@ class CloudFolder:
             from obstore.store import from_url
         except ImportError as error:
             raise ConfigurationError(
-                "listing a bucket needs a package that is not installed: pip install 'lakebed[s3]'"
+                f"listing a bucket needs a package that is not installed: {install_command('s3')}"
             ) from error
         scheme, _, rest = self.uri.partition("://")
         bucket, _, top = rest.partition("/")

@@ -124,7 +124,7 @@ async def _refuse_existing(ctx: Context, name: str) -> None:
 def _exists(record: Repository) -> RepositoryExistsError:
     if record.state == "deleting":
         return RepositoryExistsError(
-            f"error creating repository: not unique: repository {record.name!r} is being deleted with its data: try again "
+            f"error creating repository: not unique: {record.name!r} is being deleted with its data: try again "
             "in a moment"
         )
     return RepositoryExistsError(f"error creating repository: not unique: there is a repository {record.name!r}")

@@ -183,7 +183,8 @@ class Stores:
             raise InvalidNamespaceError(f"cloud stores are switched off on this server: {name}")
         if not cloud_installed():
             raise InvalidNamespaceError(
-                f"{name} needs a package that is not installed on the server's machine: pip install 'lakebed[s3]' there"
+                f"{name} needs a package of the extra `s3` that is not installed on the server's machine: `lakebed "
+                "doctor` there prints the command"
             )
         store = self._cloud_objects(name, options, threads=self._threads, foreign=foreign)
         return store if self._cache is None or foreign else DiskCached(store, self._cache, self._threads, store_id)
