@@ -350,3 +350,12 @@ def test_settings_of_s3_that_belong_together(tmp_path: Path, section: str, given
     more = ", type: s3" if section.startswith("stores") else ""
     file(tmp_path, f"{section}: {{{given}{more}}}")
     assert f"{section}.{told.format(section)}" in refused()
+
+
+def test_secrets_of_named_stores_come_from_files(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("hunter2hunter2\n")
+    (tmp_path / "key").chmod(0o600)
+    env = {"LAKEBED_STORES_EU_TYPE": "s3", "LAKEBED_STORES_EU_SECRET_ACCESS_KEY_FILE": str(tmp_path / "key")}
+    assert load(env=env).settings.stores["eu"].secret_access_key == "hunter2hunter2"
+    file(tmp_path, f"stores: {{az: {{type: az, account_key_file: {tmp_path / 'key'}}}}}")
+    assert load(env={}).settings.stores["az"].account_key == "hunter2hunter2"
