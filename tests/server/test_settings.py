@@ -245,7 +245,7 @@ def test_client_and_server_know_each_others_variables() -> None:
 
 
 def test_the_verbs() -> None:
-    assert [command.name for command in commands] == ["serve", "fsck", "rebuild", "sweep", "keys", "upgrade"]
+    assert [command.name for command in commands] == ["serve", "fsck", "rebuild", "sweep", "keys", "upgrade", "systemd"]
 
 
 def test_named_stores_from_file_and_environment(tmp_path: Path) -> None:

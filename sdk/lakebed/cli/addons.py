@@ -14,7 +14,7 @@ from lakebed.cli.app import Verb, shared_options
 
 GROUP = "lakebed.cli"
 CHECKS = "lakebed.checks"
-SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys", "upgrade")
+SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys", "upgrade", "systemd")
 """The verbs of the server. When the extra is missing, the command names it instead of "no such command"."""
 
 _SERVER_MODULES = frozenset(

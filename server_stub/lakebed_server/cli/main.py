@@ -16,6 +16,7 @@ import click
 from lakebed_server.cli.checks import upgrade
 from lakebed_server.cli.key_commands import keys
 from lakebed_server.cli.maintenance_commands import fsck, rebuild, refusal, sweep
+from lakebed_server.cli.systemd import systemd
 from lakebed_server.vocabulary import StartError
 
 
@@ -71,7 +72,7 @@ def settings_report(path: str | None) -> list[dict[str, Any]]:
     return [row._asdict() for row in rows(loaded)]
 
 
-commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys, upgrade]
+commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys, upgrade, systemd]
 """What the entry point group `lakebed.cli` finds."""
 
 
