@@ -264,7 +264,7 @@ audit: $(RELEASE)/.ready ## compare the locked packages with known vulnerabiliti
 
 release: $(RELEASE)/.ready ui ## build dist/: wheel, sdist, and an SBOM of what the wheel installs with its extra [all]
 	rm -rf dist
-	$(UV) build -q --sdist --build-constraints locks/build.txt --require-hashes --out-dir dist
+	LAKEBED_RELEASE=1 $(UV) build -q --sdist --build-constraints locks/build.txt --require-hashes --out-dir dist
 	LAKEBED_RELEASE=1 $(UV) build -q --wheel --build-constraints locks/build.txt --require-hashes --out-dir dist
 	$(RELEASE)/bin/cyclonedx-py requirements locks/all.txt --pyproject pyproject.toml --output-reproducible --of JSON --output-file dist/lakebed.cdx.json
 	@ls dist

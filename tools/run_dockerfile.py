@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 ROOT: Final = Path(__file__).parents[1]
 DOCKERFILE: Final = ROOT / "deploy/container/Dockerfile"
 PATIENCE: Final = 120.0
+_CHROOT: Final = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin") or "chroot"
 _INDEX: Final = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "HTTPS_PROXY", "https_proxy")
 _AUTHORITIES: Final = Path("/etc/ssl/certs/ca-certificates.crt")
 _PLACED: Final = "/etc/machine-authorities.crt"
@@ -82,7 +83,7 @@ class Stage:
         machine = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", **index, **trusted}
         environment = {**machine, **self.environment}
         text = f"cd {shlex.quote(self.folder)} && {command}"
-        subprocess.run(["chroot", str(self.place), "/bin/sh", "-ec", text], env=environment, check=True)
+        subprocess.run([_CHROOT, str(self.place), "/bin/sh", "-ec", text], env=environment, check=True)
 
     def copy(self, text: str, stages: dict[str, Stage | None]) -> None:
         """COPY, from the repository or from a stage."""
@@ -150,14 +151,16 @@ def start(image: Stage) -> None:
         f"mount -t tmpfs -o uid=10001,gid=10001,mode=0700 none {data} && "
         f"mount -t tmpfs -o mode=1777 none {temporary} && "
         f"mount -t proc none {image.inside('/proc')} && mount --bind /dev {image.inside('/dev')} && "
-        f'exec chroot --userspec={image.user} {image.place} "$@"'
+        f'exec {_CHROOT} --userspec={image.user} {image.place} "$@"'
     )
     environment = {**image.environment, "LAKEBED_LISTEN_HOST": "127.0.0.1"}
     print("START", *image.command, flush=True)
-    server = subprocess.Popen(["unshare", "-m", "sh", "-ec", mounts, "sh", *image.command], env=environment)
+    path = {"PATH": f"{environment['PATH']}:/usr/sbin:/sbin"}
+    started = ["unshare", "-m", "sh", "-ec", mounts, "sh", *image.command]
+    server = subprocess.Popen(started, env=environment | path)
     try:
         deadline = time.monotonic() + PATIENCE
-        check = ["chroot", f"--userspec={image.user}", str(image.place), *image.check]
+        check = [_CHROOT, f"--userspec={image.user}", str(image.place), *image.check]
         while subprocess.run(check, env=image.environment, stderr=subprocess.DEVNULL, check=False).returncode:
             assert server.poll() is None, "the server ended"
             assert time.monotonic() < deadline, "the health check never passed"

@@ -9,7 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from helm_python import Chart, HelmValuesError, lint
-from lakebed_server.settings.load import SECRET_FILES, load, variable_of
+from lakebed_server.settings.load import SECRET_FILES, load
 from lakebed_server.settings.schema import KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +17,7 @@ CHART = ROOT / "deploy/helm/lakebed"
 KUBERNETES = ("1.27", "1.34")
 OPERATORS = {"ServiceMonitor", "ExternalSecret"}
 """Kinds of operators: Kubernetes has no schema of them."""
-EVERYTHING = {
+EVERYTHING: dict[str, Any] = {
     "externalSecret": {"enabled": True, "store": {"name": "vault"}},
     "ingress": {"enabled": True, "className": "nginx", "tls": {"secretName": "lake-tls"}},
     "autoscaling": {"enabled": True},
@@ -88,7 +88,7 @@ def test_the_server_accepts_settings_and_secrets_of_the_chart(tmp_path: Path) ->
     (container,) = of_kind(EVERYTHING, "Deployment")["spec"]["template"]["spec"]["containers"]
     config = tmp_path / "lakebed.yaml"
     config.write_text(of_kind({}, "ConfigMap")["data"]["lakebed.yaml"])
-    named = {variable_of(name): key for name, key in SECRET_FILES.items()}
+    named = {f"{key.env}_FILE": key for key in SECRET_FILES.values()}
     environment = {}
     for variable in container["env"]:
         if variable["name"] in named:
@@ -100,8 +100,8 @@ def test_the_server_accepts_settings_and_secrets_of_the_chart(tmp_path: Path) ->
     assert loaded.settings.kv.type == "postgres"
     assert loaded.settings.auth.secret_key.endswith("auth.secret_key")
     assert loaded.settings.objects.s3.secret_access_key.endswith("objects.s3.secret_access_key")
-    assert len(environment) == len(EVERYTHING["secret"]["keys"])  # type: ignore[arg-type]
-    assert set(EVERYTHING["secret"]["keys"]) <= set(KEYS)  # type: ignore[arg-type]
+    assert len(environment) == len(EVERYTHING["secret"]["keys"])
+    assert set(EVERYTHING["secret"]["keys"]) <= set(KEYS)
 
 
 def test_the_metrics_have_a_port_of_their_own() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from lakebed_server.settings.load import CLIENT_ENV, SECRET_FILES, load, variable_of
+from lakebed_server.settings.load import CLIENT_ENV, SECRET_FILES, load
 from lakebed_server.settings.schema import KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ def test_the_server_accepts_the_settings_of_the_compose_file(tmp_path: Path) -> 
     loaded = load(env=environment, files=False)
     assert not loaded.warnings
     given = {name for name, source in loaded.sources.items() if source != "default"}
-    files = {name for name in SECRET_FILES if variable_of(name) in environment}
+    files = {key.name for key in SECRET_FILES.values() if f"{key.env}_FILE" in environment}
     assert len(given) == len(environment)
     assert len(files) == 3
     assert loaded.settings.kv.type == "postgres"

@@ -119,7 +119,8 @@ def test_the_configuration_of_the_page(proxy: Proxy, monkeypatch: pytest.MonkeyP
     with lakebed.connect(proxy.endpoint, ADMIN_ID, ADMIN_SECRET, timeout=PATIENCE) as lake:
         main = lake.repository("proxied").create("local://proxied").branch("main")
         main.put("big.bin", BIG)
-        live = threading.Thread(target=feed, args=(lake, events := []), daemon=True)
+        events: list[Any] = []
+        live = threading.Thread(target=feed, args=(lake, events), daemon=True)
         live.start()
         time.sleep(1)
         main.commit("through the proxy")
@@ -132,7 +133,7 @@ def test_the_configuration_of_the_page(proxy: Proxy, monkeypatch: pytest.MonkeyP
         proxy.servers[0].process.terminate()
         proxy.servers[0].process.wait(PATIENCE)
         for number in range(20):
-            assert main.stat("big.bin").size_bytes == len(BIG), number
+            assert main.stat("big.bin").size == len(BIG), number
 
 
 def feed(lake: lakebed.Lake, events: list[Any]) -> None:

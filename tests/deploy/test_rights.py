@@ -93,11 +93,18 @@ class Enforcing:
             config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}),
         )
 
-    def user(self, policy: str) -> dict[str, str]:
-        """The access key of a new user with this policy."""
+    def user(self, policy: str, *, deletes: bool = True) -> dict[str, str]:
+        """The access key of a new user with this policy. `deletes`: requests that delete several objects are allowed.
+
+        moto checks such a request against the bucket, S3 checks it against each object.
+        """
+        document = json.loads(policy)
+        if deletes:
+            bucket = "arn:aws:s3:::lake-bucket"
+            document["Statement"].append({"Effect": "Allow", "Action": "s3:DeleteObject", "Resource": bucket})
         iam = self.client("iam")
         iam.create_user(UserName="lakebed")
-        iam.put_user_policy(UserName="lakebed", PolicyName="lakebed", PolicyDocument=policy)
+        iam.put_user_policy(UserName="lakebed", PolicyName="lakebed", PolicyDocument=json.dumps(document))
         key = iam.create_access_key(UserName="lakebed")["AccessKey"]
         return {"key": key["AccessKeyId"], "secret": key["SecretAccessKey"]}
 
@@ -162,13 +169,12 @@ def test_a_bucket_with_the_policy_of_the_page(tmp_path: Path) -> None:
         key = moto.user(policy)
         moto.enforce()
         theirs = moto.client("s3", **key)
-        for refused in (
-            lambda: theirs.put_object(Bucket="other-bucket", Key="lake/x", Body=b""),
-            lambda: theirs.put_object(Bucket="lake-bucket", Key="elsewhere/x", Body=b""),
-            lambda: theirs.delete_bucket(Bucket="lake-bucket"),
-        ):
-            with pytest.raises(ClientError, match="AccessDenied"):
-                refused()
+        with pytest.raises(ClientError, match="AccessDenied"):
+            theirs.put_object(Bucket="other-bucket", Key="lake/x", Body=b"")
+        with pytest.raises(ClientError, match="AccessDenied"):
+            theirs.put_object(Bucket="lake-bucket", Key="elsewhere/x", Body=b"")
+        with pytest.raises(ClientError, match="AccessDenied"):
+            theirs.delete_bucket(Bucket="lake-bucket")
         environment = environment_of(moto, key)
         namespace = "s3://lake-bucket/lake/rights"
         with running_server(tmp_path / "data", environment=environment) as server:
@@ -185,7 +191,7 @@ def test_each_action_of_the_policy_is_needed(tmp_path: Path, action: str) -> Non
     policy = replaced(block(PAGE, "json", "s3:PutObject"), **{f'"{action}"': '"s3:GetBucketLocation"'})
     with enforcing() as moto:
         moto.client("s3").create_bucket(Bucket="lake-bucket")
-        key = moto.user(policy)
+        key = moto.user(policy, deletes=action != "s3:DeleteObject")
         moto.enforce()
         arguments = ("--namespace", "s3://lake-bucket/lake/rights", "--data-dir", str(tmp_path / "data"))
         done = Command(environment_of(moto, key))("doctor", "--server", *arguments, "--json", code=1)
