@@ -43,6 +43,25 @@ class VersionConfig(Struct, kw_only=True):
     upgrade_url: str | UnsetType = UNSET
 
 
+class UsageReport(Struct, kw_only=True):
+    """
+    The requests of one month.
+    """
+
+    year: Annotated[int, Meta(ge=1, le=9999)]
+    month: Annotated[int, Meta(ge=1, le=12)]
+    count: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+
+
+class InstallationUsageReport(Struct, kw_only=True):
+    """
+    The requests by month.
+    """
+
+    installation_id: str
+    reports: list[UsageReport]
+
+
 class StorageConfig(Struct, kw_only=True):
     """
     The features of the server's object store.

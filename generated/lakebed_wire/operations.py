@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "887081a01f3149065e6e7cb0e5c374afe6e7b4950cc7a82dddb98e7d0773fe70"
+SPEC_DIGEST: Final = "07184982069c1899023a6f48225367483f001b1dceefcdef04ece23c792f4f20"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -157,6 +157,10 @@ class GetLakeFSVersionParams(Struct, kw_only=True):
 
 class GetStorageConfigParams(Struct, kw_only=True):
     """Parameters of getStorageConfig."""
+
+
+class GetUsageReportSummaryParams(Struct, kw_only=True):
+    """Parameters of getUsageReportSummary."""
 
 
 class SetupCommPrefsParams(Struct, kw_only=True):
@@ -1602,6 +1606,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="system",
         summary="Describe the object store.",
+    ),
+    Operation(
+        operation_id="getUsageReportSummary",
+        method="GET",
+        path="/usage-report/summary",
+        params=GetUsageReportSummaryParams,
+        parameters=(),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="system",
+        summary="Count the requests by month.",
     ),
     Operation(
         operation_id="setupCommPrefs",

@@ -48,6 +48,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "getConfig": Sample(),
     "getLakeFSVersion": Sample(),
     "getStorageConfig": Sample(),
+    "getUsageReportSummary": Sample(("audit:ReadEvents@@*",)),
     "postStatsEvents": Sample(body={"events": []}),
     "renewSession": Sample(),
     "logout": Sample(query="everywhere=true"),

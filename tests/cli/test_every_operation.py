@@ -51,6 +51,7 @@ _OLDER = "deprecated; the same rules by "
 LEFT_OUT = {
     "getLakeFSVersion": Plain("deprecated; the same value by getConfig", "Lake.info", 200),
     "getStorageConfig": Plain("deprecated; the same value by getConfig", "Lake.info", 200),
+    "getUsageReportSummary": Plain("counts for `lakectl usage`", "Lake.access_history", 200),
     "setupCommPrefs": Plain(
         "refused by every server: it sends no e-mails",
         "Lake.is_set_up",

@@ -95,7 +95,6 @@ def test_what_is_not_there_is_501_with_an_alternative(lake: Lake) -> None:
         ("POST", "/auth/groups/g/acl"),
         ("GET", "/auth/external/principals"),
         ("GET", f"{REPO}/settings/gc_rules"),
-        ("GET", "/usage-report/summary"),
     ):
         found = lake(method, where, None, 501)
         assert found["kind"] == "not_implemented"

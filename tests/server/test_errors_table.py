@@ -104,6 +104,7 @@ NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "ab
 
 COLD = {
     *("getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "logout"),
+    "getUsageReportSummary",
     *("renewSession", "createTemporaryKey", "validateAction"),
     "setup",
     *(name for name in TABLE if name.endswith(("Credentials", "UserSession", "UserSessions"))),
@@ -137,6 +138,7 @@ REASONS = {
     "permissions come with users: whoever has an access key may read": _all(
         403,
         *("getConfig", "getLakeFSVersion", "getStorageConfig", "listRepositories", "getRepository"),
+        "getUsageReportSummary",
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("getCommitStatistics", "getRepositoryStatistics"),

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .import_type import ImportType
     from .ingest_page import IngestPage
     from .ingest_request import IngestRequest
+    from .installation_usage_report import InstallationUsageReport
     from .list_pull_requests_status import ListPullRequestsStatus
     from .login_config import LoginConfig
     from .login_information import LoginInformation
@@ -213,6 +214,7 @@ if TYPE_CHECKING:
     from .upload_url_headers import UploadUrlHeaders
     from .upload_url_list import UploadUrlList
     from .upload_url_request import UploadUrlRequest
+    from .usage_report import UsageReport
     from .user import User
     from .user_creation import UserCreation
     from .user_list import UserList
@@ -311,6 +313,7 @@ _MODULES = {
     "ImportType": "import_type",
     "IngestPage": "ingest_page",
     "IngestRequest": "ingest_request",
+    "InstallationUsageReport": "installation_usage_report",
     "ListPullRequestsStatus": "list_pull_requests_status",
     "LoginConfig": "login_config",
     "LoginInformation": "login_information",
@@ -443,6 +446,7 @@ _MODULES = {
     "UploadUrlHeaders": "upload_url_headers",
     "UploadUrlList": "upload_url_list",
     "UploadUrlRequest": "upload_url_request",
+    "UsageReport": "usage_report",
     "User": "user",
     "UserCreation": "user_creation",
     "UserList": "user_list",
@@ -554,6 +558,7 @@ __all__ = (
     "ImportType",
     "IngestPage",
     "IngestRequest",
+    "InstallationUsageReport",
     "ListPullRequestsStatus",
     "LoginConfig",
     "LoginInformation",
@@ -686,6 +691,7 @@ __all__ = (
     "UploadUrlHeaders",
     "UploadUrlList",
     "UploadUrlRequest",
+    "UsageReport",
     "User",
     "UserCreation",
     "UserList",

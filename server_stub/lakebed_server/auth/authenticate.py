@@ -21,6 +21,7 @@ from lakebed_server.auth.records import LONGEST_ID, Credential, Limits, User
 from lakebed_server.auth.secret_key import SecretKey
 from lakebed_server.auth.sessions import UNKNOWN, OpenSession, SignInClient
 from lakebed_server.auth.tokens import Session, Source, Token
+from lakebed_server.auth.usage import Month, Usage
 from lakebed_server.vocabulary import RequestError, bad_request
 
 T = TypeVar("T")
@@ -93,6 +94,7 @@ class Authenticator:
         self.sessions = store.sessions
         self._now = now
         self.uses = LastUses(now)
+        self.usage = Usage(now)
         self._login_duration = int(login_duration)
         self._session_limit = int(session_limit)
         self._clock = clock
@@ -146,7 +148,12 @@ class Authenticator:
         self._require_unexpired(caller.access_key_id, caller.limits)
         if caller.access_key_id:
             self.uses.note(caller.access_key_id, caller.user)
+        self.usage.note()
         return caller
+
+    async def usage_report(self) -> tuple[str, list[Month]]:
+        """The id of the installation, and the number of requests of each month."""
+        return await self.usage.report(self._store.kv)
 
     def _require_unexpired(self, access_key_id: str, limits: Limits) -> None:
         if limits.expires and limits.expires <= self._now():

@@ -69,6 +69,11 @@ class CredentialStore:
         self._dummy = records.seal(Credential("", secrets.token_hex(20), "", 0), ring.newest)
 
     @property
+    def kv(self) -> KVStore:
+        """The store of all rows."""
+        return self._kv
+
+    @property
     def ring(self) -> KeyRing:
         """The secret keys."""
         return self._ring

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
@@ -72,8 +72,9 @@ class LastUses:
         if puts:
             await kv.apply(Batch(checks=checks, puts=puts))
 
-    async def run(self, kv: KVStore) -> None:
-        """Write every minute, until cancelled."""
+    async def run(self, kv: KVStore, further: Callable[[KVStore], Awaitable[None]]) -> None:
+        """Write every minute, until cancelled, and then do the `further` work."""
         while True:
             await asyncio.sleep(EVERY_SECONDS)
             await self.write(kv)
+            await further(kv)

@@ -65,6 +65,7 @@ class Components:
         if self.recorder is not None:
             self.recorder.cancel()
             await self.services.authenticator.uses.write(self.kv)
+            await self.services.authenticator.usage.write(self.kv)
         if self.hooks is not None:
             await self.hooks.close()
         await self.services.tables.close()
@@ -123,7 +124,9 @@ async def build(settings: Settings, runtime: Runtime | None = None, observer: Ob
         hooks=hooks,
         slow_request=settings.logging.slow_request,
     )
-    recorder = asyncio.create_task(authenticator.uses.run(kv), name="last uses of access keys")
+    recorder = asyncio.create_task(
+        authenticator.uses.run(kv, authenticator.usage.write), name="last uses of access keys"
+    )
     return Components(kv, stores, engine, services, first_admin, sign_ins.pages, recorder, hooks)
 
 

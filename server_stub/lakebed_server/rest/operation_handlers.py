@@ -39,6 +39,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "getLakeFSVersion": system.get_lakefs_version,
     "getSetupState": system.get_setup_state,
     "getStorageConfig": system.get_storage_config,
+    "getUsageReportSummary": system.get_usage_report_summary,
     "setup": auth.setup,
     "setupCommPrefs": auth.setup_comm_prefs,
     "postStatsEvents": system.post_stats_events,

@@ -13,7 +13,6 @@ from lakebed_server.vocabulary import RequestError, not_implemented
 _ACL: Final = "groups have no access control lists here: attach policies to the group"
 _OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
 _GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` sweeps immediately"
-_USAGE: Final = "this server does not count usage"
 
 _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("POST", "/auth/groups/{}/acl", _ACL),
@@ -31,7 +30,6 @@ _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("GET", "/repositories/{}/gc/prepare_commits/status", _GC),
     ("POST", "/repositories/{}/gc/prepare_uncommited", _GC),
     ("GET", "/config/garbage-collection", _GC),
-    ("GET", "/usage-report/summary", _USAGE),
 )
 """Methods, path and message."""
 

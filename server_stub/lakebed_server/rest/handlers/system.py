@@ -52,6 +52,13 @@ async def get_storage_config(call: Call, p: ops.GetStorageConfigParams) -> Reply
     return json(200, _storage(call.services.installation))
 
 
+async def get_usage_report_summary(call: Call, p: ops.GetUsageReportSummaryParams) -> Reply:
+    """getUsageReportSummary."""
+    installation, months = await call.services.authenticator.usage_report()
+    reports = [models.UsageReport(year=one.year, month=one.month, count=one.requests) for one in months]
+    return json(200, models.InstallationUsageReport(installation_id=installation, reports=reports))
+
+
 async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: models.StatsEventsList) -> Reply:
     """postStatsEvents. Discards them."""
     return empty()

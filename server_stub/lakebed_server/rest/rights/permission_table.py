@@ -277,6 +277,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "getConfig": ANYBODY,
     "getLakeFSVersion": ANYBODY,
     "getStorageConfig": ANYBODY,
+    "getUsageReportSummary": _anywhere(Audit.READ_EVENTS),
     "postStatsEvents": ANYBODY,
     "renewSession": ANYBODY,
     "logout": ANYBODY,
