@@ -29,7 +29,13 @@ class Keys:
         self._transport = transport
 
     async def list(self, user: str = "") -> list[AccessKey]:
-        """Return the access keys of a user, without their secrets."""
+        """Return the access keys of a user, without their secrets.
+
+        Example:
+
+            for key in lake.keys.list():
+                print(key.id, key.last_used)
+        """
         owner = await self._owner(user)
         return await Listing(
             self._transport,
@@ -79,6 +85,8 @@ class Keys:
 
         It ends after `duration`, as a timedelta or in seconds (an hour), and earlier with the access key of this
         connection. `read` and `policy`: as in `create`. Raises InvalidRequestError.
+
+            key = lake.keys.temporary(timedelta(hours=1), read="weather")
         """
         statements = _statements(read, policy)
         return await self._transport.call(keys.create_temporary(seconds_of(duration), statements))
@@ -88,6 +96,8 @@ class Keys:
 
         Raises InvalidRequestError for the key of this connection, ConflictError for the caller's last key, and
         NotFoundError.
+
+            lake.keys.drop("LKBDAAAAAAAAAAAAAAAA")
         """
         name = _checks.check_name(id, "access key id")
         await self._transport.call(keys.delete(await self._owner(user), name))

@@ -22,7 +22,13 @@ class Users:
         self._transport = transport
 
     def list(self, prefix: str = "", limit: int | None = None) -> Listing[User]:
-        """List users in the order of their ids."""
+        """List users in the order of their ids.
+
+        Example:
+
+            for user in lake.users.list():
+                print(user.id)
+        """
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -36,6 +42,8 @@ class Users:
         """Create a user, which can do nothing yet. `service`: it is a program, not a person.
 
         Raises AlreadyExistsError, and InvalidRequestError for an id with a slash, `%` or control characters.
+
+            lake.users.create("ana", email="ana@example.org")
         """
         for text, what in ((user, "user id"), (friendly_name, "name"), (email, "address")):
             _checks.check_text(text, what)
@@ -43,7 +51,12 @@ class Users:
         return await self._transport.call(call)
 
     async def get(self, user: str) -> User:
-        """Return a user. Raises NotFoundError."""
+        """Return a user. Raises NotFoundError.
+
+        Example:
+
+            print(lake.users.get("ana").email)
+        """
         return await self._transport.call(identities.get_user(_checks.check_name(user, "user id")))
 
     async def update(
@@ -54,6 +67,8 @@ class Users:
         The server refuses a disabled user, on every server within a second. The user keeps its keys and groups.
 
         Raises NotFoundError, InvalidRequestError, and ConflictError for the last administrator.
+
+            lake.users.update("ana", disabled=True)
         """
         given = {"friendly_name": friendly_name, "email": email, "disabled": disabled}
         changes = {name: value for name, value in given.items() if value is not None}
@@ -62,7 +77,12 @@ class Users:
         return await self._transport.call(identities.update_user(_checks.check_name(user, "user id"), changes))
 
     async def drop(self, user: str) -> None:
-        """Delete a user with its access keys. Raises NotFoundError, and ConflictError for the last administrator."""
+        """Delete a user with its access keys. Raises NotFoundError, and ConflictError for the last administrator.
+
+        Example:
+
+            lake.users.drop("ana")
+        """
         await self._transport.call(identities.delete_user(_checks.check_name(user, "user id")))
 
     def sessions(self, user: str) -> Listing[LoginSession]:
@@ -87,7 +107,13 @@ class Users:
         await self._transport.call(call)
 
     def groups(self, user: str, prefix: str = "") -> Listing[Group]:
-        """List the groups of a user. Reading it raises NotFoundError."""
+        """List the groups of a user. Reading it raises NotFoundError.
+
+        Example:
+
+            for group in lake.users.groups("ana"):
+                print(group.id)
+        """
         name = _checks.check_name(user, "user id")
         return Listing(
             self._transport,
@@ -100,6 +126,9 @@ class Users:
         """List the policies of a user; with `effective` also those of the user's groups.
 
         Reading it raises NotFoundError.
+
+            for policy in lake.users.policies("ana", effective=True):
+                print(policy.id)
         """
         name = _checks.check_name(user, "user id")
         return Listing(
@@ -110,12 +139,22 @@ class Users:
         )
 
     async def attach(self, user: str, policy: str) -> None:
-        """Attach a policy to a user. Raises NotFoundError, and AlreadyExistsError if it is attached."""
+        """Attach a policy to a user. Raises NotFoundError, and AlreadyExistsError if it is attached.
+
+        Example:
+
+            lake.users.attach("ana", "FSReadAll")
+        """
         call = identities.attach_to_user(_checks.check_name(user, "user id"), _checks.check_name(policy, "policy id"))
         await self._transport.call(call)
 
     async def detach(self, user: str, policy: str) -> None:
-        """Detach a policy from a user. Raises NotFoundError, and ConflictError for the last administrator."""
+        """Detach a policy from a user. Raises NotFoundError, and ConflictError for the last administrator.
+
+        Example:
+
+            lake.users.detach("ana", "FSReadAll")
+        """
         call = identities.detach_from_user(_checks.check_name(user, "user id"), _checks.check_name(policy, "policy id"))
         await self._transport.call(call)
 
@@ -123,6 +162,8 @@ class Users:
         """Give a user rights on one repository: level `reader`, `writer` or `admin`. It replaces an earlier grant.
 
         Returns the attached policy. Raises NotFoundError and InvalidRequestError.
+
+            lake.users.grant("ana", "weather", "writer")
         """
         name, repository = _checks.check_name(user, "user id"), _checks.check_name(repository, "repository name")
         return await self._transport.call(identities.grant_to_user(name, repository, level))
@@ -131,6 +172,8 @@ class Users:
         """Take away what `grant` gave. Other policies and groups of the user may still give rights.
 
         Raises NotFoundError, also if there is no grant.
+
+            lake.users.revoke("ana", "weather")
         """
         name, repository = _checks.check_name(user, "user id"), _checks.check_name(repository, "repository name")
         await self._transport.call(identities.revoke_from_user(name, repository))

@@ -39,7 +39,13 @@ class Pulls:
         self._repository = repository
 
     def list(self, status: Literal["open", "closed", "all"] = "open", limit: int | None = None) -> Listing[PullRequest]:
-        """List pull requests, newest first. `closed` includes merged ones."""
+        """List pull requests, newest first. `closed` includes merged ones.
+
+        Example:
+
+            for pull in repo.pulls.list():
+                print(pull.id, pull.title)
+        """
         return Listing(
             self._transport,
             lambda after, amount: pulls.pulls_page(self._repository, status, after, amount),
@@ -80,7 +86,12 @@ class Pulls:
         return await self.get(id)
 
     async def get(self, id: str) -> PullRequest:
-        """Return a pull request."""
+        """Return a pull request.
+
+        Example:
+
+            print(repo.pulls.get(pull.id).status)
+        """
         return await self._transport.call(pulls.get(self._repository, _id(id)))
 
     async def update(
@@ -100,6 +111,8 @@ class Pulls:
         With `auto_merge` the server merges it when nothing blocks it, with `strategy` and `message` as in `merge`.
 
         Raises ConflictError for a merged pull request, NotFoundError when a branch does not exist any more.
+
+            repo.pulls.update(pull.id, title="Add June and July")
         """
         asked = {"title": title, "description": description, "draft": draft, "status": status}
         changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -127,6 +140,8 @@ class Pulls:
         Raises MergeConflictError (with `.paths`), and ConflictError, whose `kind` says why: `pull_closed`,
         `source_moved`, or `not_mergeable` for a draft, missing approvals or checks. Raises DirtyBranchError,
         NothingToCommitError, and OutcomeUnknownError if the answer was lost and the merge was not made yet.
+
+            repo.pulls.merge(pull.id)
         """
         body: dict[str, Any] = clean(message=message, source_commit_id=source_commit_id, strategy=strategy)
         if squash:
@@ -144,11 +159,21 @@ class Pulls:
             return MergeResult(merged)
 
     async def state(self, id: str) -> PullRequestState:
-        """Return whether the pull request can be merged, and what blocks it."""
+        """Return whether the pull request can be merged, and what blocks it.
+
+        Example:
+
+            print(repo.pulls.state(pull.id).mergeable)
+        """
         return await self._transport.call(pulls.state(self._repository, _id(id)))
 
     def conflicts(self, id: str, limit: int | None = None) -> Listing[Conflict]:
-        """List the paths that both branches changed. Reading it raises ConflictError when it is not open."""
+        """List the paths that both branches changed. Reading it raises ConflictError when it is not open.
+
+        Example:
+
+            paths = [conflict.path for conflict in repo.pulls.conflicts(pull.id)]
+        """
         checked = _id(id)
         return Listing(
             self._transport,
@@ -159,7 +184,13 @@ class Pulls:
         )
 
     def timeline(self, id: str, limit: int | None = None) -> Listing[PullRequestEvent]:
-        """List what happened, oldest first."""
+        """List what happened, oldest first.
+
+        Example:
+
+            for event in repo.pulls.timeline(pull.id):
+                print(event.date, event.type)
+        """
         checked = _id(id)
         return Listing(
             self._transport,
@@ -170,12 +201,23 @@ class Pulls:
         )
 
     async def set_reviewers(self, id: str, reviewers: Iterable[str]) -> None:
-        """Replace the users, and `@` groups, that should review. Raises NotFoundError for an unknown one."""
+        """Replace the users, and `@` groups, that should review. Raises NotFoundError for an unknown one.
+
+        Example:
+
+            repo.pulls.set_reviewers(pull.id, ["ana", "ben"])
+        """
         checked = [_checks.check_name(reviewer, "reviewer") for reviewer in reviewers]
         await self._transport.call(pulls.set_reviewers(self._repository, _id(id), checked))
 
     async def reviews(self, id: str) -> builtins.list[PullRequestReview]:
-        """Return the reviews, oldest first."""
+        """Return the reviews, oldest first.
+
+        Example:
+
+            for review in repo.pulls.reviews(pull.id):
+                print(review.author, review.verdict)
+        """
         return await self._transport.call(pulls.reviews(self._repository, _id(id)))
 
     async def review(
@@ -187,12 +229,19 @@ class Pulls:
         approves, or it is dismissed. With `source_commit_id` the server refuses when the source has other commits.
 
         Raises ConflictError when it is not open or the source has moved, PermissionDeniedError for the author.
+
+            repo.pulls.review(pull.id, "request_changes", "the price of June is missing")
         """
         sent = {"verdict": verdict, **clean(body=body, source_commit_id=source_commit_id)}
         return await self._transport.call(pulls.create_review(self._repository, _id(id), sent))
 
     async def approve(self, id: str, body: str = "", *, source_commit_id: str = "") -> PullRequestReview:
-        """Approve: the same as `review` with `approve`."""
+        """Approve: the same as `review` with `approve`.
+
+        Example:
+
+            repo.pulls.approve(pull.id, "looks right")
+        """
         return await self.review(id, "approve", body, source_commit_id=source_commit_id)
 
     async def approvals(self, id: str) -> builtins.list[str]:
@@ -208,7 +257,13 @@ class Pulls:
         await self._transport.call(pulls.dismiss_review(self._repository, _id(id), review, message))
 
     async def comments(self, id: str, path: str = "") -> builtins.list[PullRequestComment]:
-        """Return the comments, oldest first; with `path` only those on it."""
+        """Return the comments, oldest first; with `path` only those on it.
+
+        Example:
+
+            for comment in repo.pulls.comments(pull.id):
+                print(comment.path, comment.body)
+        """
         return await self._transport.call(pulls.comments(self._repository, _id(id), path))
 
     async def comment(
@@ -227,6 +282,8 @@ class Pulls:
 
         `row_key` is any text that identifies the row for the readers. `side`: the destination (left) or the source.
         Raises NotFoundError when there is no comment `reply_to`.
+
+            repo.pulls.comment(pull.id, "in euros?", path="orders/june.csv", column="price")
         """
         sent = clean(
             body=body, path=path, column=column, row_key=row_key, side=side, reply_to=reply_to, commit_id=commit_id
@@ -246,7 +303,13 @@ class Pulls:
         await self._transport.call(pulls.delete_comment(self._repository, _id(id), comment))
 
     async def checks(self, ref: str) -> builtins.list[CommitCheck]:
-        """Return the checks of a commit, by name. Raises NotFoundError."""
+        """Return the checks of a commit, by name. Raises NotFoundError.
+
+        Example:
+
+            for check in repo.pulls.checks("dev"):
+                print(check.name, check.state)
+        """
         return await self._transport.call(pulls.checks(self._repository, _checks.check_name(ref, "ref")))
 
     async def report_check(

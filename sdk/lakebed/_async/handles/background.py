@@ -35,6 +35,9 @@ class Background(Writable):
         `commit`. The commit may include changes that are staged while the task waits for its turn.
 
         Raises ConflictError when the key was used for another call.
+
+            task = main.start_commit("a large commit")
+            commit = task.wait()
         """
         asked = commits.commit.commit_asked(
             message,
@@ -63,6 +66,8 @@ class Background(Writable):
         """Start to merge `source` into this branch, as `merge_into` does, and return.
 
         `key` as in `start_commit`, `author` as in `branch.commit`.
+
+            commit = main.start_merge("dev").wait()
         """
         asked = commits.commit.merge_asked(
             message=message,
@@ -87,6 +92,8 @@ class Background(Writable):
         server must allow the sources (`ingest.allow`). For a source that changes again and again use `ingest`.
 
         Raises PermissionDeniedError, InvalidRequestError, and OutcomeUnknownError when the answer was lost.
+
+            commit = main.start_import({"s3://events/kafka/": "events/"}, "import").wait()
         """
         if not sources:
             raise InvalidRequestError("an import needs a source at least")

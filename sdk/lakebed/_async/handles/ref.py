@@ -55,6 +55,8 @@ class Ref(RefObjects):
 
         Raises PartialFailureError, after trying all, when some objects failed or have paths that cannot be files.
         Raises InvalidRequestError for `jobs` below 1.
+
+            main.download_tree("photos/2026", "album")
         """
         with render_progress.following(f"download {prefix}", progress) as report:
             return await bulk.download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
@@ -62,7 +64,12 @@ class Ref(RefObjects):
     # history
 
     async def commit_info(self) -> Commit:
-        """Return the commit that this ref points at."""
+        """Return the commit that this ref points at.
+
+        Example:
+
+            print(main.commit_info().message)
+        """
         return await self.repository.commit(self.id)
 
     def log(
@@ -80,6 +87,9 @@ class Ref(RefObjects):
         """List the history, newest commit first. `paths` and `prefixes` keep the commits that changed one of them.
 
         `author` keeps the commits of one committer. The SDK reads the others too.
+
+            for commit in main.log(limit=10, prefixes=["orders/"]):
+                print(commit.short_id, commit.message)
         """
         _checks.check_text(author, "author")
         moment = None if since is None else _checks.aware(since)
@@ -116,6 +126,9 @@ class Ref(RefObjects):
 
         The comparison begins at the common ancestor. `two_dot` compares the two states directly. To see what this ref
         changed since an older one, use `changes_since`. `.table(path, key=...)` of the result compares rows of a table.
+
+            for change in main.diff(dev):
+                print(change.type, change.path)
         """
         return _differences(self, self.id, id_of(other), two_dot, prefix, delimiter, limit)
 
@@ -128,11 +141,22 @@ class Ref(RefObjects):
         delimiter: str = "",
         limit: int | None = None,
     ) -> Diff:
-        """List what this ref has changed since `other`: `main.changes_since("main~1")` is what the last commit did."""
+        """List what this ref has changed since `other`: `main.changes_since("main~1")` is what the last commit did.
+
+        Example:
+
+            for change in main.changes_since("main~1"):
+                print(change.type, change.path)
+        """
         return _differences(self, id_of(other), self.id, two_dot, prefix, delimiter, limit)
 
     async def merge_base(self, other: str | Ref) -> str:
-        """Return the id of the nearest common ancestor. Raises InvalidRequestError when there is none."""
+        """Return the id of the nearest common ancestor. Raises InvalidRequestError when there is none.
+
+        Example:
+
+            base = repo.ref(main.merge_base(dev))
+        """
         return await self._transport.call(commits.merge_base(self.repository.id, self.id, id_of(other)))
 
     async def merge_into(
@@ -190,6 +214,8 @@ class Ref(RefObjects):
         `batch_size` is the largest number of rows in a batch.
 
         Sends no request before it is read. Then it raises what `read_table` raises.
+
+            rows = main.scan_table("orders/", filters=[("day", "==", "mon")]).count_rows()
         """
         return tables.read.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
 
@@ -215,6 +241,8 @@ class Ref(RefObjects):
 
         Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a damaged
         file, and InvalidRequestError for an unknown column.
+
+            table = main.read_table("orders/", columns=["id", "amount"])
         """
         reading = tables.read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_table", progress=progress
@@ -245,6 +273,8 @@ class Ref(RefObjects):
         """Read a CSV file as a DataFrame. `options` go to `pandas.read_csv`.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
+
+            frame = main.read_csv("raw/a.csv", sep=";")
         """
         return await tables.read.read_csv(self, path, options)
 
@@ -252,6 +282,8 @@ class Ref(RefObjects):
         """Read a JSON file as a DataFrame. `.jsonl` and `.ndjson` have one record in each line. `options` go to pandas.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
+
+            frame = main.read_json("raw/a.json", lines=True)
         """
         return await tables.read.read_json(self, path, options)
 
@@ -259,6 +291,8 @@ class Ref(RefObjects):
         """Read a Feather file (Arrow IPC) as a DataFrame. Only the chosen `columns` are fetched.
 
         Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
+
+            frame = main.read_feather("cache.feather", columns=["id"])
         """
         return await tables.read.read_feather(self, path, columns)
 

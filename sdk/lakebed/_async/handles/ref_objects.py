@@ -110,6 +110,9 @@ class RefObjects(Shown, ByPath):
         """Return the content as chunks, in the sizes in which they arrive.
 
         Continues when the connection breaks. Raises what `get` raises.
+
+            for chunk in main.chunks("video.mp4"):
+                print(len(chunk))
         """
         async for chunk in self._download(path, start, length):
             yield chunk
@@ -140,7 +143,13 @@ class RefObjects(Shown, ByPath):
         prefix: str | None = None,
         on_error: Callable[[str, LakebedError], None] | None = None,
     ) -> AsyncIterator[tuple[str, bytes]]:
-        """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory."""
+        """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory.
+
+        Example:
+
+            for path, data in main.iter_many(prefix="raw/"):
+                print(path, len(data))
+        """
         async for path, data in transfers.read_many.read_many(self, paths, prefix, on_error):
             yield path, data
 
@@ -158,6 +167,8 @@ class RefObjects(Shown, ByPath):
 
         Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
         missing, it raises before the transfer begins.
+
+            main.download("raw/a.csv", "a.csv")
         """
         try:
             return await transfers.download.save(self._download(path, 0, None), target, progress)
@@ -191,12 +202,21 @@ class RefObjects(Shown, ByPath):
 
         Raises ObjectNotFoundError. A read raises PreconditionFailedError when the object has changed since it was
         opened.
+
+            with main.open("raw/a.csv") as file:
+                header = file.readline()
         """
         plain = _files.check_mode(mode, writable=False)
         return self._open_to_read(path, plain, encoding, newline)
 
     async def stat(self, path: str) -> ObjectInfo:
-        """Return size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
+        """Return size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError.
+
+        Example:
+
+            info = main.stat("raw/a.csv")
+            print(info.size, info.checksum)
+        """
         return await self._transport.call(objects.stat(self.repository.id, self.id, _checks.check_path(path)))
 
     async def storage_class(self, path: str) -> str | None:
@@ -206,7 +226,13 @@ class RefObjects(Shown, ByPath):
         )
 
     async def exists(self, path: str) -> bool:
-        """Return whether there is an object at exactly this path. Raises NotFoundError when the ref does not exist."""
+        """Return whether there is an object at exactly this path. Raises NotFoundError when the ref does not exist.
+
+        Example:
+
+            if main.exists("raw/a.csv"):
+                print(main.get("raw/a.csv"))
+        """
         try:
             await self.stat(path)
         except ObjectNotFoundError:
@@ -218,8 +244,10 @@ class RefObjects(Shown, ByPath):
     ) -> Listing[ObjectInfo | CommonPrefix]:
         """List objects in the byte order of their paths. With a delimiter, each folder is one CommonPrefix.
 
-        for entry in main.list("raw/", delimiter="/"):
-            print(entry.path)
+        Example:
+
+            for entry in main.list("raw/", delimiter="/"):
+                print(entry.path)
         """
         _checks.check_text(prefix + delimiter + after, "prefix, delimiter or after")
         return Listing(

@@ -33,15 +33,30 @@ class Repository(RepositoryBase):
     __module__ = "lakebed.aio"
 
     def branch(self, name: str) -> Branch:
-        """Return a handle to a branch, whether or not it exists."""
+        """Return a handle to a branch, whether or not it exists.
+
+        Example:
+
+            main = repo.branch("main")
+        """
         return handles.branch.Branch(self, name)
 
     def tag(self, name: str) -> Tag:
-        """Return a handle to a tag, whether or not it exists."""
+        """Return a handle to a tag, whether or not it exists.
+
+        Example:
+
+            v1 = repo.tag("v1")
+        """
         return handles.tag.Tag(self, name)
 
     def ref(self, expression: str) -> Ref:
-        """Return a handle to a ref expression: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
+        """Return a handle to a ref expression: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`.
+
+        Example:
+
+            before = repo.ref("main~1")
+        """
         return handles.ref.Ref(self, expression)
 
     async def access_history(
@@ -83,6 +98,8 @@ class Repository(RepositoryBase):
         `branch.workspace`.
 
         Returns a closed workspace as well: its `info()` says why it is closed. Raises NotFoundError.
+
+            ws = repo.workspace("5d2f0c1b9a8e47f6b3d2a1c0e9f8d7c6")
         """
         info = await self._transport.call(workspaces.get(self.id, _checks.check_name(id, "workspace id")))
         options = WorkspaceOptions(info.message, on_conflict, None, info.claims, data_path, retry_for)
@@ -127,6 +144,8 @@ class Repository(RepositoryBase):
         """Draw the newest commits of all branches and tags. `print` shows it as text, and `.svg` is a picture.
 
         Notebooks show the picture. Raises NotFoundError.
+
+            print(repo.graph())
         """
         from lakebed._values import graph
 

@@ -80,6 +80,8 @@ class Staging(Writable):
 
         Raises UnsupportedOperationError when this machine reaches the store only through the server. Raises
         InvalidRequestError for a path that cannot be a file path.
+
+            frame.to_csv(ws.path("report/summary.csv"))
         """
         _checks.check_text(path, "path")
         info = await self._place()
@@ -116,6 +118,8 @@ class Staging(Writable):
         write must be one step.
 
         Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError.
+
+            ws.put("raw/a.csv", b"id,name")
         """
         item = sinks.outgoing(path, data, content_type, metadata, progress)
         sink = None if if_absent or if_match is not None else await self._opened_sink()
@@ -148,6 +152,8 @@ class Staging(Writable):
         memory stays bounded.
 
         Raises CorruptTransferError and InvalidRequestError.
+
+            ws.put_many({"a.csv": b"1", "b.csv": b"2"}, delete=["old.csv"])
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         return await self._write_many(((path, data, None) for path, data in pairs), delete, progress)
@@ -198,7 +204,12 @@ class Staging(Writable):
         return left
 
     async def scan(self) -> ScanResult:
-        """Register what other tools wrote at `path()`, and delete what they removed again. Safe to repeat."""
+        """Register what other tools wrote at `path()`, and delete what they removed again. Safe to repeat.
+
+        Example:
+
+            print(ws.scan().refusals)
+        """
         return await self._transport.call(workspaces.scan(self.repository.id, self.id))
 
     # what the verbs share

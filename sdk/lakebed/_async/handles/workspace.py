@@ -71,23 +71,43 @@ class Workspace(Staging):
     # its life
 
     async def create(self) -> Self:
-        """Create the workspace now, before its first use. Returns itself. A second call changes nothing."""
+        """Create the workspace now, before its first use. Returns itself. A second call changes nothing.
+
+        Example:
+
+            ws = main.workspace("load orders").create()
+        """
         await self._open()
         return self
 
     async def info(self) -> WorkspaceInfo:
-        """Return the server's description: state, base, expiry, prefix. Works on a closed workspace too."""
+        """Return the server's description: state, base, expiry, prefix. Works on a closed workspace too.
+
+        Example:
+
+            print(ws.info().expires)
+        """
         await self._open()
         info = await self._plain.call(workspaces.get(self.repository.id, self.id))
         return await trusted(self._plain, info, self.options.data_path)
 
     async def renew(self, expires_in: timedelta | int) -> WorkspaceInfo:
-        """Let the workspace live for this time from now on (seconds, at least 60)."""
+        """Let the workspace live for this time from now on (seconds, at least 60).
+
+        Example:
+
+            ws.renew(timedelta(days=7))
+        """
         call = workspaces.renew(self.repository.id, self.id, seconds_of(expires_in) or 0)
         return await self._transport.call(call)
 
     async def drop(self) -> None:
-        """Close the workspace and delete its changes, without a commit. A second call is no error."""
+        """Close the workspace and delete its changes, without a commit. A second call is no error.
+
+        Example:
+
+            ws.drop()
+        """
         await self._transport.call(workspaces.drop(self.repository.id, self.id))
 
     async def pop(self, branch: str | Ref | None = None) -> None:
@@ -95,6 +115,8 @@ class Workspace(Staging):
 
         They replace what is uncommitted at the same paths. Raises NothingToCommitError, and OutcomeUnknownError when
         the answer was lost.
+
+            ws.pop()
         """
         name = "" if branch is None else _checks.check_name(branch.id if isinstance(branch, Ref) else branch, "branch")
         await self._transport.call(workspaces.pop(self.repository.id, self.id, name))
@@ -115,6 +137,9 @@ class Workspace(Staging):
         `progress` with bytes, files and time left, at most ten times a second. It does not follow links to directories.
 
         Raises PartialFailureError, after trying all, when files could not be read, and InvalidRequestError.
+
+            with main.workspace("the album") as ws:
+                ws.upload_tree("album", "photos/2026")
         """
         with render_progress.following(f"upload to {prefix}", progress) as report:
             return await bulk_upload.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
@@ -123,11 +148,19 @@ class Workspace(Staging):
         """Undo all changes, or the changes of paths that match globs in .gitignore style. The workspace stays open.
 
         Raises InvalidRequestError for a glob that matches nothing, and OutcomeUnknownError when the answer was lost.
+
+            ws.revert("*.tmp")
         """
         await self._transport.call(workspaces.revert(self.repository.id, self.id, checked_globs(globs)))
 
     def changes(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
-        """List the workspace's changes against its base commit. (`diff` compares with another ref.)"""
+        """List the workspace's changes against its base commit. (`diff` compares with another ref.)
+
+        Example:
+
+            for change in ws.changes():
+                print(change.type, change.path)
+        """
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
             self._target,
@@ -150,6 +183,8 @@ class Workspace(Staging):
         """Choose a part of the changes by globs in .gitignore style: `ws.add("**/*.parquet").commit("tables only")`.
 
         The rest stays in the workspace, whose base is then the new commit.
+
+            ws.add("*.csv").commit("only tables")
         """
         return Selection(self, checked_globs(globs))
 
@@ -179,6 +214,9 @@ class Workspace(Staging):
 
         Raises ConcurrentCommitError and DirtyBranchError (with the paths), NothingToCommitError, WorkspaceClosedError
         and CommitStateUnknownError.
+
+            ws.put("a.csv", b"1")
+            commit = ws.commit("load orders")
         """
         return await self._commit(
             (),
@@ -294,6 +332,8 @@ class Selection:
         """Commit this part as `Workspace.commit` does. The rest stays, on top of the new commit.
 
         Raises what `Workspace.commit` raises, and InvalidRequestError for a glob that matches nothing.
+
+            ws.add("*.csv").commit("only tables")
         """
         return await self.workspace._commit(
             self.globs, message, metadata, on_conflict, (), False, date, scan, idempotency_key

@@ -22,10 +22,18 @@ class Deliveries:
         a run.
 
         Raises PermissionDeniedError, InvalidRequestError.
+
+            for delivery in repo.deliveries.list().items:
+                print(delivery.id)
         """
         return await self._transport.call(hooks.deliveries(self._repository, limit))
 
     async def redeliver(self, id: str) -> HookDelivery:
-        """Make a failed delivery due again, from its first hook. Its id stays. Raises RunNotFoundError."""
+        """Make a failed delivery due again, from its first hook. Its id stays. Raises RunNotFoundError.
+
+        Example:
+
+            repo.deliveries.redeliver(delivery.id)
+        """
         checked = _checks.check_name(id, "id of a delivery")
         return await self._transport.call(hooks.redeliver(self._repository, checked))

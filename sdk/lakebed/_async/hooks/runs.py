@@ -42,7 +42,12 @@ class Runs:
         )
 
     async def get(self, id: str) -> ActionRun:
-        """Return a run. Raises RunNotFoundError."""
+        """Return a run. Raises RunNotFoundError.
+
+        Example:
+
+            print(repo.runs.get(error.run_id).state)
+        """
         return await self._transport.call(hooks.get(self._repository, _id(id)))
 
     def hooks(self, id: str, *, skipped: bool = False, limit: int | None = None) -> Listing[HookRun]:
@@ -63,7 +68,12 @@ class Runs:
         )
 
     async def log(self, id: str, hook_run: str) -> str:
-        """Return what a hook printed. `hook_run` is the id of the hook in the run. Raises RunNotFoundError."""
+        """Return what a hook printed. `hook_run` is the id of the hook in the run. Raises RunNotFoundError.
+
+        Example:
+
+            print(repo.runs.log(run.id, hook.id))
+        """
         checked = _checks.check_name(hook_run, "id of a hook run")
         content = await self._transport.call(hooks.log(self._repository, _id(id), checked))
         return content.decode(errors="replace")
@@ -81,7 +91,12 @@ class Runs:
         return await self._transport.call(hooks.run(self._repository, event, ref, action))
 
     async def rerun(self, id: str) -> ActionRun:
-        """Run the actions of a run again, at the same commit. Returns the new run. Raises as `run` does."""
+        """Run the actions of a run again, at the same commit. Returns the new run. Raises as `run` does.
+
+        Example:
+
+            repo.runs.rerun(run.id)
+        """
         return await self._transport.call(hooks.rerun(self._repository, _id(id)))
 
 

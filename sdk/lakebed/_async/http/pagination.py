@@ -84,7 +84,12 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return one
 
     async def all(self) -> list[T]:
-        """Every row, as a list. When it takes long, how many there were is shown on a terminal."""
+        """Every row, as a list. When it takes long, how many there were is shown on a terminal.
+
+        Example:
+
+            rows = main.list("raw/").all()
+        """
         rows: list[T] = []
         with progress.counted(self._title, "rows") as reached:
             async for row in self:
@@ -94,7 +99,12 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return rows
 
     async def first(self) -> T | None:
-        """The first row, or None when there is none."""
+        """The first row, or None when there is none.
+
+        Example:
+
+            newest = main.log().first()
+        """
         if self._keep is not None:
             rows = await self._limited(1).all()
             return rows[0] if rows else None
@@ -107,14 +117,24 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return None
 
     async def to_arrow(self) -> pa.Table:
-        """Every row, as an Arrow table."""
+        """Every row, as an Arrow table.
+
+        Example:
+
+            table = main.log().to_arrow()
+        """
         rows = await self.all()
         from lakebed._render.rows import to_arrow
 
         return await run_in_thread(to_arrow, rows, self._columns)
 
     async def to_pandas(self) -> pd.DataFrame:
-        """Every row, as a DataFrame."""
+        """Every row, as a DataFrame.
+
+        Example:
+
+            sizes = main.list("raw/").to_pandas()[["path", "size"]]
+        """
         rows = await self.all()
         from lakebed._render.rows import to_pandas
 

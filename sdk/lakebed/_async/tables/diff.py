@@ -59,6 +59,9 @@ class Diff(Listing[Change]):
 
         Raises ObjectNotFoundError when neither state has the table, and InvalidRequestError for a key that is null
         somewhere, or the same in two rows.
+
+            found = main.diff(dev).table("orders/", key="id")
+            print(found.to_pandas())
         """
         names = (key,) if isinstance(key, str) else tuple(key)
         left, right = await self._states()
@@ -98,6 +101,8 @@ class Diff(Listing[Change]):
         Raises ObjectNotFoundError when neither state has the table, TableFormatError for a damaged file, and
         InvalidRequestError for a key that does not identify the rows, or when the server would have to read too much
         (`kind` is `table_too_large`).
+
+            page = main.diff(dev).table_page("orders/", key="id", limit=20)
         """
         left, right = self._sides
         asked = commits.table_diff_page(

@@ -62,26 +62,52 @@ class Scan(ArrowStream):
                 await run_in_thread(batches.close)
 
     async def schema(self) -> pa.Schema:
-        """Return the columns that are read, with their types."""
+        """Return the columns that are read, with their types.
+
+        Example:
+
+            print(main.scan_table("orders/").schema())
+        """
         return (await self._open()).shown
 
     async def count_rows(self) -> int:
-        """Return the number of rows. Without filters it reads only footers."""
+        """Return the number of rows. Without filters it reads only footers.
+
+        Example:
+
+            rows = main.scan_table("orders/").count_rows()
+        """
         return await run_in_thread((await self._open()).count_rows)
 
     async def to_table(self) -> pa.Table:
-        """Read everything into an Arrow table."""
+        """Read everything into an Arrow table.
+
+        Example:
+
+            table = main.scan_table("orders/").to_table()
+        """
         with render_progress.counting(f"read {self._path}", self._progress) as tally:
             return await run_in_thread((await self._open(tally.moved, whole=True)).to_table)
 
     async def to_pandas(self) -> pd.DataFrame:
-        """Read everything into a DataFrame."""
+        """Read everything into a DataFrame.
+
+        Example:
+
+            frame = main.scan_table("orders/", columns=["id"]).to_pandas()
+        """
         from lakebed._tables import frames
 
         return await run_in_thread(frames.to_pandas, await self.to_table())
 
     async def to_reader(self) -> pa.RecordBatchReader:
-        """Return a pyarrow RecordBatchReader. With the async API, read it in another thread."""
+        """Return a pyarrow RecordBatchReader. With the async API, read it in another thread.
+
+        Example:
+
+            for batch in main.scan_table("orders/").to_reader():
+                print(batch.num_rows)
+        """
         import pyarrow as pa
 
         opened = await self._open(whole=True)

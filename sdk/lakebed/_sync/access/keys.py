@@ -31,7 +31,13 @@ class Keys:
         self._transport = transport
 
     def list(self, user: str = "") -> list[AccessKey]:
-        """Return the access keys of a user, without their secrets."""
+        """Return the access keys of a user, without their secrets.
+
+        Example:
+
+            for key in lake.keys.list():
+                print(key.id, key.last_used)
+        """
         owner = self._owner(user)
         return Listing(
             self._transport,
@@ -81,6 +87,8 @@ class Keys:
 
         It ends after `duration`, as a timedelta or in seconds (an hour), and earlier with the access key of this
         connection. `read` and `policy`: as in `create`. Raises InvalidRequestError.
+
+            key = lake.keys.temporary(timedelta(hours=1), read="weather")
         """
         statements = _statements(read, policy)
         return self._transport.call(keys.create_temporary(seconds_of(duration), statements))
@@ -90,6 +98,8 @@ class Keys:
 
         Raises InvalidRequestError for the key of this connection, ConflictError for the caller's last key, and
         NotFoundError.
+
+            lake.keys.drop("LKBDAAAAAAAAAAAAAAAA")
         """
         name = _checks.check_name(id, "access key id")
         self._transport.call(keys.delete(self._owner(user), name))

@@ -27,7 +27,13 @@ class Policies:
         self._transport = transport
 
     def list(self, prefix: str = "", limit: int | None = None) -> Listing[Policy]:
-        """List policies in the order of their ids."""
+        """List policies in the order of their ids.
+
+        Example:
+
+            for policy in lake.policies.list():
+                print(policy.id)
+        """
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -41,12 +47,19 @@ class Policies:
         """Create a policy from statements such as `{"effect": "allow", "action": ["fs:Read*"], "resource": "*"}`.
 
         Raises AlreadyExistsError, and InvalidRequestError (kind `invalid_policy`) that names the statement.
+
+            lake.policies.create("readers", [{"effect": "allow", "action": ["fs:Read*"], "resource": "*"}])
         """
         _checks.check_text(policy, "policy id")
         return self._transport.call(identities.create_policy(policy, statements))
 
     def get(self, policy: str) -> Policy:
-        """Return a policy. Raises NotFoundError."""
+        """Return a policy. Raises NotFoundError.
+
+        Example:
+
+            print(lake.policies.get("FSReadAll").statements)
+        """
         return self._transport.call(identities.get_policy(_checks.check_name(policy, "policy id")))
 
     def update(self, policy: str, statements: Sequence[Mapping[str, Any]]) -> Policy:
@@ -54,6 +67,8 @@ class Policies:
 
         Raises NotFoundError, InvalidRequestError (kind `invalid_policy`), and ConflictError if no user could manage
         users any more.
+
+            lake.policies.update("readers", [{"effect": "allow", "action": ["fs:List*"], "resource": "*"}])
         """
         name = _checks.check_name(policy, "policy id")
         return self._transport.call(identities.update_policy(name, statements))
@@ -62,5 +77,7 @@ class Policies:
         """Delete a policy. It ends for every user and group that has it.
 
         Raises NotFoundError, and ConflictError if no user could manage users any more.
+
+            lake.policies.drop("readers")
         """
         self._transport.call(identities.delete_policy(_checks.check_name(policy, "policy id")))

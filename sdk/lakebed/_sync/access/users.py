@@ -24,7 +24,13 @@ class Users:
         self._transport = transport
 
     def list(self, prefix: str = "", limit: int | None = None) -> Listing[User]:
-        """List users in the order of their ids."""
+        """List users in the order of their ids.
+
+        Example:
+
+            for user in lake.users.list():
+                print(user.id)
+        """
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -38,6 +44,8 @@ class Users:
         """Create a user, which can do nothing yet. `service`: it is a program, not a person.
 
         Raises AlreadyExistsError, and InvalidRequestError for an id with a slash, `%` or control characters.
+
+            lake.users.create("ana", email="ana@example.org")
         """
         for text, what in ((user, "user id"), (friendly_name, "name"), (email, "address")):
             _checks.check_text(text, what)
@@ -45,7 +53,12 @@ class Users:
         return self._transport.call(call)
 
     def get(self, user: str) -> User:
-        """Return a user. Raises NotFoundError."""
+        """Return a user. Raises NotFoundError.
+
+        Example:
+
+            print(lake.users.get("ana").email)
+        """
         return self._transport.call(identities.get_user(_checks.check_name(user, "user id")))
 
     def update(
@@ -56,6 +69,8 @@ class Users:
         The server refuses a disabled user, on every server within a second. The user keeps its keys and groups.
 
         Raises NotFoundError, InvalidRequestError, and ConflictError for the last administrator.
+
+            lake.users.update("ana", disabled=True)
         """
         given = {"friendly_name": friendly_name, "email": email, "disabled": disabled}
         changes = {name: value for name, value in given.items() if value is not None}
@@ -64,7 +79,12 @@ class Users:
         return self._transport.call(identities.update_user(_checks.check_name(user, "user id"), changes))
 
     def drop(self, user: str) -> None:
-        """Delete a user with its access keys. Raises NotFoundError, and ConflictError for the last administrator."""
+        """Delete a user with its access keys. Raises NotFoundError, and ConflictError for the last administrator.
+
+        Example:
+
+            lake.users.drop("ana")
+        """
         self._transport.call(identities.delete_user(_checks.check_name(user, "user id")))
 
     def sessions(self, user: str) -> Listing[LoginSession]:
@@ -89,7 +109,13 @@ class Users:
         self._transport.call(call)
 
     def groups(self, user: str, prefix: str = "") -> Listing[Group]:
-        """List the groups of a user. Reading it raises NotFoundError."""
+        """List the groups of a user. Reading it raises NotFoundError.
+
+        Example:
+
+            for group in lake.users.groups("ana"):
+                print(group.id)
+        """
         name = _checks.check_name(user, "user id")
         return Listing(
             self._transport,
@@ -102,6 +128,9 @@ class Users:
         """List the policies of a user; with `effective` also those of the user's groups.
 
         Reading it raises NotFoundError.
+
+            for policy in lake.users.policies("ana", effective=True):
+                print(policy.id)
         """
         name = _checks.check_name(user, "user id")
         return Listing(
@@ -112,12 +141,22 @@ class Users:
         )
 
     def attach(self, user: str, policy: str) -> None:
-        """Attach a policy to a user. Raises NotFoundError, and AlreadyExistsError if it is attached."""
+        """Attach a policy to a user. Raises NotFoundError, and AlreadyExistsError if it is attached.
+
+        Example:
+
+            lake.users.attach("ana", "FSReadAll")
+        """
         call = identities.attach_to_user(_checks.check_name(user, "user id"), _checks.check_name(policy, "policy id"))
         self._transport.call(call)
 
     def detach(self, user: str, policy: str) -> None:
-        """Detach a policy from a user. Raises NotFoundError, and ConflictError for the last administrator."""
+        """Detach a policy from a user. Raises NotFoundError, and ConflictError for the last administrator.
+
+        Example:
+
+            lake.users.detach("ana", "FSReadAll")
+        """
         call = identities.detach_from_user(_checks.check_name(user, "user id"), _checks.check_name(policy, "policy id"))
         self._transport.call(call)
 
@@ -125,6 +164,8 @@ class Users:
         """Give a user rights on one repository: level `reader`, `writer` or `admin`. It replaces an earlier grant.
 
         Returns the attached policy. Raises NotFoundError and InvalidRequestError.
+
+            lake.users.grant("ana", "weather", "writer")
         """
         name, repository = _checks.check_name(user, "user id"), _checks.check_name(repository, "repository name")
         return self._transport.call(identities.grant_to_user(name, repository, level))
@@ -133,6 +174,8 @@ class Users:
         """Take away what `grant` gave. Other policies and groups of the user may still give rights.
 
         Raises NotFoundError, also if there is no grant.
+
+            lake.users.revoke("ana", "weather")
         """
         name, repository = _checks.check_name(user, "user id"), _checks.check_name(repository, "repository name")
         self._transport.call(identities.revoke_from_user(name, repository))

@@ -78,11 +78,18 @@ class Branch(Background):
     def drop(self, force: bool = False) -> None:
         """Delete the branch and its uncommitted changes. Its commits stay. The server refuses to delete the default
         branch.
+
+            repo.branch("dev").drop()
         """
         self._transport.call(refs.delete_branch(self.repository.id, self.id, force=force))
 
     def info(self) -> RefInfo:
-        """Return the name of the branch and the commit that it points at."""
+        """Return the name of the branch and the commit that it points at.
+
+        Example:
+
+            print(main.info().commit_id)
+        """
         return self._transport.call(refs.get_branch(self.repository.id, self.id))
 
     # writing
@@ -131,6 +138,8 @@ class Branch(Background):
         """Write several objects and delete others, all or nothing: a reader sees all of the changes or none of them.
 
         At most 10,000 paths. Raises CorruptTransferError and InvalidRequestError.
+
+            main.put_many({"a.csv": b"1", "b.csv": b"2"}, delete=["old.csv"])
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         return self._write_many([(path, content, None) for path, content in pairs], delete, progress)
@@ -163,6 +172,8 @@ class Branch(Background):
 
         Raises DirtyBranchError (with the paths that are uncommitted on the branch), NothingToCommitError,
         CorruptTransferError, InvalidRequestError and CommitStateUnknownError.
+
+            commit = main.publish({"state.json": b"{}"}, "batch 7")
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         return flows.publish.publish(
@@ -189,7 +200,13 @@ class Branch(Background):
     # committing
 
     def uncommitted(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
-        """Return the changes of the branch since its last commit."""
+        """Return the changes of the branch since its last commit.
+
+        Example:
+
+            for change in main.uncommitted():
+                print(change.type, change.path)
+        """
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return tables.diff.Diff(
             self._target,
@@ -211,6 +228,9 @@ class Branch(Background):
 
         Raises InvalidRequestError when both `path` and `prefix` are given or the prefix is empty, and
         OutcomeUnknownError when the answer was lost.
+
+            main.reset("raw/a.csv")
+            main.reset()
         """
         if prefix is not None and (path is not None or not prefix):
             raise InvalidRequestError("reset takes a path or a prefix that is not empty; without either it resets all")
@@ -271,6 +291,8 @@ class Branch(Background):
         Raises MergeConflictError (a path was changed again since then, and the branch is as it was), DirtyBranchError
         (the branch has uncommitted changes), NothingToCommitError (nothing is left to undo), ConflictError when the key
         was used for another call, and CommitStateUnknownError.
+
+            main.revert("main~2")
         """
         return flows.revert.revert(
             self._target,
@@ -315,6 +337,8 @@ class Branch(Background):
 
         `force` also acts on a read-only repository. Raises DirtyBranchError (the branch has uncommitted changes),
         NotFoundError, and OutcomeUnknownError when the answer was lost.
+
+            dev.hard_reset("v1")
         """
         self._transport.call(cherry_picks.hard_reset(self.repository.id, self.id, id_of(ref), force=force))
 
@@ -329,6 +353,8 @@ class Branch(Background):
 
         Raises InvalidRequestError for the first commit of a branch, DirtyBranchError (the branch has uncommitted
         changes) and PermissionDeniedError (a protected branch accepts a revert, and no reset).
+
+            main.undo()
         """
         return flows.undo.undo(self._target, message, how)
 
@@ -345,6 +371,8 @@ class Branch(Background):
         """Return the commit that an operation made, or None. Use it after a CommitStateUnknownError.
 
         Searches the last `limit` commits by first parents.
+
+            landed = main.find_operation(error.operation_id)
         """
         return flows.recover.find(self._target, operation_id, limit)
 
@@ -391,6 +419,9 @@ class Branch(Background):
         seconds, default one week. The message of the workspace begins with "Stash of", the branch and the time.
 
         Raises NothingToCommitError, and OutcomeUnknownError when the answer was lost.
+
+            ws = main.stash("half done")
+            ws.pop()
         """
         text = stash_message(self.id, _checks.check_text(message or "", "message"), datetime.now(UTC))
         call = workspaces.stash(
@@ -403,7 +434,13 @@ class Branch(Background):
         return handles.workspace.Workspace(self.repository, info.name, WorkspaceOptions(info.message), info=info)
 
     def stashes(self) -> list[WorkspaceInfo]:
-        """Return the caller's open stashes of the branch, the newest first."""
+        """Return the caller's open stashes of the branch, the newest first.
+
+        Example:
+
+            for stash in main.stashes():
+                print(stash.id, stash.message)
+        """
         mine = (self._transport.call(system.user())).id
         found = self.repository.workspaces("open", self.id).all()
         own = [info for info in found if info.creator == mine and is_stash(info.message)]
@@ -415,6 +452,8 @@ class Branch(Background):
         They replace what is uncommitted at the same paths.
 
         Raises NotFoundError when there is no stash, and OutcomeUnknownError when the answer was lost.
+
+            main.pop()
         """
         found = self.stashes()
         if not found:
@@ -458,6 +497,8 @@ class Branch(Background):
         difference.
 
         Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`) and PermissionDeniedError.
+
+            report = main.ingest("s3://events/kafka/", "events", "new events")
         """
         wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
         job = bulk.ingest.Ingest(self._target, wanted, progress)

@@ -84,6 +84,9 @@ class Lake(LakeBase):
         """Make `lakebed://` mean this lake inside a `with` block, for pandas and every other user of fsspec.
 
         It holds in this thread or task. Threads that are started inside the block begin without it.
+
+            with lake.as_default():
+                pd.read_parquet("lakebed://weather/main/days.parquet")
         """
         return default_lake.binding(self.settings, self)
 
@@ -92,17 +95,29 @@ class Lake(LakeBase):
         self._transport.close()
 
     def healthy(self) -> bool:
-        """Return whether the server answers. Asks it one time. Never raises, and needs no valid credentials."""
+        """Return whether the server answers. Asks it one time. Never raises, and needs no valid credentials.
+
+        Example:
+
+            assert lake.healthy()
+        """
         return self._transport.probe(system.health())
 
     def version(self) -> str:
-        """Return the API level of the server, such as `1.60.0`. Raises AuthenticationError."""
+        """Return the API level of the server, such as `1.60.0`. Raises AuthenticationError.
+
+        Example:
+
+            print(lake.version())
+        """
         return self._transport.call(system.version())
 
     def info(self) -> ServerInfo:
         """Return the server's description: its API level, its allowed storage namespaces and its features.
 
         Raises AuthenticationError.
+
+            print(lake.info().api_level)
         """
         return self._transport.call(system.info())
 
@@ -118,6 +133,8 @@ class Lake(LakeBase):
 
         Give it to a tool that must not get an access key. It has all permissions of the key. A connection with the
         token of a sign-in returns a renewed one. Raises AuthenticationError.
+
+            token = lake.session_token().token
         """
         settings = self.settings
         if settings.token:
@@ -140,13 +157,20 @@ class Lake(LakeBase):
 
         Raises InvalidRequestError, the error that the answer describes, and OutcomeUnknownError when the answer was
         lost.
+
+            answer = lake.request("GET", "/repositories", {"amount": "5"})
         """
         sent = dict(params or {})
         _checks.check_request(method, path, sent, body)
         return self._transport.call(system.plain(method, path, sent, body))
 
     def user(self) -> User:
-        """Return the user that the credentials belong to. Raises AuthenticationError."""
+        """Return the user that the credentials belong to. Raises AuthenticationError.
+
+        Example:
+
+            print(lake.user().id)
+        """
         return self._transport.call(system.user())
 
     @property
@@ -167,6 +191,9 @@ class Lake(LakeBase):
         """List the open pull requests of all repositories that the user opened or should review, or that mention them.
 
         In the order of repositories, then newest first.
+
+            for row in lake.own_pulls():
+                print(row.repository, row.pull_request.title)
         """
         from lakebed._gateway.operations import pulls
 
@@ -203,6 +230,8 @@ class Lake(LakeBase):
 
         The table, the arguments and the errors are those of `Repository.access_history`. `path` is that of the URL,
         such as `/auth/users/ana`. The caller needs `audit:ReadEvents` on everything.
+
+            denied = lake.access_history(refused=True).to_pandas()
         """
         import pyarrow as arrow
 
@@ -236,7 +265,13 @@ class Lake(LakeBase):
         )
 
     def rights_changes(self, limit: int | None = None) -> Listing[RightsChange]:
-        """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything."""
+        """List the changes of users, groups and policies, oldest first. Needs `audit:ReadEvents` on everything.
+
+        Example:
+
+            for change in lake.rights_changes(limit=20):
+                print(change.time, change.by, change.what)
+        """
         return Listing(
             self._transport, identities.rights_changes_page, RightsChange.COLUMNS, "changes of rights", limit=limit
         )
@@ -295,7 +330,13 @@ class Lake(LakeBase):
         self.keys.drop(id)
 
     def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:
-        """List the repositories in the order of their names. `search` keeps names that contain this text."""
+        """List the repositories in the order of their names. `search` keeps names that contain this text.
+
+        Example:
+
+            for row in lake.repositories():
+                print(row.id, row.storage_namespace)
+        """
         _checks.check_text(prefix + search, "prefix or search text")
         return Listing(
             self._transport,
@@ -306,11 +347,21 @@ class Lake(LakeBase):
         )
 
     def repository(self, id: str) -> Repository:
-        """Return a handle to a repository, whether or not it exists."""
+        """Return a handle to a repository, whether or not it exists.
+
+        Example:
+
+            repo = lake.repository("weather")
+        """
         return Repository(self._transport, id)
 
     def parse(self, uri: str) -> values_uri.Location:
-        """Split `lakebed://repository/ref/path` into its parts. Raises InvalidRequestError."""
+        """Split `lakebed://repository/ref/path` into its parts. Raises InvalidRequestError.
+
+        Example:
+
+            place = lake.parse("lakebed://weather/main/days.parquet")
+        """
         return values_uri.parse_uri(uri)
 
 

@@ -112,6 +112,9 @@ class RefObjects(Shown, ByPath):
         """Return the content as chunks, in the sizes in which they arrive.
 
         Continues when the connection breaks. Raises what `get` raises.
+
+            for chunk in main.chunks("video.mp4"):
+                print(len(chunk))
         """
         for chunk in self._download(path, start, length):
             yield chunk
@@ -142,7 +145,13 @@ class RefObjects(Shown, ByPath):
         prefix: str | None = None,
         on_error: Callable[[str, LakebedError], None] | None = None,
     ) -> Iterator[tuple[str, bytes]]:
-        """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory."""
+        """As `get_many`, as an iterator of paths and contents, in order. Holds one object in memory.
+
+        Example:
+
+            for path, data in main.iter_many(prefix="raw/"):
+                print(path, len(data))
+        """
         for path, data in transfers.read_many.read_many(self, paths, prefix, on_error):
             yield path, data
 
@@ -160,6 +169,8 @@ class RefObjects(Shown, ByPath):
 
         Raises ObjectNotFoundError and CorruptTransferError. When the target is a directory, or its directory is
         missing, it raises before the transfer begins.
+
+            main.download("raw/a.csv", "a.csv")
         """
         try:
             return transfers.download.save(self._download(path, 0, None), target, progress)
@@ -193,12 +204,21 @@ class RefObjects(Shown, ByPath):
 
         Raises ObjectNotFoundError. A read raises PreconditionFailedError when the object has changed since it was
         opened.
+
+            with main.open("raw/a.csv") as file:
+                header = file.readline()
         """
         plain = _files.check_mode(mode, writable=False)
         return self._open_to_read(path, plain, encoding, newline)
 
     def stat(self, path: str) -> ObjectInfo:
-        """Return size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
+        """Return size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError.
+
+        Example:
+
+            info = main.stat("raw/a.csv")
+            print(info.size, info.checksum)
+        """
         return self._transport.call(objects.stat(self.repository.id, self.id, _checks.check_path(path)))
 
     def storage_class(self, path: str) -> str | None:
@@ -208,7 +228,13 @@ class RefObjects(Shown, ByPath):
         )
 
     def exists(self, path: str) -> bool:
-        """Return whether there is an object at exactly this path. Raises NotFoundError when the ref does not exist."""
+        """Return whether there is an object at exactly this path. Raises NotFoundError when the ref does not exist.
+
+        Example:
+
+            if main.exists("raw/a.csv"):
+                print(main.get("raw/a.csv"))
+        """
         try:
             self.stat(path)
         except ObjectNotFoundError:
@@ -220,8 +246,10 @@ class RefObjects(Shown, ByPath):
     ) -> Listing[ObjectInfo | CommonPrefix]:
         """List objects in the byte order of their paths. With a delimiter, each folder is one CommonPrefix.
 
-        for entry in main.list("raw/", delimiter="/"):
-            print(entry.path)
+        Example:
+
+            for entry in main.list("raw/", delimiter="/"):
+                print(entry.path)
         """
         _checks.check_text(prefix + delimiter + after, "prefix, delimiter or after")
         return Listing(

@@ -141,7 +141,12 @@ class RepositoryBase(Shown):
             ) from error
 
     def delete(self, force: bool = False) -> None:
-        """Delete the repository. The objects in its storage namespace stay, see `purge`. Raises NotFoundError."""
+        """Delete the repository. The objects in its storage namespace stay, see `purge`. Raises NotFoundError.
+
+        Example:
+
+            repo.delete()
+        """
         self._transport.call(repositories.delete(self.id, force=force))
 
     def purge(self, force: bool = False) -> RepositoryPurge:
@@ -152,6 +157,8 @@ class RepositoryBase(Shown):
 
         Raises NotFoundError, PermissionDeniedError, and PreconditionFailedError when another repository shows objects
         of the storage namespace.
+
+            report = repo.purge()
         """
         report, done = self._transport.call(repositories.purge(self.id, force=force))
         while not done:
@@ -167,7 +174,13 @@ class RepositoryBase(Shown):
         return False  # there is a new one of this name
 
     def exists(self) -> bool:
-        """Return whether there is such a repository."""
+        """Return whether there is such a repository.
+
+        Example:
+
+            if not repo.exists():
+                repo.create()
+        """
         try:
             self._transport.call(replace(repositories.get(self.id), advised=False))
         except NotFoundError:
@@ -175,32 +188,60 @@ class RepositoryBase(Shown):
         return True
 
     def info(self) -> RepositoryInfo:
-        """Return the server's description of the repository. Raises NotFoundError."""
+        """Return the server's description of the repository. Raises NotFoundError.
+
+        Example:
+
+            print(repo.info().default_branch)
+        """
         return objects.shared_directory.trusted(self._transport, self._transport.call(repositories.get(self.id)))
 
     def statistics(self) -> RepositoryStatistics:
         """Return the newest commit of the default branch, the number of its objects, and their size in bytes.
 
         Raises NotFoundError.
+
+            print(repo.statistics().objects)
         """
         return self._transport.call(repositories.statistics(self.id))
 
     def metadata(self) -> dict[str, str]:
-        """Return the metadata of the repository. Raises NotFoundError."""
+        """Return the metadata of the repository. Raises NotFoundError.
+
+        Example:
+
+            print(repo.metadata())
+        """
         return self._transport.call(repositories.get_metadata(self.id))
 
     def set_metadata(self, values: Mapping[str, str]) -> None:
-        """Set some keys. The others stay. Raises NotFoundError."""
+        """Set some keys. The others stay. Raises NotFoundError.
+
+        Example:
+
+            repo.set_metadata({"owner": "ana"})
+        """
         checked = _checks.check_metadata(dict(values), "repository")
         self._transport.call(repositories.set_metadata(self.id, checked))
 
     def delete_metadata(self, keys: Iterable[str]) -> None:
-        """Remove some keys, and ignore unknown ones. Raises NotFoundError."""
+        """Remove some keys, and ignore unknown ones. Raises NotFoundError.
+
+        Example:
+
+            repo.delete_metadata(["owner"])
+        """
         checked = [_checks.check_text(key, "metadata key") for key in keys]
         self._transport.call(repositories.delete_metadata(self.id, checked))
 
     def protection(self) -> ProtectionRules:
-        """Return the patterns of protected branches. They accept merges, but no writes, resets or commits."""
+        """Return the patterns of protected branches. They accept merges, but no writes, resets or commits.
+
+        Example:
+
+            for rule in repo.protection().rules:
+                print(rule.pattern)
+        """
         return self._transport.call(protection.get(self.id))
 
     def set_protection(
@@ -229,7 +270,12 @@ class RepositoryBase(Shown):
         return Pulls(self._transport, self.id)
 
     def hook_settings(self) -> HookSettings:
-        """Return the action files of the settings. They apply in addition to those in the data."""
+        """Return the action files of the settings. They apply in addition to those in the data.
+
+        Example:
+
+            print(repo.hook_settings())
+        """
         return self._transport.call(hooks.settings(self.id))
 
     def set_hook_settings(self, actions: Mapping[str, str], *, replaces: HookSettings | None = None) -> None:
@@ -259,7 +305,12 @@ class RepositoryBase(Shown):
         return Deliveries(self._transport, self.id)
 
     def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
-        """List the branches in the order of their names. `hidden` includes branches that were created hidden."""
+        """List the branches in the order of their names. `hidden` includes branches that were created hidden.
+
+        Example:
+
+            names = [branch.id for branch in repo.branches()]
+        """
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -270,7 +321,12 @@ class RepositoryBase(Shown):
         )
 
     def tags(self, prefix: str = "", limit: int | None = None) -> Listing[RefInfo]:
-        """List the tags in the order of their names."""
+        """List the tags in the order of their names.
+
+        Example:
+
+            names = [tag.id for tag in repo.tags()]
+        """
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
@@ -308,6 +364,9 @@ class RepositoryBase(Shown):
         """List the workspaces in the order of their ids, of one branch or of all.
 
         `state` is `open`, the state of a closed workspace, or `all`.
+
+            for row in repo.workspaces():
+                print(row.id, row.branch)
         """
         _checks.check_text(state + branch, "state or branch")
         return Listing(
@@ -319,11 +378,21 @@ class RepositoryBase(Shown):
         )
 
     def commit(self, id: str) -> Commit:
-        """Return a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
+        """Return a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError.
+
+        Example:
+
+            commit = repo.commit("5b4c6f7d8e9a")
+        """
         return self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
 
     def commit_statistics(self, id: str) -> CommitStatistics:
-        """Return how many paths and bytes a commit changed, compared with its first parent. Raises NotFoundError."""
+        """Return how many paths and bytes a commit changed, compared with its first parent. Raises NotFoundError.
+
+        Example:
+
+            print(repo.commit_statistics("main").added)
+        """
         return self._transport.call(commits.statistics(self.id, _checks.check_name(id, "commit id")))
 
     def metadata_file(self, kind: Literal["range", "meta_range"], id: str) -> bytes:

@@ -29,6 +29,8 @@ class Tag(Ref):
         With `exist_ok` the call accepts an existing tag that points at the same commit.
 
         Raises AlreadyExistsError, NotFoundError (no such ref) and InvalidRequestError.
+
+            repo.tag("v1").create("main")
         """
         target = _checks.check_name(ref.id if isinstance(ref, Ref) else ref, "ref")
         try:
@@ -51,9 +53,19 @@ class Tag(Ref):
         return self
 
     def drop(self, force: bool = False) -> None:
-        """Delete the tag. Its commit stays. Raises NotFoundError."""
+        """Delete the tag. Its commit stays. Raises NotFoundError.
+
+        Example:
+
+            repo.tag("v1").drop()
+        """
         self._transport.call(refs.delete_tag(self.repository.id, self.id, force=force))
 
     def info(self) -> RefInfo:
-        """Return the name of the tag and the commit that it points at. Raises NotFoundError."""
+        """Return the name of the tag and the commit that it points at. Raises NotFoundError.
+
+        Example:
+
+            print(repo.tag("v1").info().commit_id)
+        """
         return self._transport.call(refs.get_tag(self.repository.id, self.id))

@@ -51,7 +51,12 @@ class Task(_Background):
     __module__ = "lakebed"
 
     def wait(self) -> Commit:
-        """Wait for the end, and return the commit. Raises the error of a failed task, and NotFoundError."""
+        """Wait for the end, and return the commit. Raises the error of a failed task, and NotFoundError.
+
+        Example:
+
+            commit = main.start_commit("a large commit").wait()
+        """
         return made(self._target, ended(self._target, self.id))
 
 
@@ -70,6 +75,8 @@ class Import(Task):
         The SDK calls `progress` with the status after each request: at first every 0.05 seconds, later every 2 seconds.
 
         Raises the error of a failed import, and NotFoundError.
+
+            commit = main.start_import({"s3://events/kafka/": "events/"}, "import").wait()
         """
         pause = _FIRST_PAUSE
         while True:

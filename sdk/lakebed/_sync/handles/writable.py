@@ -86,6 +86,8 @@ class Writable(Ref):
 
         `if_match` is a checksum: delete only an object that has it. Then it raises PreconditionFailedError when there
         is another object or none, and OutcomeUnknownError when the answer was lost.
+
+            main.delete("raw/a.csv")
         """
         self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
 
@@ -120,7 +122,12 @@ class Writable(Ref):
         return self._transport.call(call)
 
     def replace_metadata(self, path: str, metadata: Mapping[str, str]) -> None:
-        """Replace the whole metadata of an object. Raises ObjectNotFoundError."""
+        """Replace the whole metadata of an object. Raises ObjectNotFoundError.
+
+        Example:
+
+            main.replace_metadata("raw/a.csv", {"owner": "ana"})
+        """
         _checks.check_path(path)
         checked = _checks.check_metadata(dict(metadata), "object")
         self._transport.call(physical_addresses.replace_metadata(self.repository.id, self.id, path, checked))
@@ -129,6 +136,8 @@ class Writable(Ref):
         """Delete objects, in groups of 1,000. Missing objects are no error. Returns the number of given paths.
 
         Raises PartialFailureError, after trying all, when some objects could not be deleted.
+
+            main.delete_many(row.path for row in main.list("raw/"))
         """
         wanted = [_checks.check_path(path) for path in paths]
         failures: list[ObjectFailure] = []
@@ -150,7 +159,12 @@ class Writable(Ref):
         return len(wanted)
 
     def copy(self, src: str, dst: str, src_ref: str | Ref | None = None) -> ObjectInfo:
-        """Copy an object, from this ref or from another one, inside the server. Raises ObjectNotFoundError."""
+        """Copy an object, from this ref or from another one, inside the server. Raises ObjectNotFoundError.
+
+        Example:
+
+            main.copy("raw/a.csv", "old/a.csv", src_ref="v1")
+        """
         origin = src_ref.id if isinstance(src_ref, Ref) else src_ref or self.id
         source, target = _checks.check_path(src), _checks.check_path(dst)
         call = objects.copy(self.repository.id, self.id, target, _checks.check_name(origin, "ref"), source)
@@ -210,6 +224,8 @@ class Writable(Ref):
         """Write a table as one CSV file, a DataFrame without its index. `options` go to `DataFrame.to_csv`.
 
         Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
+
+            main.write_csv("orders.csv", frame)
         """
         return tables.write.write_csv(self, path, data, options)
 
@@ -218,6 +234,8 @@ class Writable(Ref):
 
         `options` go to `DataFrame.to_json`. Raises InvalidRequestError (the data is not a table) and
         PermissionDeniedError.
+
+            main.write_json("orders.json", frame, orient="records", lines=True)
         """
         return tables.write.write_json(self, path, data, options)
 
@@ -227,6 +245,8 @@ class Writable(Ref):
         """Write a table as one Feather file (Arrow IPC), batch by batch.
 
         Raises InvalidRequestError (the data is not a table) and PermissionDeniedError.
+
+            main.write_feather("cache.feather", frame)
         """
         return tables.write.write_feather(self, path, data, compression)
 

@@ -44,7 +44,12 @@ class Runs:
         )
 
     def get(self, id: str) -> ActionRun:
-        """Return a run. Raises RunNotFoundError."""
+        """Return a run. Raises RunNotFoundError.
+
+        Example:
+
+            print(repo.runs.get(error.run_id).state)
+        """
         return self._transport.call(hooks.get(self._repository, _id(id)))
 
     def hooks(self, id: str, *, skipped: bool = False, limit: int | None = None) -> Listing[HookRun]:
@@ -65,7 +70,12 @@ class Runs:
         )
 
     def log(self, id: str, hook_run: str) -> str:
-        """Return what a hook printed. `hook_run` is the id of the hook in the run. Raises RunNotFoundError."""
+        """Return what a hook printed. `hook_run` is the id of the hook in the run. Raises RunNotFoundError.
+
+        Example:
+
+            print(repo.runs.log(run.id, hook.id))
+        """
         checked = _checks.check_name(hook_run, "id of a hook run")
         content = self._transport.call(hooks.log(self._repository, _id(id), checked))
         return content.decode(errors="replace")
@@ -83,7 +93,12 @@ class Runs:
         return self._transport.call(hooks.run(self._repository, event, ref, action))
 
     def rerun(self, id: str) -> ActionRun:
-        """Run the actions of a run again, at the same commit. Returns the new run. Raises as `run` does."""
+        """Run the actions of a run again, at the same commit. Returns the new run. Raises as `run` does.
+
+        Example:
+
+            repo.runs.rerun(run.id)
+        """
         return self._transport.call(hooks.rerun(self._repository, _id(id)))
 
 

@@ -86,7 +86,12 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return one
 
     def all(self) -> list[T]:
-        """Every row, as a list. When it takes long, how many there were is shown on a terminal."""
+        """Every row, as a list. When it takes long, how many there were is shown on a terminal.
+
+        Example:
+
+            rows = main.list("raw/").all()
+        """
         rows: list[T] = []
         with progress.counted(self._title, "rows") as reached:
             for row in self:
@@ -96,7 +101,12 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return rows
 
     def first(self) -> T | None:
-        """The first row, or None when there is none."""
+        """The first row, or None when there is none.
+
+        Example:
+
+            newest = main.log().first()
+        """
         if self._keep is not None:
             rows = self._limited(1).all()
             return rows[0] if rows else None
@@ -109,14 +119,24 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return None
 
     def to_arrow(self) -> pa.Table:
-        """Every row, as an Arrow table."""
+        """Every row, as an Arrow table.
+
+        Example:
+
+            table = main.log().to_arrow()
+        """
         rows = self.all()
         from lakebed._render.rows import to_arrow
 
         return run_in_thread(to_arrow, rows, self._columns)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Every row, as a DataFrame."""
+        """Every row, as a DataFrame.
+
+        Example:
+
+            sizes = main.list("raw/").to_pandas()[["path", "size"]]
+        """
         rows = self.all()
         from lakebed._render.rows import to_pandas
 

@@ -64,26 +64,52 @@ class Scan(ArrowStream):
                 run_in_thread(batches.close)
 
     def schema(self) -> pa.Schema:
-        """Return the columns that are read, with their types."""
+        """Return the columns that are read, with their types.
+
+        Example:
+
+            print(main.scan_table("orders/").schema())
+        """
         return (self._open()).shown
 
     def count_rows(self) -> int:
-        """Return the number of rows. Without filters it reads only footers."""
+        """Return the number of rows. Without filters it reads only footers.
+
+        Example:
+
+            rows = main.scan_table("orders/").count_rows()
+        """
         return run_in_thread((self._open()).count_rows)
 
     def to_table(self) -> pa.Table:
-        """Read everything into an Arrow table."""
+        """Read everything into an Arrow table.
+
+        Example:
+
+            table = main.scan_table("orders/").to_table()
+        """
         with render_progress.counting(f"read {self._path}", self._progress) as tally:
             return run_in_thread((self._open(tally.moved, whole=True)).to_table)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Read everything into a DataFrame."""
+        """Read everything into a DataFrame.
+
+        Example:
+
+            frame = main.scan_table("orders/", columns=["id"]).to_pandas()
+        """
         from lakebed._tables import frames
 
         return run_in_thread(frames.to_pandas, self.to_table())
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """Return a pyarrow RecordBatchReader. With the async API, read it in another thread."""
+        """Return a pyarrow RecordBatchReader. With the async API, read it in another thread.
+
+        Example:
+
+            for batch in main.scan_table("orders/").to_reader():
+                print(batch.num_rows)
+        """
         import pyarrow as pa
 
         opened = self._open(whole=True)
