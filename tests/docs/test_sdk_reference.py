@@ -109,7 +109,8 @@ def test_the_example_of_a_daily_call_runs(
     started.reset()
     with started.connect() as lake:
         namespace = namespace_of(lake, tmp_path)
-        assert (found := examples(function))
+        found = examples(function)
+        assert found
         for text in found:
             with contextlib.suppress(lakebed.LakebedError):
                 exec(compile(textwrap.dedent(text), name, "exec"), namespace)

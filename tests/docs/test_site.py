@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.site.check import problems
-from tools.site.hooks import outside, rewritten
+from tools.site.hooks import outside, pages_of, rewritten
 
 GOOD = (
     '<link rel="canonical" href="https://x.test/"><h1 id="top">x</h1><a href="#top">x</a><a href="https://x.test">x</a>'
@@ -63,3 +63,15 @@ def test_files_outside_of_docs_are_found() -> None:
     text = "[x](../sdk/lakebed/errors.py) [y](tour.md) [z](../README.md#a) `[c](../code.py)` [o](https://x.test/a.md)"
     assert outside(text, "keys.md") == {"sdk/lakebed/errors.py", "README.md"}
     assert outside("[x](docs/keys.md) [y](openapi.yaml)", "index.md") == {"openapi.yaml"}
+
+
+def test_a_folder_of_the_navigation_is_its_other_pages(tmp_path: Path) -> None:
+    (tmp_path / "how-to").mkdir()
+    for name in ("b.md", "a.md", "listed.md", "picture.png"):
+        (tmp_path / "how-to" / name).touch()
+    listed = ["how-to/listed.md", "how-to/", "none/"]
+    assert [pages_of(tmp_path, entry, listed) for entry in listed] == [
+        ["how-to/listed.md"],
+        ["how-to/a.md", "how-to/b.md"],
+        [],
+    ]

@@ -32,12 +32,21 @@ _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Add each decision to the navigation."""
-    names = sorted(path.name for path in Path(config.docs_dir, "decisions").glob("0*.md"))
-    for entry in config.nav or []:
-        if "Decisions" in entry:
-            entry["Decisions"] = ["decisions/README.md", *(f"decisions/{name}" for name in names)]
+    """Replace each folder in the navigation by its pages, in the order of their names."""
+    docs = Path(config.docs_dir)
+    for section in config.nav or []:
+        for title, entries in section.items():
+            if isinstance(entries, list):
+                section[title] = [page for entry in entries for page in pages_of(docs, entry, entries)]
     return config
+
+
+def pages_of(docs: Path, entry: str, listed: list[str]) -> list[str]:
+    """The pages of an entry of the navigation: of a folder, the pages without an entry of their own."""
+    if not entry.endswith("/"):
+        return [entry]
+    found = (path.relative_to(docs).as_posix() for path in sorted((docs / entry).glob("*.md")))
+    return [page for page in found if page not in listed]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
