@@ -37,7 +37,7 @@ def packages_of(requires: list[str], extra: str) -> list[str]:
         named = _EXTRA.search(marker)
         if named is None or named[1] != extra:
             continue
-        rest = re.sub(r"^and\s+|\s+and$", "", _EXTRA.sub("", marker).strip()).strip()
+        rest = _EXTRA.sub("", marker).strip().removeprefix("and ").removesuffix(" and").strip()
         own = re.fullmatch(rf"{DISTRIBUTION}\[([^\]]+)\]", requirement)
         if own is None:
             found[f"{requirement}; {rest}" if rest else requirement] = None

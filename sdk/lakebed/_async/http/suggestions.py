@@ -26,7 +26,8 @@ _NEARLY = 0.1
 """Names that are this much less similar than the best one are not shown."""
 
 _REMEMBERED = 100
-_EXPRESSION = re.compile(r"^([^~^@$]+)(.*)$")
+_NAME = re.compile(r"[^~^@$]*")
+"""What begins a ref expression: the name of the ref."""
 
 
 class Peek(Protocol):
@@ -67,10 +68,12 @@ class Suggestions:
             return _near(repository, await self._repositories())
         if error.kind == "object_not_found":
             return await self._paths(repository, error.ref or "", error.path or "")
-        parts = _EXPRESSION.match(error.ref or "")
-        if parts is None or "+" in parts[1]:
+        ref = error.ref or ""
+        found_name = _NAME.match(ref)
+        name = found_name[0] if found_name else ""
+        if not name or "+" in name:
             return []  # the ref of a workspace, which has no name to misspell
-        name, rest = parts[1], parts[2]
+        rest = ref[len(name) :]
         found: list[str] = []
         if error.kind != "tag_not_found":
             found = _near(name, await self._branches(repository))
