@@ -83,7 +83,7 @@ def test_a_lost_answer_to_a_change_is_never_repeated(door: Door, wire: respx.Moc
         route = wire.post(API + "/repositories/repo/branches")
         route.side_effect = [failure]
         with pytest.raises(errors.OutcomeUnknownError) as caught:
-            await lake.repository("repo").branch("dev").create()
+            await lake.repository("repo").branch("dev").create("main")
         assert caught.value.operation == "createBranch"
         assert route.call_count == 1
 
@@ -104,7 +104,7 @@ def test_a_change_that_was_not_made_is_repeated(door: Door, wire: respx.MockRout
     async def scenario(lake: Any) -> None:
         route = wire.post(API + "/repositories/repo/branches")
         route.side_effect = [failure, httpx.Response(201, text="c1")]
-        await lake.repository("repo").branch("dev").create()
+        await lake.repository("repo").branch("dev").create("main")
         assert route.call_count == 2
 
     door.run(scenario)

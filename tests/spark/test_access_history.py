@@ -51,7 +51,7 @@ def address(server: RunningServer, commit: str) -> str:
 def test_the_page_opens_the_files(spark: SparkSession, address: str, capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"^```text\n(history = spark.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     namespace = {"spark": spark}
-    exec(code.replace("s3://bucket/sales", address), namespace)
+    exec(code.replace("s3://bucket/audited", address), namespace)
     shown = capsys.readouterr().out
     assert "getObject" in shown
     assert "admin" not in shown

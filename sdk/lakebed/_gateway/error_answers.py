@@ -145,7 +145,8 @@ def error_of(call: Call[Any], answer: Answer) -> LakebedError:
     cls = _class_of(answer.status, kind, call)
     run_id = body.get("run_id") if isinstance(body.get("run_id"), str) else ""
     step = next_step(call, kind, run_id or "")
-    sentence = f"cannot {call.action} {call.subject}: {reason}" + (f"; {step}" if step else "")
+    subject = call.subject if call.subject.repository else f"on {call.subject}"
+    sentence = f"cannot {call.action} {subject}: {reason}" + (f"; {step}" if step else "")
     error = cls(sentence, kind=kind, **context(call, answer, body))
     error.reason = reason
     if isinstance(error, errors.ThrottledError):

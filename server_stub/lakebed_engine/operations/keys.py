@@ -130,6 +130,11 @@ def under(prefix: bytes) -> tuple[bytes, bytes]:
     return prefix, end_of(prefix)
 
 
+def beginning_with(text: str) -> tuple[bytes, bytes]:
+    """First and end of the keys that begin with a text, to scan between. No UTF-8 text has the byte 255."""
+    return text.encode(), text.encode() + b"\xff"
+
+
 def kind_of(key: bytes) -> bytes | None:
     """The element of `REPOSITORY_KEYS` that a key belongs to. None when this version does not know it."""
     return next((one for one in REPOSITORY_KEYS if key == one or (_is_prefix(one) and key.startswith(one))), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakebed_engine.operations.context import Context
-from lakebed_engine.operations.keys import NAMESPACES, inside_namespace
+from lakebed_engine.operations.keys import NAMESPACES, beginning_with, inside_namespace
 from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.vocabulary.errors import InvalidRequestError, NamespaceInUseError
 
@@ -42,8 +42,7 @@ async def refuse_namespaces(ctx: Context, uri: str, *, by_name: bool = False) ->
         await refuse_overlap(ctx, uri.rstrip("/"))
         within_bucket = uri.count("/") > 2  # `mem://a` is a bucket, and no beginning of `mem://ab`
         if by_name and within_bucket:
-            start = uri.encode()
-            if found := await ctx.kv.scan(NAMESPACES, start, start + b"\xff", 1):
+            if found := await ctx.kv.scan(NAMESPACES, *beginning_with(uri), 1):
                 raise overlap(uri, found[0].key.decode())
     except NamespaceInUseError as error:
         raise InvalidRequestError(

@@ -89,7 +89,7 @@ class _Feed:
         self.position = 0
         """The logical timestamp up to which the listeners got events."""
         self.lag = 0.0
-        """The age of the newest event, in seconds, when the listeners got it."""
+        """The age of the newest event, in seconds, when the listeners got it. 0 while there are no newer events."""
         self._engine = engine
         self._repository = repository
         self._drained = float("-inf")
@@ -134,6 +134,7 @@ class _Feed:
             self._drained = now
         newest = await events.position(self._repository)
         if newest <= self.position:
+            self.lag = 0.0
             return False
         page = await events.page(self._repository, after=self.position, amount=_PAGE)
         for event in page.items:

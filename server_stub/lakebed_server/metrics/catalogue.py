@@ -143,7 +143,7 @@ _OF_BACKGROUND: Final = (
     _gauge("lakebed_journal_waiting_events", "Events in the KV store that no drain has moved to a file yet."),
     _gauge("lakebed_journal_lag_seconds", "Age of the oldest of these events.", "max"),
     _gauge("lakebed_feed_listeners", "Clients of live feeds."),
-    _gauge("lakebed_feed_lag_seconds", "Age of the newest event when the live feed sent it.", "max"),
+    _gauge("lakebed_feed_lag_seconds", "Age of the newest event when the live feed sent it; 0 without news.", "max"),
     _gauge("lakebed_history_waiting_rows", "Rows of the access history that are not written yet."),
     _gauge("lakebed_history_lag_seconds", "Age of the oldest of these rows.", "max"),
     _counter("lakebed_history_dropped_rows_total", "Rows of the access history that were dropped."),
