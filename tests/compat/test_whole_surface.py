@@ -272,7 +272,7 @@ NOT_HERE = {
     "ExternalApi": None,
     "AuthApi": "principal",
     "ExperimentalApi": "principal sts_login create_presign",
-    "InternalApi": "garbage usage",
+    "InternalApi": "garbage",
     "RepositoriesApi": "gc_rules",
 }
 """Which methods are answered with 501: all of a class, or those with one of these words."""
@@ -303,6 +303,7 @@ REFUSED = {
     "ImportApi.import_cancel": 404,
     "InternalApi.create_commit_record": 400,
     "InternalApi.get_metadata_object": 404,
+    "InternalApi.get_usage_report_summary": 403,  # after `AuthApi.delete_policy`
     "InternalApi.internal_delete_branch_protection_rule": 404,
     "InternalApi.restore_refs": 400,
     "InternalApi.setup": 409,
