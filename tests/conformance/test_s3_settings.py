@@ -15,13 +15,9 @@ from lakebed_engine.vocabulary.errors import BlobExists
 
 from tests.support.cloud_roles import Recording, Seen, recording
 from tests.support.s3 import shared
+from tests.support.s3_settings import CLASS, KEY, KMS, PAYER, SSE
 
 MIB = 1 << 20
-KEY = "arn:aws:kms:us-east-1:123456789012:key/lake"
-SSE = "x-amz-server-side-encryption"
-KMS = f"{SSE}-aws-kms-key-id"
-CLASS = "x-amz-storage-class"
-PAYER = "x-amz-request-payer"
 
 
 @pytest.fixture

@@ -62,7 +62,8 @@ def test_the_steps_of_the_page(tmp_path: Path) -> None:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.1)
-        key = dict(re.findall(r"(LAKEBED_[A-Z_]+)=(\S+)", log.read_text()))
+        (file,) = tmp_path.rglob("admin.env")
+        key = dict(re.findall(r"(LAKEBED_[A-Z_]+)=(\S+)", file.read_text()))
         with lakebed.connect(ready[1], key["LAKEBED_ACCESS_KEY_ID"], key["LAKEBED_SECRET_ACCESS_KEY"]) as lake:
             lake.repository("machine").create("local://machine").branch("main").put("a", b"one")
         report = run(doctor)

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 _BLOCK = re.compile(r"^( *)```(\w+)(?: +title=\"([^\"]+)\")?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+LINE = re.compile(r"^(?:\$ )?(lakebed [a-z][^\n]*)$|`(lakebed [^`\n]+)`", re.MULTILINE)
+END = re.compile(r"\s#|\s\||\s&&|\s>|\s\.\.\.|[{(]")
+"""Where the words of one command end: a comment, a pipe, or a part that is filled in later."""
 
 
 class Fenced(NamedTuple):
@@ -20,6 +25,12 @@ class Fenced(NamedTuple):
     title: str
     code: str
     line: int
+
+
+def commands(text: str) -> Iterator[tuple[int, str]]:
+    """The command lines of a text, each with the number of its line."""
+    for found in LINE.finditer(text.replace("\\\n", "  ")):
+        yield text.count("\n", 0, found.start()) + 1, END.split(found[1] or found[2])[0]
 
 
 def fenced(page: Path) -> list[Fenced]:

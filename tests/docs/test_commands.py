@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import pytest
 from lakebed.cli.app import shared_options
 from lakebed.cli.main import root
 
+from tests.docs.shell_pages import commands
 from tests.docs.snippets import PAGES, ROOT
 
 SOURCES = sorted(
@@ -20,16 +20,7 @@ SOURCES = sorted(
     for path in (ROOT / folder).glob("**/*.py")
     if "/_sync/" not in str(path)
 )
-LINE = re.compile(r"^(?:\$ )?(lakebed [a-z][^\n]*)$|`(lakebed [^`\n]+)`", re.MULTILINE)
-END = re.compile(r"\s#|\s\||\s&&|\s>|\s\.\.\.|[{(]")
-"""Where the words of one command end: a comment, a pipe, or a part that is filled in later."""
 SHARED = {flag for option in shared_options(shown=True) for flag in option.opts}
-
-
-def commands(text: str) -> Iterator[tuple[int, str]]:
-    """The command lines of a text, each with the number of its line."""
-    for found in LINE.finditer(text.replace("\\\n", "  ")):
-        yield text.count("\n", 0, found.start()) + 1, END.split(found[1] or found[2])[0]
 
 
 def fault(line: str) -> str:

@@ -15,8 +15,8 @@ import pytest
 from lakebed.cli.main import root
 from lakebed.cli.targets import Target
 
+from tests.docs.shell_pages import commands
 from tests.docs.snippets import PAGES, ROOT, blocks, need, repository
-from tests.docs.test_commands import commands
 from tools.cli_reference import BEGIN
 
 DOCS = [page for page in PAGES if page.is_relative_to(ROOT / "docs")]

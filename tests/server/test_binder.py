@@ -3,44 +3,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from lakebed_server.http.body import RequestBody
-from lakebed_server.rest.binder import PATTERNS, Binder
-from lakebed_server.vocabulary import RequestError
+from lakebed_server.rest.binder import PATTERNS
 from lakebed_wire import models, operations
-from lakebed_wire.operations import OPERATIONS
 from msgspec import UNSET
 
-from tests.server.support import run
-
-BINDERS = {op.operation_id: Binder(op, json_limit=1000) for op in OPERATIONS}
-JSON = {b"content-type": b"application/json"}
-
-
-def params(
-    operation: str, query: str = "", headers: dict[bytes, bytes] | None = None, raw: tuple[str, ...] = ("repo", "main")
-) -> Any:
-    return BINDERS[operation].params(raw, query.encode(), headers or {})
-
-
-def body(operation: Any, *pieces: Any, headers: Any = JSON, length: Any = True) -> Any:
-    sent = dict(headers)
-    if length:
-        sent[b"content-length"] = str(sum(map(len, pieces))).encode()
-    else:
-        sent[b"transfer-encoding"] = b"chunked"
-    messages = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
-    messages.append({"type": "http.request", "body": b"", "more_body": False})
-
-    async def receive() -> Any:
-        return messages.pop(0)
-
-    return run(BINDERS[operation].body(RequestBody(receive, sent), sent))
-
-
-def refused(job: Any, *args: Any, **more: Any) -> Any:
-    with pytest.raises(RequestError) as caught:
-        job(*args, **more)
-    return caught.value
+from tests.server.binding import body, params, refused
 
 
 def test_names_of_path_query_and_headers() -> None:

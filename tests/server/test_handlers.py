@@ -62,6 +62,7 @@ def test_handlers_call_the_engine_at_most_once_on_each_way() -> None:
         allowed = {
             "resetBranch": 3,
             "commit": 2,
+            "deleteRepository": 2,
             "getObjects": 2,
             "listObjects": 2,
             "searchObjects": 2,

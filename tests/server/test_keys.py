@@ -228,7 +228,7 @@ def test_a_lost_secret_key_is_not_replaced(place: Place, tmp_path: Path, admin: 
     copy = Place(tmp_path / "copy")
     shutil.copytree(place.data, copy.data)
     (copy.data / "secret.key").unlink()
-    with pytest.raises(AssertionError, match="put the file back from a backup") as caught, copy.serve(**admin):
+    with pytest.raises(AssertionError, match="copy the file from") as caught, copy.serve(**admin):
         pass
     assert "reset-admin" in str(caught.value)
     assert not (copy.data / "secret.key").exists()

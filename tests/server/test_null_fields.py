@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lakebed_wire.operations import OPERATIONS
 
-from tests.server.test_binder import body, refused
+from tests.server.binding import body, refused
 from tools.openapi import spec
 
 DOCUMENT: Any = spec.load(Path(__file__).resolve().parents[2] / "openapi.yaml")

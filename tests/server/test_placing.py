@@ -131,7 +131,8 @@ def test_conditions_of_a_link(lake: Placed) -> None:
     assert lake.link("a.csv", first, 412, if_match=f'"{ABC}"')["kind"] == "precondition_failed"
     lake.link("a.csv", first, if_none_match="*")
     assert lake.link("a.csv", second, 412, checksum=other, if_none_match="*")["kind"] == "precondition_failed"
-    assert lake.link("a.csv", second, 501, checksum=other, if_none_match="x")["kind"] == "not_implemented"
+    refused = lake.link("a.csv", second, 412, checksum=other, if_none_match=f'"{ABC}"')
+    assert refused["kind"] == "precondition_failed"
     assert lake.read("a.csv") == b"abc"
     lake.link("a.csv", second, checksum=other, if_match=f'"{ABC}"')
     assert lake.read("a.csv") == b"abd"

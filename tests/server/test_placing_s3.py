@@ -91,7 +91,7 @@ def test_parts_that_are_copied(api: Api, s3_server: RunningServer, bucket: S3Ser
 
 def test_an_upload_that_is_given_up(api: Api) -> None:
     made = api("POST", f"{PMPU}?path=big.bin", None, 201)
-    assert made["presigned_urls"] == []
+    assert "presigned_urls" not in made
     address = {"physical_address": made["physical_address"]}
     api("DELETE", f"{PMPU}/{made['upload_id']}?path=big.bin", address, 204)
     api("DELETE", f"{PMPU}/{made['upload_id']}?path=big.bin", address, 204)

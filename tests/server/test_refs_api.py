@@ -74,7 +74,7 @@ def test_protection_rules_and_their_entity_tag(lake: Lake) -> None:
     assert lake("GET", RULES) == [{"pattern": "main"}, {"pattern": "y"}]
     refused = lake("POST", MAIN + "/objects?path=a", b"1", 403)
     assert refused["kind"] == "protected_branch"
-    assert "cannot write to a protected branch" in refused["message"]
+    assert "cannot write to protected branch" in refused["message"]
     errors = lake("POST", MAIN + "/objects/delete", {"paths": ["a", "b"]})["errors"]
     assert [(one["path"], one["status_code"]) for one in errors] == [("a", 403), ("b", 403)]
 

@@ -11,10 +11,9 @@ import httpx
 import lakebed
 import pytest
 
-from tests.conformance.test_s3_settings import CLASS, KEY, KMS, PAYER, SSE
 from tests.support.cloud_roles import ROLE, Recording, recording, running_roles
 from tests.support.s3 import shared
-from tests.support.s3_settings import client_of
+from tests.support.s3_settings import CLASS, KEY, KMS, PAYER, SSE, client_of
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow

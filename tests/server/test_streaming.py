@@ -125,17 +125,15 @@ def test_conditions_reach_the_engine(wire: Wire, engine: FakeEngine) -> None:
     assert wire.answer().status == 201
     wire.head(f"POST {UPLOAD}?path=a", "Content-Length: 0", 'If-Match: "abc"')
     assert wire.answer().status == 201
-    first, second = engine.uploads
+    wire.head(f"POST {UPLOAD}?path=a", "Content-Length: 0", 'If-None-Match: "abc"')
+    assert wire.answer().status == 201
+    wire.head(f"POST {UPLOAD}?path=a", "Content-Length: 0", "If-Match: *")
+    assert wire.answer().status == 201
+    first, second, third, fourth = engine.uploads
     assert (first.if_none_match, first.if_match, first.force) == (True, None, True)
     assert (second.if_none_match, second.if_match, second.force) == (False, "abc", False)
-
-
-@pytest.mark.parametrize("header", ['If-None-Match: "abc"', "If-Match: *"])
-def test_conditions_that_are_not_supported(wire: Wire, engine: FakeEngine, header: str) -> None:
-    wire.head(f"POST {UPLOAD}?path=a", "Content-Length: 0", header)
-    answer = wire.answer()
-    assert (answer.status, answer.kind) == (501, "not_implemented")
-    assert not engine.uploads
+    assert (third.if_none_match, third.unlike, third.if_match) == (False, "abc", None)
+    assert (fourth.if_none_match, fourth.if_match) == (False, "*")
 
 
 @pytest.mark.parametrize("length", [10, 3 * MIB])

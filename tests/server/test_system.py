@@ -36,7 +36,7 @@ def test_the_spec_is_served_as_it_is_written() -> None:
 
 def test_start_page_shows_the_endpoint_setting() -> None:
     answer = ask(make_app(), "/", auth=False, host="lake.example:8000")
-    assert "LAKEBED_ENDPOINT=http://lake.example:8000" in answer.body.decode()
+    assert "lakebed login http://lake.example:8000 " in answer.body.decode()
     assert ask(make_app(), "/nope", auth=False).status == 404
 
 

@@ -79,7 +79,7 @@ def test_the_sdk_reads_and_writes_over_tls(tmp_path: Path, pair: Pair, monkeypat
         ) as client:
             assert client.get(url).content == content
             assert client.get(url, headers={"Range": "bytes=7-9"}).content == content[7:10]
-            assert f"LAKEBED_ENDPOINT={server.endpoint}" in client.get(server.endpoint).text
+            assert f"lakebed login {server.endpoint} " in client.get(server.endpoint).text
 
 
 def test_a_certificate_that_is_not_trusted_has_a_next_step(tmp_path: Path, pair: Pair) -> None:

@@ -53,7 +53,7 @@ def test_the_page_allows_no_inline_code_and_no_other_host(app: App) -> None:
 
 def test_programs_get_no_page(app: App) -> None:
     assert ask(app, "/bucket/key", auth=False, accept="*/*").status == 404
-    assert "LAKEBED_ENDPOINT" in ask(app, "/", auth=False, accept="*/*").body.decode()
+    assert "lakebed login" in ask(app, "/", auth=False, accept="*/*").body.decode()
 
 
 @pytest.mark.parametrize("target", ["/api/v1/nothing", "/iceberg/v1/config", "/oidc/nothing", "/saml/x"])

@@ -106,7 +106,8 @@ def test_a_package_works_alone(installed: Path) -> None:
         endpoint = READY.findall(said)[0]
         page = httpx.get(endpoint, headers={"accept": "text/html"}, timeout=PATIENCE)
         assert (page.status_code, page.text) == (200, PAGE)
-        variables = dict(re.findall(r"(LAKEBED_[A-Z_]+)=(\S+)", said))
+        key = home / ".lakebed/data/admin.env"
+        variables = dict(re.findall(r"(LAKEBED_[A-Z_]+)=(\S+)", key.read_text()))
         printed = run([str(installed / "python"), "-c", USE], home, **variables)
         assert printed.startswith(str(home)), "another Lakebed than that of the package was imported"
         log = run([str(installed / "lakebed"), "log", "packed/main"], home, **variables)

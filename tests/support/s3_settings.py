@@ -8,6 +8,12 @@ from tests.support.s3 import S3Server
 from tests.support.server import RunningServer
 from tests.support.waiting import PATIENCE
 
+KEY = "arn:aws:kms:us-east-1:123456789012:key/lake"
+SSE = "x-amz-server-side-encryption"
+KMS = f"{SSE}-aws-kms-key-id"
+CLASS = "x-amz-storage-class"
+PAYER = "x-amz-request-payer"
+
 
 def settings_of(bucket: S3Server, **more: str) -> dict[str, str]:
     """What names the bucket's server, in the environment."""

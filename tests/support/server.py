@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import httpx
 import lakebed
+import psutil
 import pytest
 
 from tests.support.nursery import Born, born
@@ -29,6 +30,11 @@ from tests.support.waiting import PATIENCE
 ADMIN_ID = "LBADMINTESTKEY000000"
 ADMIN_SECRET = "test-secret-of-the-admin-0123456789abcdef"
 _READY = re.compile(r"is ready at (https?://\S+)")
+
+
+def workers_of(server: RunningServer) -> set[int]:
+    """The processes of a server with `--workers`."""
+    return {child.pid for child in psutil.Process(server.process.pid).children()}
 
 
 def lake_of(repository: lakebed.Repository) -> lakebed.Lake:

@@ -41,9 +41,8 @@ async def refuse_namespaces(ctx: Context, uri: str, *, by_name: bool = False) ->
     try:
         await refuse_overlap(ctx, uri.rstrip("/"))
         within_bucket = uri.count("/") > 2  # `mem://a` is a bucket, and no beginning of `mem://ab`
-        if by_name and within_bucket:
-            if found := await ctx.kv.scan(NAMESPACES, *beginning_with(uri), 1):
-                raise overlap(uri, found[0].key.decode())
+        if by_name and within_bucket and (found := await ctx.kv.scan(NAMESPACES, *beginning_with(uri), 1)):
+            raise overlap(uri, found[0].key.decode())
     except NamespaceInUseError as error:
         raise InvalidRequestError(
             f"invalid import source {uri[:200]!r}: it holds data of a repository ({error.message})"

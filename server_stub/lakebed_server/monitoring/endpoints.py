@@ -51,7 +51,7 @@ class Monitoring:
 
     def is_for(self, scope: Scope) -> bool:
         """Whether a request is for monitoring, by its path. The S3 gateway is asked first: it has paths of its own."""
-        path = scope["path"]
+        path = _path(scope)
         return path in (HEALTH, READY) or (path == METRICS and self._counting is not None and bool(self._access.token))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +62,7 @@ class Monitoring:
         await response(scope, receive, send)
 
     async def _answer(self, scope: Scope) -> Response:
-        path = scope["path"]
+        path = _path(scope)
         if scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("only GET and HEAD\n", 405, {**_SAFE, "allow": "GET, HEAD"})
         if path == HEALTH:
@@ -95,3 +95,9 @@ class Monitoring:
         """Whether a request came to the listener of the metrics."""
         port = self._access.port
         return port is not None and (scope.get("server") or ("", None))[1] == port
+
+
+def _path(scope: Scope) -> str:
+    """The path of a request, without the one that a proxy adds."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))

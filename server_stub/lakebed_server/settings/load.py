@@ -30,7 +30,7 @@ FILE_SUFFIX = "_file"
 MOST_SECRET_BYTES = 64 << 10
 """Largest file of a secret that is read, in bytes."""
 _CLIENT = (
-    *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN"),
+    *("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "TOKEN", "PROFILE"),
     *("CA_FILE", "CONFIG_FILE", "DATA_PATH", "HTTP", "PROGRESS"),
 )
 _PATHS = ("kv.sqlite.path", "objects.local.root", "cache.disk.path", "listen.tls.certificate", "listen.tls.key")

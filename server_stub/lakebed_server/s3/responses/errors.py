@@ -73,7 +73,7 @@ CODES: Final[dict[str, str]] = {
     "attachment_not_found": "InvalidRequest",
     "method_not_allowed": "MethodNotAllowed",
     "repository_exists": "BucketAlreadyOwnedByYou",
-    "namespace_shared": "InvalidBucketState",
+    "namespace_shared": "OperationAborted",
     "branch_exists": "OperationAborted",
     "tag_exists": "OperationAborted",
     "name_taken": "BucketAlreadyExists",
