@@ -12,6 +12,7 @@ a worker whose event loop does not answer for five seconds. It restarts dying wo
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -60,6 +61,8 @@ class _Pool:
             signal.signal(one, self._stop)
         signal.signal(signal.SIGHUP, self._pass_on)
         hangup.release()
+        gc.collect()
+        gc.freeze()  # a collection in a worker would write to the pages that it shares with the others
         try:
             pipes = [self._start() for _ in range(self._count)]
             self._wait_until_ready(pipes)
