@@ -98,6 +98,6 @@ class Monitoring:
 
 
 def _path(scope: Scope) -> str:
-    """The path of a request, without the one that a proxy adds."""
+    """The path of a request, without the prefix of a proxy."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
