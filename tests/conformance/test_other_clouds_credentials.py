@@ -25,6 +25,8 @@ from lakebed_engine.vocabulary.errors import StoreError
 from tests.support.azurite import _KEY, ACCOUNT, CONTAINER, shared_azurite
 from tests.support.cloud_roles import Answering, serving
 
+pytestmark = pytest.mark.slow  # they wait for credentials to expire
+
 LIFETIME = 2
 
 

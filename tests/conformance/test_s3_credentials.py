@@ -19,6 +19,8 @@ from lakebed_engine.vocabulary.errors import StoreDeniedError
 from tests.support.cloud_roles import ECS_TOKEN, ROLE, Recording, Roles, recording, running_roles
 from tests.support.s3 import shared
 
+pytestmark = pytest.mark.slow  # they wait for credentials to expire
+
 MIB = 1 << 20
 LIFETIME = 2.0
 KEY = re.compile(r"Credential=([^/]+)/")

@@ -50,11 +50,11 @@ DOCUMENTS: dict[str, bytes] = {
 def test_a_document_that_is_refused_soon(case: str) -> None:
     data = DOCUMENTS[case]
     assert len(data) <= LIMIT + 100
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(S3Error) as refused:
         xml_parse.parse(data, "a")
     assert refused.value.code == "MalformedXML"
-    assert time.process_time() - start < 0.6, "8 MB of <a/> took 2.3 s"
+    assert time.thread_time() - start < 0.6, "8 MB of <a/> took 2.3 s"
 
 
 async def test_the_longest_list_of_parts() -> None:
@@ -97,11 +97,11 @@ def chunks(sizes: list[int]) -> bytes:
 
 
 async def test_chunks_of_one_byte_are_refused_soon() -> None:
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(S3Error) as refused:
         await decoded(chunks([1] * 300_000), 300_000)
     assert refused.value.code == "InvalidChunkSizeError"
-    assert time.process_time() - start < 0.3, "300,000 chunks took 2.0 s"
+    assert time.thread_time() - start < 0.3, "300,000 chunks took 2.0 s"
 
 
 @pytest.mark.parametrize("sizes", [[1] * 900, [1024] * 5_000, [65_536] * 90, [1] * 500 + [3000] * 3_000])
@@ -135,10 +135,10 @@ async def test_part_with_too_many_headers_is_refused(data: bytes) -> None:
     async def job() -> None:
         assert [name async for name in parts(data)] == []
 
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(RequestError):
         await job()
-    assert time.process_time() - start < 0.3
+    assert time.thread_time() - start < 0.3
 
 
 async def test_a_part_may_have_a_hundred_headers() -> None:
