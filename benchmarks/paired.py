@@ -43,13 +43,21 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """A running server of one checkout, and one connection to it."""
 
-    def __init__(self, checkout: Path, folder: Path) -> None:
+    def __init__(self, checkout: Path, folder: Path, *flags: str) -> None:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("LAKEBED_")},
             "LAKEBED_ADMIN_ACCESS_KEY_ID": KEY,
             "LAKEBED_ADMIN_SECRET_ACCESS_KEY": SECRET,
         }
-        command = [str(checkout / ".venv/bin/lakebed"), "serve", "--port", "0", "--data-dir", str(folder / "data")]
+        command = [
+            str(checkout / ".venv/bin/lakebed"),
+            "serve",
+            "--port",
+            "0",
+            "--data-dir",
+            str(folder / "data"),
+            *flags,
+        ]
         log = folder / "log"
         with log.open("wb") as out:
             self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd=folder)

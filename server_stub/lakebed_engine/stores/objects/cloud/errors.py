@@ -84,9 +84,9 @@ def fault_of(error: BaseException) -> Fault:
 
 def store_error(error: BaseException, doing: str, place: Place, key: str) -> StoreError:
     """The error for an obstore error. It names bucket and key, never credentials, so clients may read it."""
-    _, found, told = str(error).partition(CREDENTIALS)
+    _, found, cause = str(error).partition(CREDENTIALS)
     if found:
-        text = f"cannot {doing} {place.uri}/{key}{place.store}: {told.partition(chr(10))[0]}"
+        text = f"cannot {doing} {place.uri}/{key}{place.store}: {cause.partition(chr(10))[0]}"
         return StoreDeniedError(text, public_message=text, lasting=True)
     return error_of(fault_of(error), doing, place, key)
 
