@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from lakebed_server.process.observe import operation_ids
 
 from tests.monitoring.promql import metrics_of
 from tests.monitoring.scraping import Scrape, connect, scrape
+from tests.support.debian import program
 from tests.support.ports import reserved_ports
 from tests.support.server import running_server
 from tests.support.waiting import PATIENCE, wait_until
@@ -126,9 +126,7 @@ def test_the_page_explains_every_alert() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [("check", "rules", "alerts.yaml"), ("test", "rules", "alerts_test.yaml")])
 def test_promtool_accepts_the_rules(command: tuple[str, ...]) -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not installed (Debian: prometheus)")
+    promtool = program("promtool", "prometheus")
     done = subprocess.run([promtool, *command], cwd=FOLDER, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,4 +1,4 @@
-"""Programs of Debian packages that tests run: slapd, chromium, xmlsec1.
+"""Programs of Debian packages that tests run: slapd, chromium, xmlsec1, promtool and others.
 
     program("slapd", "slapd")    # its path
 
