@@ -77,7 +77,7 @@ commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys, upgrade, sys
 
 
 def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
-    from lakebed_server.process.platform import check_platform
+    from lakebed_server.cli.platform import check_platform
     from lakebed_server.settings.load import load
 
     check_platform()

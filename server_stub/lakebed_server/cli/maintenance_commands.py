@@ -36,7 +36,7 @@ def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(verb)
     def checked(*args: Any, **options: Any) -> Any:
-        from lakebed_server.process.platform import check_platform
+        from lakebed_server.cli.platform import check_platform
 
         try:
             check_platform()
