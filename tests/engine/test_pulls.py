@@ -248,6 +248,27 @@ def test_a_pull_request_that_is_opened_while_its_branch_is_deleted_is_closed() -
     run(go())
 
 
+def test_a_branch_that_is_gone_was_deleted_even_if_the_store_fails_after_that(caplog: pytest.LogCaptureFixture) -> None:
+    async def go() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await open_lake(kv=kv)
+        deleted = False
+
+        async def fail_after_it(name: str, what: Any) -> None:
+            nonlocal deleted
+            if deleted:
+                raise errors.StoreUnavailableError("simulated")
+            deleted = name == "apply"
+
+        kv.before = fail_after_it
+        await engine.branches.delete(REPO, "dev")
+        kv.before = None
+        await fails(engine.branches.get(REPO, "dev"), errors.BranchNotFoundError)
+        assert "branch 'dev' was deleted" in caplog.text
+
+    run(go())
+
+
 def test_a_branch_has_a_bounded_number_of_open_pull_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> None:
         engine = await open_lake()

@@ -111,6 +111,7 @@ class FakeEngine(Engine):
             async def chunks() -> Chunks:
                 for at in range(start, end, 1 << 20):
                     self.given += 1
+                    await asyncio.sleep(0)  # a real store is awaited for each chunk: other tasks get their turn
                     yield data[at : min(at + (1 << 20), end)]
 
             yield chunks()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,12 +33,15 @@ from lakebed_engine.operations.validation import MAX_NAME, check_amount, check_b
 from lakebed_engine.stores.kv.base import Check, Delete, Put
 from lakebed_engine.vocabulary.errors import (
     DefaultBranchError,
+    EngineError,
     InvalidRequestError,
     PullClosedError,
 )
 from lakebed_engine.vocabulary.events import NewEvent, current_actor
 from lakebed_engine.vocabulary.pulls import Pull, PullCreation, PullEdit
 from lakebed_engine.vocabulary.records import Page
+
+log = logging.getLogger("lakebed.engine")
 
 MAX_TITLE = 512
 MOST_REVIEWERS = 50
@@ -205,7 +209,13 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool 
         return not ends.checks or await write(ctx, repo, *ends) or None
 
     await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
-    await retry_on_conflict(f"the pull requests of branch {name!r} of {repo.name!r}", close_new)
+    try:
+        await retry_on_conflict(f"the pull requests of branch {name!r} of {repo.name!r}", close_new)
+    except EngineError as error:  # the branch is gone: the caller must not read that it was refused
+        log.warning(
+            "repository %s: branch %r was deleted, but pull requests that were opened meanwhile may still be open; "
+            "close them: %s", repo.name, name, error.message,
+        )  # fmt: skip
 
 
 class _Ends(NamedTuple):
