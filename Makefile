@@ -40,6 +40,7 @@ ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchma
 # tests that start more of Spark than the one session that the others share
 SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
 ON_DELTA := tests/delta
+ON_LIGHTHOUSE := tests/browser/test_ui_lighthouse.py
 ON_RECIPES := tests/recipes
 ELSEWHERE := tests/browser tests/spark tests/s3 $(ON_DELTA) $(ON_RECIPES)
 # The unit tests run in two jobs, one for each core: these folders, and the others.
@@ -72,7 +73,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -161,13 +162,13 @@ check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop o
 test: ## everything on real parts, scaled down, with all the installing it needs: 15 to 25 minutes on two cores; CI runs it
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
-		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
+		$(JOBS) --alone lighthouse "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
 		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-hooks pytest-faults pytest-crash pytest-server browser ui-check s3 recipes schemathesis \
 		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
-	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
+	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) --alone lighthouse "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
 		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest pytest-hooks browser ui-check s3 recipes \
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
@@ -235,7 +236,11 @@ ui-check: $(if $(HAS_NPM),$(PAGE)) ## types, accessibility and tests of the web 
 	@$(if $(HAS_NPM),cd ui && npm run -s check && npm run -s test && node scripts/budgets.mjs --docs,echo "no npm: the web page is not checked")
 
 browser: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## what people do in a browser, by Chromium
-	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser $(if $(HAS_NPM),,--ignore-glob '*/test_ui_*')
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser $(if $(HAS_NPM),--ignore $(ON_LIGHTHOUSE),--ignore-glob '*/test_ui_*')
+
+# It measures time, so `make test` runs it when all other jobs have ended.
+lighthouse: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## how fast and accessible the object browser is, by Lighthouse
+	@$(if $(HAS_NPM),$(IN_MEMORY) $(BIN)/python $(PYTEST) $(ON_LIGHTHOUSE),echo "no npm: the page is not measured")
 
 s3: $(OLD_BOTO3)/.ready ## the S3 gateway by the clients that people use
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/s3

@@ -1,6 +1,6 @@
 """Run targets of the Makefile at the same time, all of them even if some fail, and report times and failures.
 
-    python tools/jobs.py [--at-once 4] "what the tier is for" lint types pytest-engine ...
+    python tools/jobs.py [--at-once 4] [--alone lighthouse] "what the tier is for" lint types pytest-engine ...
 
 Prints what it runs, the output of each job when the job ends, the wall and CPU time of each job, the slowest tests of
 all jobs, and the list of failed jobs. Exit code 1 if a job failed. The standard library only: it runs before anything
@@ -92,11 +92,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("intent", help="what is run, for the first line")
     parser.add_argument("jobs", nargs="+", help="targets of the Makefile, the longest first")
     parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument(
+        "--alone", action="append", default=[], help="a target that measures time: runs after the others"
+    )
     options = parser.parse_args(arguments)
     print(f"{options.intent}; {options.at_once} jobs at a time: {' '.join(options.jobs)}", flush=True)
     started = time.monotonic()
     make = os.environ.get("MAKE", "make")
-    jobs = run_all(options.jobs, options.at_once, lambda name: [make, "--no-print-directory", name])
+
+    def command(name: str) -> list[str]:
+        return [make, "--no-print-directory", name]
+
+    jobs = run_all(options.jobs, options.at_once, command) + run_all(options.alone, 1, command)
     print(report(jobs, time.monotonic() - started))
     return 1 if any(job.code for job in jobs) else 0
 

@@ -1,6 +1,7 @@
 """Lighthouse opens the object browser in Debian's Chromium, and gives marks from 0 to 1.
 
-It is one of `make browser`. Run it alone to see the marks: `pytest -s tests/browser/test_ui_lighthouse.py`.
+`make lighthouse` runs it, and `make test` does so when its other jobs have ended: the marks depend on the load.
+To see the marks: `pytest -s tests/browser/test_ui_lighthouse.py`.
 """
 
 from __future__ import annotations

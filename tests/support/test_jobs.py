@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from tools.jobs import Ended, report, run_all, slowest
+from tools.jobs import Ended, main, report, run_all, slowest
 
 pytestmark = pytest.mark.slow
 
@@ -54,3 +55,12 @@ def test_slowest_tests_of_all_jobs() -> None:
         (0.75, "one: tests/a/test_b.py::test_c[one two] (setup)"),
     ]
     assert "      20 s       10 s  one" in report(jobs, 21.0)
+
+
+def test_jobs_that_run_alone_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "make"
+    fake.write_text(f'#!/bin/sh\nsleep 0.2\necho "$2" >> {tmp_path}/order\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("MAKE", str(fake))
+    assert main(["--alone", "measured", "all of it", "one", "two"]) == 0
+    assert (tmp_path / "order").read_text().split()[-1] == "measured"
