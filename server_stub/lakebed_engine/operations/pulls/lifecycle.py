@@ -213,8 +213,8 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool 
         await retry_on_conflict(f"the pull requests of branch {name!r} of {repo.name!r}", close_new)
     except EngineError as error:  # the branch is gone: the caller must not read that it was refused
         log.warning(
-            "repository %s: branch %r was deleted, but pull requests that were opened at the same time may still be open; "
-            "close them: %s", repo.name, name, error.message,
+            "repository %s: branch %r was deleted, but pull requests that were opened at the same time may still be "
+            "open; close them: %s", repo.name, name, error.message,
         )  # fmt: skip
 
 
