@@ -105,6 +105,9 @@ def test_repositories_tags_expressions_and_paths(lake: lakebed.Lake, repo: lakeb
     assert found(lambda: repo.ref("relaese~0").commit_info()) == ("release~0",)
     assert found(lambda: repo.ref("Main").commit_info()) == ("main",)
     assert found(lambda: repo.branch("zzz").info()) == ()
+    assert found(lambda: repo.ref("main~99").commit_info()) == ()  # the branch exists, the commit does not
+    repo.branch("dev").create("main")
+    assert found(lambda: repo.branch("dve").info()) == ("dev",)
     assert found(lambda: main.get("orders/2026/jnue.csv")) == ("orders/2026/june.csv",)
     assert found(lambda: main.get("order/2026/june.csv")) == ()  # two folders are wrong or missing
     assert found(lambda: main.get("orders/2062/june.csv")) == ("orders/2026/",)
@@ -117,3 +120,16 @@ def found(call: Any) -> tuple[str, ...]:
     with pytest.raises(lakebed.NotFoundError) as caught:
         call()
     return caught.value.suggestions
+
+
+def test_errors_have_no_fixed_first_words_of_the_rest_api(repo: lakebed.Repository) -> None:
+    calls = [
+        repo.create,
+        lambda: repo.branch("main").create("main"),
+        lambda: repo.branch("main").commit("nothing"),
+    ]
+    for call in calls:
+        with pytest.raises(lakebed.LakebedError) as caught:
+            call()
+        assert "not unique" not in str(caught.value)
+        assert "commit: no changes" not in str(caught.value)

@@ -131,6 +131,12 @@ _SHORT = 100
 _FIELD = re.compile(r"^(body|parameter) ([\w.]+)(?:\[\d+\])?: ")
 """How the server begins a message about one field of a request."""
 
+_CONTRACT = re.compile(
+    r"^commit: no changes: |^error creating repository: not unique: |(?<=^branch already exists: )not unique: "
+    r"|(?<=^tag already exists: )not unique: "
+)
+"""First words that clients of the shared API look for. `cannot commit NAME` says the same."""
+
 _ARGUMENTS = {"parent_number": "parent", "amount": "limit", "source_ref": "source"}
 """Fields of the REST API whose arguments in Python have another name."""
 
@@ -182,8 +188,8 @@ def _foreign(answer: Answer) -> str:
 
 
 def _reason(call: Call[Any], message: str) -> str:
-    """Why it failed, without the names of the REST API."""
-    return _FIELD.sub(lambda found: _field(call, found[1], found[2]), message)
+    """Why it failed, without the names and the fixed first words of the REST API."""
+    return _FIELD.sub(lambda found: _field(call, found[1], found[2]), _CONTRACT.sub("", message))
 
 
 def _field(call: Call[Any], place: str, name: str) -> str:

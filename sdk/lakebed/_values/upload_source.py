@@ -166,8 +166,10 @@ def source_of(data: Any) -> Source:
         return IterableSource(data)
     if isinstance(data, AsyncIterable):
         return AsyncSource(data)
+    name = type(data).__name__
+    kind = f"an {name}" if name[:1] in "aeiou" else f"a {name}"
     raise InvalidRequestError(
-        f"cannot upload a {type(data).__name__}: pass bytes, a pathlib.Path, a binary file or an iterable of bytes"
+        f"cannot upload {kind}: pass bytes, a pathlib.Path, a binary file or an iterable of bytes"
     )
 
 

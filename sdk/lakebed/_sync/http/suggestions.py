@@ -24,6 +24,9 @@ SECONDS = 2.0
 PAUSE = 1.0
 _LISTED = 1000
 _SHOWN = 3
+_SIMILAR = 0.65
+"""The least similarity of a name that is shown: one letter of three may be another."""
+
 _NEARLY = 0.1
 """Names that are this much less similar than the best one are not shown."""
 
@@ -119,9 +122,9 @@ class Suggestions:
 
 
 def _near(word: str, names: Iterable[str]) -> list[str]:
-    """The names that are most like a word, best first. The slash of a folder does not count."""
+    """The other names that are most like a word, best first. The slash of a folder does not count."""
     wanted = word.casefold()
-    shown = {name.rstrip("/").casefold(): name for name in names}
-    found = difflib.get_close_matches(wanted, shown, _SHOWN, 0.7)
+    shown = {name.rstrip("/").casefold(): name for name in names if name != word}
+    found = difflib.get_close_matches(wanted, shown, _SHOWN, _SIMILAR)
     ratios = [difflib.SequenceMatcher(None, one, wanted).ratio() for one in found]
     return [shown[one] for one, ratio in zip(found, ratios, strict=True) if ratio > ratios[0] - _NEARLY]
