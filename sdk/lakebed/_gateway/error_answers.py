@@ -135,7 +135,7 @@ _CONTRACT = re.compile(
     r"^commit: no changes: |^error creating repository: not unique: |(?<=^branch already exists: )not unique: "
     r"|(?<=^tag already exists: )not unique: "
 )
-"""First words that clients of the shared API look for. `cannot commit NAME` says the same."""
+"""First words that clients of the shared API expect. In the SDK, `cannot commit NAME` has the same meaning."""
 
 _ARGUMENTS = {"parent_number": "parent", "amount": "limit", "source_ref": "source"}
 """Fields of the REST API whose arguments in Python have another name."""
