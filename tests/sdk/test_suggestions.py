@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def found(call: Any) -> tuple[str, ...]:
 
 
 def test_errors_have_no_fixed_first_words_of_the_rest_api(repo: lakebed.Repository) -> None:
-    calls = [
+    calls: list[Callable[[], object]] = [
         repo.create,
         lambda: repo.branch("main").create("main"),
         lambda: repo.branch("main").commit("nothing"),
