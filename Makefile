@@ -36,7 +36,7 @@ server_left := $(faults_tests)
 sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash tests/power
 histories_tests := tests/histories
-ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
+ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark benchmarks/spark
 # tests that start more of Spark than the one session that the others share
 SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
 ON_DELTA := tests/delta

@@ -148,20 +148,20 @@ def testing(folder: Path, entries: int) -> Iterator[Figure]:
 def spark(folder: Path, entries: int) -> Iterator[Figure]:
     """In the environment of `make spark`, which has PySpark; local[2], medians of turns."""
     rows = 5 * entries
-    found = on_spark.run("spark", folder / "tables", rows, 100_000)
+    found = on_spark.run("tables", folder / "tables", rows, 100_000)
     note = f"{rows:,} rows, 50 files in 10 partitions: {found['read_lake_s']:.2f} s and {found['read_plain_s']:.2f} s"
     yield Figure("Spark reads a table of a branch / plain Spark", found["read_ratio"], "ratio", "at most", 1.1, note)
     yield Figure("the same, one partition of ten", found["read_part_ratio"], "ratio")
     note = f"{found['write_lake_s']:.2f} s, durable, and {found['write_plain_s']:.2f} s"
     yield Figure("Spark writes it and commits / plain Spark", found["write_ratio"], "ratio", "at most", 1.1, note)
     yield Figure("resolving a table of 100,000 files", found["resolve_s"], "s", "at most", 2, "365 partitions")
-    found = on_spark.run("spark_history", folder / "history", entries, 20)
+    found = on_spark.run("history", folder / "history", entries, 20)
     note = f"{entries:,} entries: {found['entries_s']:.2f} s and {found['native_s']:.2f} s"
     what = "Spark reads lakebed.entries / the range files natively"
     yield Figure(what, found["entries_ratio"], "ratio", "at most", 1.5, note)
     note = f"1,000 rows, a commit each; p50 {found['sink_p50_s']:.2f} s"
     yield Figure("streaming sink, slowest micro-batch", found["sink_max_s"], "s", "at most", 0.5, note)
-    found = on_spark.run("spark_pipelines", folder / "pipelines", 1, 2, 4)
+    found = on_spark.run("pipelines", folder / "pipelines", 1, 2, 4)
     note = "a synthetic listing in pages as of a bucket; compared, pushed and committed"
     yield Figure("ingest of 1,000,000 listed objects on Spark", found["ingest_1m_s"], "s", "at most", 60, note)
     slope = max(found["ingest_2m_s"] / 2, found["ingest_4m_s"] / 4) / found["ingest_1m_s"]

@@ -12,10 +12,10 @@ PYTHON = ROOT / ".venv-spark" / "bin" / "python"
 
 
 def run(module: str, folder: Path, *words: object) -> dict[str, float]:
-    """Run a module of this package, such as `spark`, and return what it prints, without its progress."""
+    """Run a module of `benchmarks.spark`, such as `tables`, and return what it prints, without its progress."""
     if not PYTHON.exists():
         raise SystemExit("benchmarks of Spark need its environment: run `make spark` first")
-    command = [str(PYTHON), "-m", f"benchmarks.{module}", str(folder), *map(str, words)]
+    command = [str(PYTHON), "-m", f"benchmarks.spark.{module}", str(folder), *map(str, words)]
     environment = {**os.environ, "PYSPARK_PYTHON": str(PYTHON)}  # or Spark takes the first python3 on the path
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

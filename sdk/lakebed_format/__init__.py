@@ -11,21 +11,21 @@ from lakebed_format.identity import CHECKSUM_KEYS, identity
 
 if TYPE_CHECKING:
     from lakebed_format.commits import CommitRecord, commit_id, decode_commit, encode_commit
-    from lakebed_format.digest import metarange_id, patch_id, range_id
-    from lakebed_format.files import encode_patch, encode_range
-    from lakebed_format.metaranges import decode_metarange, decode_tree, encode_metarange
-    from lakebed_format.reading import decode_patch, decode_range
     from lakebed_format.schemas import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA
-    from lakebed_format.split import closes, row_sizes, split_points
+    from lakebed_format.tree.digest import metarange_id, patch_id, range_id
+    from lakebed_format.tree.files import encode_patch, encode_range
+    from lakebed_format.tree.metaranges import decode_metarange, decode_tree, encode_metarange
+    from lakebed_format.tree.reading import decode_patch, decode_range
+    from lakebed_format.tree.split import closes, row_sizes, split_points
 
 _MODULES = {
     "commits": ("CommitRecord", "commit_id", "decode_commit", "encode_commit"),
-    "digest": ("metarange_id", "patch_id", "range_id"),
-    "files": ("encode_patch", "encode_range"),
-    "metaranges": ("decode_metarange", "decode_tree", "encode_metarange"),
-    "reading": ("decode_patch", "decode_range"),
+    "tree.digest": ("metarange_id", "patch_id", "range_id"),
+    "tree.files": ("encode_patch", "encode_range"),
+    "tree.metaranges": ("decode_metarange", "decode_tree", "encode_metarange"),
+    "tree.reading": ("decode_patch", "decode_range"),
     "schemas": ("DELTA_SCHEMA", "METARANGE_SCHEMA", "PATCH_SCHEMA", "RANGE_SCHEMA"),
-    "split": ("closes", "row_sizes", "split_points"),
+    "tree.split": ("closes", "row_sizes", "split_points"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

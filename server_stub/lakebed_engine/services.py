@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from lakebed_engine.operations.branch import branches, protection
+from lakebed_engine.operations.branch import branches, protection, tags
 from lakebed_engine.operations.commit import hard_reset as commit_hard_reset
 from lakebed_engine.operations.commit import import_commits
 from lakebed_engine.operations.context import Context
@@ -157,10 +157,10 @@ class Branches(Service):
 class Tags(Service):
     """Tags."""
 
-    create = changes_refs(bound(branches.create_tag))
-    get = bound(branches.get_tag)
-    list = bound(branches.list_tags)
-    delete = changes_refs(bound(branches.delete_tag))
+    create = changes_refs(bound(tags.create_tag))
+    get = bound(tags.get_tag)
+    list = bound(tags.list_tags)
+    delete = changes_refs(bound(tags.delete_tag))
 
 
 class Commits(Service):

@@ -11,11 +11,11 @@ import pytest
 from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, CommitRecord
 from lakebed_format.bloom import BITS_A_PATH, PROBES
-from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS
 from lakebed_format.keys import FILE_BYTES, LAYERS
-from lakebed_format.metaranges import TREE_KEY
 from lakebed_format.schemas import FORMAT_VERSIONS, ID_KEY, LEVELED_SCHEMA, VERSION_KEY
-from lakebed_format.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
+from lakebed_format.tree.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS
+from lakebed_format.tree.metaranges import TREE_KEY
+from lakebed_format.tree.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
 
 from tests.docs.snippets import ROOT
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.server import clean_environment, running_server
-from tools.run_notebook import NOTEBOOK, execute
+from tools.docs.notebook import NOTEBOOK, execute
 
 PICTURES = {"image/png", "image/svg+xml", "text/html"}
 

@@ -39,9 +39,9 @@ TINY = Tuning(
 """Limits of the engine, so low that a dozen paths reach them. A limit that the engine gets later belongs here."""
 
 TINY_FILES = {
-    "lakebed_format.files.BLOOM_FROM": 3,
-    "lakebed_format.files.ROW_GROUP_ROWS": 4,
-    "lakebed_format.split.RAGGEDNESS": 3,
+    "lakebed_format.tree.files.BLOOM_FROM": 3,
+    "lakebed_format.tree.files.ROW_GROUP_ROWS": 4,
+    "lakebed_format.tree.split.RAGGEDNESS": 3,
 }
 """Sizes of the file formats, as low."""
 

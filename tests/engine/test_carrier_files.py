@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from lakebed_engine.tree.manifest import RangeInfo, metarange_rows, tree_with_inline_patch
 from lakebed_format import PATCH_SCHEMA, decode_tree, encode_metarange
 from lakebed_format.decoding import FormatError
-from lakebed_format.digest import metarange_id
-from lakebed_format.metaranges import TREE_KEY
+from lakebed_format.tree.digest import metarange_id
+from lakebed_format.tree.metaranges import TREE_KEY
 
 from tests.format.support import Row, entry, layer_sample, patch_table, tombstone
 

@@ -19,8 +19,8 @@ from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import CorruptDataError
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_format import decode_tree, encode_metarange
-from lakebed_format.digest import metarange_id
 from lakebed_format.keys import METARANGES, RANGES
+from lakebed_format.tree.digest import metarange_id
 
 from tests.engine.support import REPO, chunked, content, put_commit
 from tests.engine.swept import Lake as Swept

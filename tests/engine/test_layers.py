@@ -21,8 +21,8 @@ from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
-from lakebed_format.reading import RowFile, reopen
-from lakebed_format.split import row_sizes
+from lakebed_format.tree.reading import RowFile, reopen
+from lakebed_format.tree.split import row_sizes
 
 from tests.engine.layering import (
     Inline,
@@ -67,8 +67,8 @@ steps = st.lists(
 def _tiny() -> Iterator[None]:
     """Row groups of a few rows, and filters from three rows on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 2)
-        patch.setattr("lakebed_format.files.BLOOM_FROM", 3)
+        patch.setattr("lakebed_format.tree.files.ROW_GROUP_ROWS", 2)
+        patch.setattr("lakebed_format.tree.files.BLOOM_FROM", 3)
         yield
 
 
@@ -471,6 +471,6 @@ async def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) ->
         runtime.close()
         lake.close()
 
-    monkeypatch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 20)
+    monkeypatch.setattr("lakebed_format.tree.files.ROW_GROUP_ROWS", 20)
     monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
     await job()

@@ -27,7 +27,7 @@ FEW = examples(80)
 @pytest.fixture(autouse=True, scope="module")
 def _tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.split.RAGGEDNESS", 3)
+        patch.setattr("lakebed_format.tree.split.RAGGEDNESS", 3)
         yield
 
 

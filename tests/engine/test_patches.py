@@ -33,7 +33,7 @@ small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]
 @pytest.fixture(autouse=True, scope="module")
 def _tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.split.RAGGEDNESS", 3)
+        patch.setattr("lakebed_format.tree.split.RAGGEDNESS", 3)
         patch.setattr("lakebed_engine.tree.patches._FEW", 2)
         yield
 

@@ -39,7 +39,7 @@ FEW = examples(60)
 @pytest.fixture(autouse=True, scope="module")
 def _tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.split.RAGGEDNESS", 3)
+        patch.setattr("lakebed_format.tree.split.RAGGEDNESS", 3)
         yield
 
 
@@ -116,7 +116,7 @@ async def test_change_shifts_few_ranges_that_only_their_size_closes(path: str) -
         lake.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.split.RAGGEDNESS", 1 << 40)
+        patch.setattr("lakebed_format.tree.split.RAGGEDNESS", 1 << 40)
         await job()
 
 
@@ -209,7 +209,7 @@ async def test_lookups_and_pieces_with_and_without_a_cache(state: State, wanted:
         lake.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 3)
+        patch.setattr("lakebed_format.tree.files.ROW_GROUP_ROWS", 3)
         await job()
 
 

@@ -19,7 +19,7 @@ from lakebed_engine.tree.trees import EMPTY_TREE, RangeInfo, Tree, Trees
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_format.keys import RANGES
-from lakebed_format.split import total_size
+from lakebed_format.tree.split import total_size
 
 from tests.engine.support import chunked
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from lakebed_format import RANGE_SCHEMA
-from lakebed_format.files import ROW_GROUP_ROWS, _sealed
 from lakebed_format.schemas import ID_KEY, VERSION_KEY
+from lakebed_format.tree.files import ROW_GROUP_ROWS, _sealed
 
 ID = "f" * 64
 

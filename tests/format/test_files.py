@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed_format import decode_metarange, decode_range, encode_metarange, encode_range
 from lakebed_format.decoding import FormatError
-from lakebed_format.digest import metarange_id, range_id
-from lakebed_format.reading import open_file
+from lakebed_format.tree.digest import metarange_id, range_id
+from lakebed_format.tree.reading import open_file
 
 from tests.format.support import entry, metarange_table, sample, table
 
@@ -114,7 +114,7 @@ def test_a_file_under_another_name_or_kind_is_refused() -> None:
 
 def test_a_newer_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("files", "reading"):
-        monkeypatch.setattr(f"lakebed_format.{module}.FORMAT_VERSIONS", {"range": 2, "layer": 2})
+        monkeypatch.setattr(f"lakebed_format.tree.{module}.FORMAT_VERSIONS", {"range": 2, "layer": 2})
     data, file_id = encoded(table(sample()))
     assert decode_range(data, file_id).num_rows == 40
     monkeypatch.undo()

@@ -11,8 +11,8 @@ import pytest
 from lakebed_format import decode_commit, decode_metarange, decode_patch, decode_range
 from lakebed_format.bloom import make_bloom, may_hold
 from lakebed_format.decoding import FormatError
-from lakebed_format.digest import metarange_id, patch_id, range_id
-from lakebed_format.reading import decode_layer, decode_rows, open_file
+from lakebed_format.tree.digest import metarange_id, patch_id, range_id
+from lakebed_format.tree.reading import decode_layer, decode_rows, open_file
 
 from tests.format.support import layer_sample, layer_table, patch_table, sample
 

@@ -18,11 +18,11 @@ from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, CommitRecord, encode_
 from lakebed_format.bloom import may_hold
 from lakebed_format.commits import commit_id, decode_commit
 from lakebed_format.decoding import FormatError
-from lakebed_format.files import BLOOM_KEY
-from lakebed_format.metaranges import TREE_KEY, decode_tree
-from lakebed_format.reading import decode_layer, decode_range, decode_rows, open_file
 from lakebed_format.refs import RefsRecord, decode_marker, decode_refs, encode_refs
 from lakebed_format.schemas import LEVELED_SCHEMA
+from lakebed_format.tree.files import BLOOM_KEY
+from lakebed_format.tree.metaranges import TREE_KEY, decode_tree
+from lakebed_format.tree.reading import decode_layer, decode_range, decode_rows, open_file
 
 from tests.format.hostile import ID, bomb, lie, nullable, parquet, reseal, varint, wrong_text
 from tests.format.support import layer_sample, layer_table, metarange_table, patch_table, sample, table
@@ -233,7 +233,7 @@ PROBE = """
 import resource, sys, time
 from pathlib import Path
 from lakebed_format.decoding import FormatError
-from lakebed_format.reading import decode_rows
+from lakebed_format.tree.reading import decode_rows
 
 good, bad = (Path(one).read_bytes() for one in sys.argv[1:3])
 decode_rows(good, "f" * 64)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lakebed_format import RANGE_SCHEMA, CommitRecord, commit_id, decode_commit, encode_commit, identity
-from lakebed_format.digest import metarange_id, range_id
+from lakebed_format.tree.digest import metarange_id, range_id
 
 from tests.format.support import Row, entry, metarange_table, sample, table
 from tests.support.sizes import examples

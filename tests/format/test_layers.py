@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from lakebed_format import DELTA_SCHEMA, RANGE_SCHEMA, decode_range, encode_range
 from lakebed_format.bloom import BITS_A_PATH, PROBES, make_bloom, may_hold
 from lakebed_format.decoding import FormatError
-from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS, encode_layer
-from lakebed_format.reading import decode_layer, open_file
+from lakebed_format.tree.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS, encode_layer
+from lakebed_format.tree.reading import decode_layer, open_file
 
 from tests.format.support import entry, layer_sample, layer_table, sample, table
 from tests.support.sizes import examples
@@ -142,7 +142,7 @@ def test_a_layer_is_no_range_and_not_another_layer(monkeypatch: pytest.MonkeyPat
     assert rows.schema.equals(RANGE_SCHEMA)
     with pytest.raises(FormatError, match="not a layer file"):
         decode_layer(encode_range(rows, ID), ID)
-    monkeypatch.setattr("lakebed_format.files.FORMAT_VERSIONS", {"range": 2, "layer": 2})
+    monkeypatch.setattr("lakebed_format.tree.files.FORMAT_VERSIONS", {"range": 2, "layer": 2})
     newer = encode_layer(layer_table(layer_sample(30)), ID)
     monkeypatch.undo()
     with pytest.raises(FormatError, match="newer than this reader"):

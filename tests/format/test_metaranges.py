@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed_format import PATCH_SCHEMA, decode_metarange, decode_patch, decode_tree, encode_metarange, encode_patch
 from lakebed_format.decoding import FormatError
-from lakebed_format.digest import metarange_id, patch_id
-from lakebed_format.files import DICTIONARIES, encode_file
-from lakebed_format.metaranges import TREE_KEY
 from lakebed_format.schemas import LEVELED_SCHEMA
+from lakebed_format.tree.digest import metarange_id, patch_id
+from lakebed_format.tree.files import DICTIONARIES, encode_file
+from lakebed_format.tree.metaranges import TREE_KEY
 
 from tests.format.support import layer_sample, patch_table
 

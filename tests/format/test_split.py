@@ -18,7 +18,7 @@ RAGGED = 7
 @pytest.fixture(autouse=True, scope="module")
 def _ragged() -> object:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_format.split.RAGGEDNESS", RAGGED)
+        patch.setattr("lakebed_format.tree.split.RAGGEDNESS", RAGGED)
         yield
 
 

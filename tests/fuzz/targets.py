@@ -27,11 +27,11 @@ from lakebed_format import encode_commit, encode_metarange, encode_patch, encode
 from lakebed_format.bloom import may_hold
 from lakebed_format.commits import CommitRecord, commit_id, decode_commit
 from lakebed_format.decoding import FormatError
-from lakebed_format.files import DICTIONARIES, encode_file, encode_layer
-from lakebed_format.metaranges import TREE_KEY, decode_tree
-from lakebed_format.reading import RowFile, decode_rows, open_file
 from lakebed_format.refs import BranchRef, RefsRecord, TagRef, _record, decode_marker, decode_refs, encode_refs, refs_id
 from lakebed_format.schemas import LEVELED_SCHEMA, PATCH_SCHEMA
+from lakebed_format.tree.files import DICTIONARIES, encode_file, encode_layer
+from lakebed_format.tree.metaranges import TREE_KEY, decode_tree
+from lakebed_format.tree.reading import RowFile, decode_rows, open_file
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.forms import Form
 from lakebed_server.s3.operations import multipart, writing

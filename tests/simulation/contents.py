@@ -19,7 +19,7 @@ from lakebed_engine.tree.manifest import RangeInfo, Tree, tree_from
 from lakebed_engine.tree.rows import decode_row
 from lakebed_engine.vocabulary.records import Branch, Commit, Workspace
 from lakebed_format import decode_patch, decode_range, decode_tree
-from lakebed_format.reading import decode_layer
+from lakebed_format.tree.reading import decode_layer
 
 from tests.simulation.history import State, Value, View, Violation
 from tests.simulation.memo import coded, layer_rows

@@ -13,7 +13,7 @@ import pyarrow as pa
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_format import decode_patch, decode_range, decode_tree
-from lakebed_format.reading import decode_layer
+from lakebed_format.tree.reading import decode_layer
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from lakebed.errors import TableFormatError
 from lakebed_format import decode_tree
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import largest, metarange_file, range_file
-from lakebed_format.reading import RowFile, open_file
+from lakebed_format.tree.reading import RowFile, open_file
 
 from lakebed_spark._access import Access
 from lakebed_spark.history.key_ranges import Span

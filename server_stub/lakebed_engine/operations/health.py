@@ -14,7 +14,7 @@ from lakebed_engine.operations.gc.lease import LeaseRow
 from lakebed_engine.operations.keys import EXPIRY_CLOCK, EXPIRY_CLOCK_TIME, SWEEPS, TOKENS_LEASE
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import BlobNotFound, EngineError
-from lakebed_engine.vocabulary.health import Answers, CacheUse, State
+from lakebed_engine.vocabulary.observer import Answers, CacheUse, State
 
 MOST_STORES: Final = 4
 """Object stores that one check asks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakebed_format.split import MAX_BYTES
+from lakebed_format.tree.split import MAX_BYTES
 
 from lakebed_engine.tree.manifest import LIMITS, Limits
 

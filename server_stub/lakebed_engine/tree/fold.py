@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from lakebed_format import DELTA_SCHEMA
 from lakebed_format.schemas import compact, flat
-from lakebed_format.split import total_size
+from lakebed_format.tree.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.layers import overlaid

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Self
 
 import pyarrow as pa
-from lakebed_format.files import encode_layer
 from lakebed_format.schemas import compact
-from lakebed_format.split import row_sizes
+from lakebed_format.tree.files import encode_layer
+from lakebed_format.tree.split import row_sizes
 
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.base import ObjectStore

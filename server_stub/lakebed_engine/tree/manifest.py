@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 
 import pyarrow as pa
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA
-from lakebed_format.digest import metarange_id
 from lakebed_format.keys import layer_file, metarange_file, range_file
 from lakebed_format.schemas import LEVELED_SCHEMA
-from lakebed_format.split import MAX_BYTES, MIN_BYTES
+from lakebed_format.tree.digest import metarange_id
+from lakebed_format.tree.split import MAX_BYTES, MIN_BYTES
 
 Kind = Literal["range", "layer", "patch"]
 

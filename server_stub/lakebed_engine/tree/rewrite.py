@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from lakebed_format.schemas import compact
-from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, split_points, total_size
+from lakebed_format.tree.split import MAX_BYTES, MIN_BYTES, closes, split_points, total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.manifest import Limits, RangeInfo, Tree

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from lakebed_format import decode_patch, decode_range, decode_tree, encode_metarange, encode_patch, encode_range
 from lakebed_format.bloom import may_hold
 from lakebed_format.decoding import FormatError
-from lakebed_format.digest import metarange_id, patch_id, range_id
 from lakebed_format.keys import metarange_file
-from lakebed_format.reading import RowFile, decode_layer, open_file, reopen
 from lakebed_format.schemas import compact, has_column
+from lakebed_format.tree.digest import metarange_id, patch_id, range_id
+from lakebed_format.tree.reading import RowFile, decode_layer, open_file, reopen
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block

@@ -1,11 +1,16 @@
-"""What the engine reports about its own work, for metrics and traces. The engine knows neither of them.
+"""What the engine reports about its own work: pieces of work, the refs that it resolves, and its state.
 
-A server gives the engine an `Observer`. Without one, the stores are not wrapped, and the rest reports to `SILENT`.
+The engine has no metrics and no traces: a server gives it an `Observer`. Without one, the stores are not wrapped, and
+the rest reports to `SILENT`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Literal, Protocol
+
+import msgspec
 
 Layer = Literal["kv", "store", "commit"]
 """A part of the engine. `commit`: the group commit of a branch."""
@@ -54,3 +59,49 @@ class _Nothing:
 
 SILENT: Observer = _Nothing()
 """Ignores all reports."""
+
+RefObserver = Callable[[str, str], None]
+
+_observer: ContextVar[RefObserver | None] = ContextVar("lakebed_resolved_refs", default=None)
+
+
+def observe_refs(observer: RefObserver) -> None:
+    """Call `observer` with each ref and its commit id that the current asyncio task resolves from now on."""
+    _observer.set(observer)
+
+
+def ref_resolved(ref: str, commit_id: str) -> None:
+    """Report that a ref resolves to a commit."""
+    observer = _observer.get()
+    if observer is not None:
+        observer(ref, commit_id)
+
+
+class CacheUse(msgspec.Struct, frozen=True):
+    """Reads of a cache since the start of the process."""
+
+    hits: int
+    misses: int
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process knows of itself, without a question to a store.
+
+    `caches`: by name. `commits_waiting`: requests in the commit queues. `branches_crowded`: branches whose layers wait
+    for a compaction. `events_waiting`: recorded events that no drain has moved yet, the oldest of them `events_age`
+    seconds old.
+    """
+
+    caches: Mapping[str, CacheUse]
+    commits_waiting: int
+    branches_crowded: int
+    events_waiting: int
+    events_age: float
+
+
+class Answers(msgspec.Struct, frozen=True):
+    """Which stores answered in time. `stores` of `stores_asked` object stores did: a sample of those in use."""
+
+    kv: bool
+    stores: int
+    stores_asked: int

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lakebed_engine.vocabulary.health import CacheUse
-from lakebed_engine.vocabulary.observer import Layer, Observer, Work
+from lakebed_engine.vocabulary.observer import CacheUse, Layer, Observer, Work
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.request_cycle import Watch

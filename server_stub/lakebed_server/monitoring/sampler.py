@@ -19,7 +19,7 @@ from typing import Final
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.health import CacheUse
+from lakebed_engine.vocabulary.observer import CacheUse
 
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.bounds.admission import Admission

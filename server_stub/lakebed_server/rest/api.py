@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lakebed_engine.vocabulary.events import Actor, act_as
-from lakebed_engine.vocabulary.resolved_refs import observe_refs
+from lakebed_engine.vocabulary.observer import observe_refs
 from lakebed_wire import models
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 

@@ -7,7 +7,7 @@ import time
 
 from lakebed_engine.vocabulary.errors import RepositoryNotFoundError
 from lakebed_engine.vocabulary.events import Actor, act_as
-from lakebed_engine.vocabulary.resolved_refs import observe_refs
+from lakebed_engine.vocabulary.observer import observe_refs
 from lakebed_wire.operations import API_PREFIX
 
 from lakebed_server.auth.authenticate import Caller

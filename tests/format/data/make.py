@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 from lakebed_format import CommitRecord, commit_id, encode_commit, encode_metarange, encode_range
-from lakebed_format.digest import metarange_id, patch_id, range_id
-from lakebed_format.files import encode_layer, encode_patch
 from lakebed_format.schemas import LEVELED_SCHEMA
-from lakebed_format.split import row_sizes
+from lakebed_format.tree.digest import metarange_id, patch_id, range_id
+from lakebed_format.tree.files import encode_layer, encode_patch
+from lakebed_format.tree.split import row_sizes
 
 from tests.format.support import layer_sample, layer_table, metarange_table, patch_table, sample, table
 

@@ -37,7 +37,7 @@ async def ranges_of(target: Target) -> list[RangeInfo]:
 
 
 def _decoded(content: bytes, metarange_id: str, namespace: str, directory: str) -> list[RangeInfo]:
-    from lakebed_format.metaranges import decode_tree  # brings pyarrow along, which only some users need
+    from lakebed_format.tree.metaranges import decode_tree  # brings pyarrow along, which only some users need
 
     rows, carried = decode_tree(content, metarange_id)
     carriers = [""] * rows.num_rows

@@ -24,8 +24,8 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.keys import COMMIT_ROWS, branch_key, commit_key, commits_from, tag_key, workspace_id
 from lakebed_engine.operations.validation import is_commit_id
 from lakebed_engine.vocabulary.errors import InvalidRefError, RefNotFoundError
+from lakebed_engine.vocabulary.observer import ref_resolved
 from lakebed_engine.vocabulary.records import Commit, Tag
-from lakebed_engine.vocabulary.resolved_refs import ref_resolved
 
 _MODIFIER = re.compile(r"([~^@$])([0-9]*)")
 _BASE = re.compile(r"[^\s~^@$]+", re.ASCII)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from lakebed_format.decoding import DAMAGE
-from lakebed_format.pages import Group, groups_of, size_of, widths_of
+from lakebed_format.tree.pages import Group, groups_of, size_of, widths_of
 
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.direct_writes.external_rows import ForeignRows, names_elsewhere

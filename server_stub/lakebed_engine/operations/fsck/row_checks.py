@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from lakebed_format import decode_tree, identity, metarange_id, patch_id, range_id, row_sizes
 from lakebed_format.decoding import FormatError
-from lakebed_format.reading import decode_layer, decode_rows
+from lakebed_format.tree.reading import decode_layer, decode_rows
 
 from lakebed_engine.operations.fsck.scratch_db import ObjectRow
 from lakebed_engine.tree.manifest import infos_of

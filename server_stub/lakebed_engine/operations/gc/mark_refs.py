@@ -13,8 +13,8 @@ import msgspec
 import pyarrow.compute as pc
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import REFS, REPOSITORY_MARKER, commit_file, metarange_file, pull_file
-from lakebed_format.reading import decode_layer
 from lakebed_format.refs import decode_marker, decode_refs, parse_key
+from lakebed_format.tree.reading import decode_layer
 
 from lakebed_engine.operations import keys
 from lakebed_engine.operations.branch.compare_and_swap import Note

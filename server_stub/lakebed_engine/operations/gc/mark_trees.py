@@ -11,7 +11,7 @@ from functools import partial
 from lakebed_format import decode_range, decode_tree
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import RANGES, metarange_file
-from lakebed_format.reading import decode_patch
+from lakebed_format.tree.reading import decode_patch
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.gc.mark_refs import name_objects, refuse

@@ -24,8 +24,7 @@ from lakebed_engine.stores.objects.observed import observed
 from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.direct_writes import CLOUD_SCHEMES
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
-from lakebed_engine.vocabulary.health import CacheUse
-from lakebed_engine.vocabulary.observer import Observer
+from lakebed_engine.vocabulary.observer import CacheUse, Observer
 
 _URI = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=@+-]{0,99}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Run docs/tour.ipynb against the server that the environment names, and keep its outputs.
 
-    lakebed serve ... ; export LAKEBED_ENDPOINT=... ; python tools/run_notebook.py
+    lakebed serve ... ; export LAKEBED_ENDPOINT=... ; python tools/docs/notebook.py
 
 `execute` is what the tests run; they compare nothing that changes from run to run.
 """
@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-NOTEBOOK = Path(__file__).resolve().parent.parent / "docs" / "tour.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "tour.ipynb"
 
 
 def execute(folder: Path) -> Any:

@@ -1,6 +1,6 @@
 """Compares tables over the history with plain Spark on the same files, and times micro-batches. Needs PySpark.
 
-    python -m benchmarks.spark_history FOLDER [ENTRIES] [BATCHES]
+    python -m benchmarks.spark.history FOLDER [ENTRIES] [BATCHES]
 
 Prints JSON. `ENTRIES` (1,000,000) are staged through the engine, without data, as in `benchmarks.engine.scale`.
 `entries` reads all columns of a commit; `native` is `spark.read.parquet` of its range files, and `three` and

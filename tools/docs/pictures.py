@@ -1,4 +1,4 @@
-"""Take the pictures of the docs again: `python -m tools.pictures` writes docs/pictures/*.png.
+"""Take the pictures of the docs again: `python -m tools.docs.pictures` writes docs/pictures/*.png.
 
 Starts a server in this process, fills a repository with the weather of Seattle, and opens the web page in Debian's
 Chromium. Run `make ui` before, and check the pictures after.
@@ -17,7 +17,7 @@ from vega_datasets import local_data
 
 from tests.support.browser import running_chromium, watched_context
 
-FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 NAME = "weather"
 README = """# Weather of Seattle
 

@@ -1,6 +1,6 @@
 """Compares Spark's tables on a branch with plain Spark on the same files: reads, writes, resolving. Needs PySpark.
 
-    python -m benchmarks.spark FOLDER [ROWS] [FILES]
+    python -m benchmarks.spark.tables FOLDER [ROWS] [FILES]
 
 Prints JSON. `ROWS` (5,000,000) in 50 files of 10 partitions; the ways take turns, medians of the rounds. What lakebed
 wrote is durable when the clock stops; `plain` is what `df.write.parquet` takes, which leaves syncing to the system, and

@@ -1,4 +1,4 @@
-"""Pipelines on Spark, in PySpark's environment: `python -m benchmarks.spark_pipelines DIRECTORY [MILLIONS ...]`.
+"""Pipelines on Spark, in PySpark's environment: `python -m benchmarks.spark.pipelines DIRECTORY [MILLIONS ...]`.
 
 Prints JSON. Ingest of 1, 2 and 4 million listed objects into an empty branch, with `local[2]` and a real server: tasks,
 registration, commit, all of it but the network. The listing is made up: pages of a thousand rows as a bucket's are,

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from lakebed_format.decoding import FormatError, as_id, decoder
-from lakebed_format.files import DICTIONARIES, encode_file
-from lakebed_format.reading import open_file
 from lakebed_format.schemas import LEVELED_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA
+from lakebed_format.tree.files import DICTIONARIES, encode_file
+from lakebed_format.tree.reading import open_file
 
 TREE_KEY: Final = b"lakebed.tree"
 """Key of the Parquet file metadata that holds the rows of a metarange of version 3."""
