@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "07184982069c1899023a6f48225367483f001b1dceefcdef04ece23c792f4f20"
+SPEC_DIGEST: Final = "f5d6bd9b3e9cfa2b8df7e02f531ee891a4935583c94f578436d95672c93696e9"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -1,8 +1,8 @@
 """Files of the event log: events in order, as Parquet.
 
-The number of a file is the time when it was begun, in Unix milliseconds, or one more than the number before it. So keys
-are in order, and the number alone gives the key. The logical timestamp of an event is the number of its file times 2^20
-plus its place in the file.
+The number of a file is the time when it was started, in Unix milliseconds, or one more than the number before it. So
+keys are in order, and the number alone gives the key. The logical timestamp of an event is the number of its file times
+2^20 plus its place in the file.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ class AccessHistory(Service):
 
 
 class Hooks(Service):
-    """Runs of hooks, what they said about trees, the calls that follow changes, and the settings of hooks."""
+    """Runs of hooks, their answers about trees, the calls that follow changes, and the settings of hooks."""
 
     settings = bound(repository_hook_settings.get_hook_settings)
     replace_settings = bound(repository_hook_settings.set_hook_settings)

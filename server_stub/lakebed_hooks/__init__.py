@@ -1,4 +1,4 @@
-"""Hooks: rules that check a change before it lands, and calls that follow it.
+"""Hooks: rules that check a change before it is made, and calls that follow it.
 
 An action file says which hooks run on which events. This package reads action files, evaluates contracts, and runs
 Python checks in processes of their own. It knows no server and no engine: `lakebed_server.hooks` connects it to both.

@@ -219,7 +219,7 @@ _shell = click.argument("shell", type=click.Choice(SHELLS), required=False, meta
 @_shell
 @pass_app
 def install(app: App, shell: str | None) -> None:
-    """Set completion up for your shell [$SHELL]. New shells have it. Run it again after an update.
+    """Set up completion for your shell [$SHELL]. It works in new shells. Run this again after an update.
 
     \b
     Example: lakebed completion install

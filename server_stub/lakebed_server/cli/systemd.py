@@ -83,8 +83,8 @@ def systemd(*, config: str, user: str, workers: int, output: str | None) -> None
     """Print a systemd unit for the server with these settings.
 
     The unit runs the server as an account of its own, which may write to the directories of the settings and nowhere
-    else. It checks the settings before each start, and gives a stop the time that the settings allow. It replaces no
-    file that another program made. docs/deployment.md has the steps around it.
+    else. It checks the settings before each start, and waits for a stop as long as the settings allow. It does
+    not replace a file that another program made. docs/deployment.md has the steps around it.
 
     \b
     Example: lakebed systemd --config /etc/lakebed/lakebed.yaml --output /etc/systemd/system/lakebed.service

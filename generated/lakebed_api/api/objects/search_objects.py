@@ -128,10 +128,10 @@ def sync_detailed(
 ) -> Response[Error | ObjectSearch]:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. Upper and lower case are the same. One request reads a bounded
-    number of paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The
-    next request with `after` continues there. A branch is searched with its uncommitted changes,
-    `branch@` without them. Lakebed only.
+     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
+    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
+    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
+    without them. Lakebed only.
 
     Args:
         repository (str):
@@ -177,10 +177,10 @@ def sync(
 ) -> Error | ObjectSearch | None:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. Upper and lower case are the same. One request reads a bounded
-    number of paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The
-    next request with `after` continues there. A branch is searched with its uncommitted changes,
-    `branch@` without them. Lakebed only.
+     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
+    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
+    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
+    without them. Lakebed only.
 
     Args:
         repository (str):
@@ -221,10 +221,10 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectSearch]:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. Upper and lower case are the same. One request reads a bounded
-    number of paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The
-    next request with `after` continues there. A branch is searched with its uncommitted changes,
-    `branch@` without them. Lakebed only.
+     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
+    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
+    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
+    without them. Lakebed only.
 
     Args:
         repository (str):
@@ -268,10 +268,10 @@ async def asyncio(
 ) -> Error | ObjectSearch | None:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. Upper and lower case are the same. One request reads a bounded
-    number of paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The
-    next request with `after` continues there. A branch is searched with its uncommitted changes,
-    `branch@` without them. Lakebed only.
+     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
+    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
+    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
+    without them. Lakebed only.
 
     Args:
         repository (str):

@@ -72,7 +72,7 @@ class Policies:
         return await self._transport.call(identities.update_policy(name, statements))
 
     async def drop(self, policy: str) -> None:
-        """Delete a policy. It ends for every user and group that has it.
+        """Delete a policy. Every user and group that has it loses these rights.
 
         Raises NotFoundError, and ConflictError if no user could manage users any more.
 

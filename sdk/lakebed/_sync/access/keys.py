@@ -62,7 +62,7 @@ class Keys:
     ) -> AccessKey:
         """Create another access key. Only this answer contains its secret.
 
-        `name` says what the key is for. The key ends after `expires_in`, as a timedelta or in seconds. It may do what
+        `name` says what the key is for. The key expires after `expires_in`, a timedelta or seconds. It may do what
         both its user and `policy` allow: statements such as `{"effect": "allow", "action": ["fs:Read*"], "resource":
         "*"}`. `read` is the policy of a key that may only read this repository.
 

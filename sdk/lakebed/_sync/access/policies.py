@@ -74,7 +74,7 @@ class Policies:
         return self._transport.call(identities.update_policy(name, statements))
 
     def drop(self, policy: str) -> None:
-        """Delete a policy. It ends for every user and group that has it.
+        """Delete a policy. Every user and group that has it loses these rights.
 
         Raises NotFoundError, and ConflictError if no user could manage users any more.
 

@@ -266,7 +266,7 @@ class RefObjects(Shown, ByPath):
     def find(
         self, text: str, prefix: str = "", after: str = "", limit: int | None = None
     ) -> Listing[ObjectInfo | CommonPrefix]:
-        """List the objects whose path contains a text, behind `prefix`. Upper and lower case are the same.
+        """List the objects whose path contains a text after `prefix`. The search ignores case.
 
             for entry in main.find("2026-11", "orders/"):
                 print(entry.path)

@@ -132,7 +132,7 @@ def detach(app: App, found_id: str, name: str, to_group: bool) -> None:
 @yes_option
 @pass_app
 def delete(app: App, found_id: str, yes: bool) -> None:
-    """Delete a policy. It ends for every user and group that has it.
+    """Delete a policy. Every user and group that has it loses these rights.
 
     \b
     Example: lakebed policy delete dev-branches --yes

@@ -24,7 +24,7 @@ def session() -> None:
 @_user_option
 @pass_app
 def list_(app: App, of_user: str | None) -> None:
-    """List the open sessions of a user: when and from where each was begun.
+    """List the open sessions of a user: when and from where each one started.
 
     \b
     Example: lakebed session list

@@ -22,11 +22,11 @@ def user() -> None:
 @click.argument("found_id", metavar="USER")
 @click.option("--name", "friendly_name", default="", help="The name to show.")
 @click.option("--email", default="", help="The address, which commits name as the committer.")
-@click.option("--service", is_flag=True, help="It is a program, not a person.")
-@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Add it to a group; may be repeated.")
+@click.option("--service", is_flag=True, help="The user is a program, not a person.")
+@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Add the user to this group; may be repeated.")
 @pass_app
 def create(app: App, found_id: str, friendly_name: str, email: str, service: bool, groups: tuple[str, ...]) -> None:
-    """Create a user. Without a group or a policy it can do nothing.
+    """Create a user. Without a group or a policy, the user has no rights.
 
     \b
     Example: lakebed user create ana --email ana@example.org --group Viewers
@@ -93,7 +93,7 @@ def update(app: App, found_id: str, friendly_name: str | None, email: str | None
 @click.argument("found_id", metavar="USER")
 @pass_app
 def disable(app: App, found_id: str) -> None:
-    """Refuse a user, on every server within a second. It keeps its keys, groups and policies.
+    """Disable a user: within a second, every server refuses its requests. It keeps its keys, groups and policies.
 
     \b
     Example: lakebed user disable ana
@@ -107,7 +107,7 @@ def disable(app: App, found_id: str) -> None:
 @click.argument("found_id", metavar="USER")
 @pass_app
 def enable(app: App, found_id: str) -> None:
-    """Accept a disabled user again.
+    """Enable a disabled user again.
 
     \b
     Example: lakebed user enable ana

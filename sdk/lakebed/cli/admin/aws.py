@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def credentials(app: App) -> None:
     """Print an access key for the S3 gateway, as JSON that the setting `credential_process` of AWS tools reads.
 
-    For a sign-in it is a temporary key of one hour. Its output is a secret.
+    After a sign-in it is a temporary key that is valid for one hour. Keep the output secret.
 
     \b
     Example: lakebed credentials --profile prod
@@ -65,7 +65,7 @@ def _temporary(app: App) -> dict[str, Any]:
 @click.option("--write", is_flag=True, help="Write it to ~/.aws/config, in the place of an AWS profile of this name.")
 @pass_app
 def aws_config(app: App, name: str, region: str, write: bool) -> None:
-    """Print a profile for ~/.aws/config, with which AWS tools use a profile of ~/.lakebed.yaml. It has no secret.
+    """Print a profile for ~/.aws/config, so that AWS tools can use a profile of ~/.lakebed.yaml. It has no secret.
 
     \b
     Example: lakebed aws-config --profile prod --write

@@ -51,7 +51,7 @@ def show(app: App, *, path: str | None) -> None:
 @click.argument("file", type=click.Path())
 @pass_app
 def check(app: App, *, file: str) -> None:
-    """Check the server's YAML file of settings, without a start of the server.
+    """Check the server's YAML file of settings without starting the server.
 
     Finds unknown keys, wrong values, settings that do not fit together, files that are missing or cannot be read, and
     directories that this account cannot use. Reads the variables LAKEBED_* too, as the server does: run it as the

@@ -36,10 +36,11 @@ _SERVER_PACKAGES = ("apsw", "msgspec", "starlette", "uvicorn")
 def doctor(app: App, *, server: bool, config: str | None, data_dir: str | None, namespace: tuple[str, ...]) -> None:
     """Check settings, connection and credentials. Prints a report to paste into a bug report.
 
-    With --server, run it on the server's machine, as the server's account. The server may run or not. It checks the
-    settings, directories, packages, the clocks of database and object stores, and that of two conditional puts at the
-    same time one wins, in each store. It writes a row and a few small objects for that, and deletes them. No secret is
-    in the report. Exits with 0 when all is well, and with 1 when a check failed.
+    With --server, run it on the server's machine, as the server's account. The server may be running or
+    stopped. The command checks the settings, the directories, the packages, and the clocks of the database and the
+    object stores. In each store it makes two conditional puts at the same time and checks that exactly one succeeds.
+    For this it writes a row and a few small objects, and deletes them. The report contains no secrets. Exits with 0
+    when all is well, and with 1 when a check failed.
 
     \b
     Example: lakebed doctor

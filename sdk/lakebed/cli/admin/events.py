@@ -15,7 +15,7 @@ from lakebed.cli.targets import REPOSITORY
 
 @click.command(cls=Verb)
 @click.argument("target", type=REPOSITORY, metavar="[REPO]", required=False)
-@click.option("-f", "--follow", is_flag=True, help="Show the events that come, until Ctrl-C.")
+@click.option("-f", "--follow", is_flag=True, help="Also show new events as they occur, until Ctrl-C.")
 @click.option("--branch", default="", metavar="NAME", help="Only events of this branch.")
 @click.option("--type", "type_", default="", metavar="TYPE", help="Only this type, or all of a group: branch.")
 @click.option("--after", type=click.IntRange(min=0), metavar="N", help="Only after this logical timestamp.")

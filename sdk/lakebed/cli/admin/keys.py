@@ -26,7 +26,7 @@ def key() -> None:
 @user_option
 @click.option("--name", default="", help="What the key is for.")
 @click.option("--read", default="", metavar="REPO", help="The key may only read this repository.")
-@click.option("--expires", type=Duration(), metavar="TIME", help="The key ends after this time: 12h, 30d.")
+@click.option("--expires", type=Duration(), metavar="TIME", help="The key expires after this time: 12h, 30d.")
 @pass_app
 def create(app: App, user: str, name: str, read: str, expires: int | None) -> None:
     """Create another access key. The command shows its secret once.

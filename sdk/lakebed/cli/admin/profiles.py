@@ -20,7 +20,7 @@ def profile() -> None:
 @profile.command("list")
 @pass_app
 def list_(app: App) -> None:
-    """List the profiles: server and kind of credentials. No secret is shown. The one in use has a star.
+    """List the profiles: server and kind of credentials, without secrets. A star marks the profile in use.
 
     \b
     Example: lakebed profile list

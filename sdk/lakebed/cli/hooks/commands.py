@@ -28,7 +28,7 @@ def hooks() -> None:
 @click.argument("files", type=_FILE, nargs=-1, required=True, metavar="FILE...")
 @pass_app
 def validate(app: App, files: tuple[Path, ...]) -> None:
-    """Check action files. The server checks them, so one must run.
+    """Check action files. The check runs on the server.
 
     \b
     Example: lakebed hooks validate _lakebed_actions/*.yaml
@@ -76,7 +76,7 @@ def runs(app: App, repository: Location, branch: str, commit: str, limit: int | 
 @click.option("--skipped", is_flag=True, help="Also show the hooks that were not called.")
 @pass_app
 def show(app: App, repository: Location, run: str, with_logs: bool, skipped: bool) -> None:
-    """Show a run: its hooks, what they said, and the results of contracts with the values that broke them.
+    """Show a run: its hooks, their messages, and the results of contracts with the values that broke them.
 
     \b
     Example: lakebed hooks show sales 018f5a9c3e4d1a2b3c4d --log
@@ -129,7 +129,7 @@ def rerun(app: App, repository: Location, run: str) -> None:
 )
 @pass_app
 def deliveries(app: App, repository: Location, limit: int) -> None:
-    """List the waiting calls after changes, then the failed ones.
+    """List the calls that hooks make after changes: the waiting ones, then the failed ones.
 
     \b
     Example: lakebed hooks deliveries sales
@@ -146,7 +146,7 @@ def deliveries(app: App, repository: Location, limit: int) -> None:
 @click.argument("delivery", metavar="ID")
 @pass_app
 def redeliver(app: App, repository: Location, delivery: str) -> None:
-    """Make a failed call after a change again, from its first hook.
+    """Repeat a failed call after a change, from its first hook.
 
     \b
     Example: lakebed hooks redeliver sales ID

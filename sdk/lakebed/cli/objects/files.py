@@ -107,7 +107,7 @@ def writer_line(row: ObjectWriter) -> str:
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def find(app: App, target: Location, text: str, limit: int | None) -> None:
-    """List the objects whose path contains TEXT, behind PREFIX. Upper and lower case are the same.
+    """List the objects whose path contains TEXT after PREFIX. Ignores the difference of upper and lower case.
 
     \b
     Example: lakebed fs find sales/main/orders/ 2026-11

@@ -36,8 +36,7 @@ def publish(
     """Upload files as one commit, in one request. Uncommitted changes of the branch stay uncommitted.
 
     A PATH that ends in `/` is a folder, and so is the PATH of several files. The files keep their names in it. For
-    directories
-    and large files there is `lakebed upload`.
+    directories and large files, use `lakebed upload`.
 
     \b
     Example: lakebed fs publish orders.csv customers.csv sales/main/raw/ -m "the first of May"

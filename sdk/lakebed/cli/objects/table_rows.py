@@ -30,7 +30,7 @@ _RIGHT = ("integer", "number", "decimal")
 @click.option("--order", metavar="COLUMN", default="", help="Sort by this column.")
 @click.option("--descending", is_flag=True, help="Sort from the largest value to the smallest.")
 @click.option("--format", type=click.Choice(["parquet", "csv", "json", "arrow"]), help="Format [by the name].")
-@click.option("--statistics", is_flag=True, help="Also show nulls, different values, minimum and maximum.")
+@click.option("--statistics", is_flag=True, help="Also show nulls, distinct values, minimum and maximum.")
 @pass_app
 def head(
     app: App,

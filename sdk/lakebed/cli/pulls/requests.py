@@ -27,7 +27,7 @@ def pr() -> None:
 @click.option("-t", "--title", required=True, help="The title.")
 @click.option("-m", "--message", "description", default="", help="The text, in Markdown.")
 @click.option("--reviewer", "reviewers", multiple=True, metavar="USER", help="A user, or @GROUP. Repeatable.")
-@click.option("--draft", is_flag=True, help="It is not ready to be merged.")
+@click.option("--draft", is_flag=True, help="Mark it as a draft, which cannot be merged yet.")
 @pass_app
 def create(
     app: App,
@@ -53,7 +53,11 @@ def create(
 @pr.command("list")
 @click.argument("repository", type=REPOSITORY, required=False, metavar="[REPO]")
 @click.option(
-    "--status", type=click.Choice(["open", "closed", "all"]), default="open", show_default=True, help="Which ones."
+    "--status",
+    type=click.Choice(["open", "closed", "all"]),
+    default="open",
+    show_default=True,
+    help="Only with this status.",
 )
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
@@ -157,7 +161,7 @@ def comment(app: App, target: Location, body: str, path: str, column: str, row_k
 def approve(app: App, target: Location, body: str, request_changes: bool, withdraw: bool) -> None:
     """Approve the newest commit of a pull request of another user.
 
-    The approval does not count any more when the source gets another commit.
+    A later commit on the source cancels the approval.
 
     \b
     Example: lakebed pr approve sales/0ujtsybgvtchv2jkdh2g
@@ -186,7 +190,7 @@ def approve(app: App, target: Location, body: str, request_changes: bool, withdr
 def merge(
     app: App, target: Location, message: str, strategy: str | None, squash: bool, source_commit: str, auto: bool
 ) -> None:
-    """Merge a pull request. It ends in the same step.
+    """Merge a pull request, and close it in the same step.
 
     \b
     Example: lakebed pr merge sales/0ujtsybgvtchv2jkdh2g

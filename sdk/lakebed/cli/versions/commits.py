@@ -22,7 +22,7 @@ _key_option = click.option(
     help="Idempotency key: the same command with the same key, within a day, makes no second commit.",
 )
 _author_option = click.option(
-    "--author", default="", metavar="USER", help="The committer, another user. Needs fs:CommitAs."
+    "--author", default="", metavar="USER", help="Commit as this user. Needs the permission fs:CommitAs."
 )
 _no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print the id of its task, and exit.")
 
@@ -133,7 +133,7 @@ def merge(
 ) -> None:
     """Merge a ref into a branch, as one commit.
 
-    Paths that both sides changed are conflicts. Then the command lists them, changes nothing, and exits with 4.
+    Paths that both sides changed are conflicts. The command lists them, changes nothing, and exits with 4.
 
     \b
     Example: lakebed merge sales/dev main -m "publish" --resolve "orders/**=source" --resolve "*=dest"

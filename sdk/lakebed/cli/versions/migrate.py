@@ -83,8 +83,8 @@ def lakefs(
     """Migrate a repository from a running lakeFS server, or from any server with this API.
 
     Branches, tags and commits keep their names, committers, dates, messages, metadata and parents. Ids of commits
-    change; the metadata key lakefs.commit has the old id. The same command continues after an interruption, and
-    later brings what is new in the source.
+    change; the metadata key lakefs.commit has the old id. Run the same command
+    again to continue after an interruption, or later to bring over what is new in the source.
 
     \b
     Example: lakebed migrate lakefs sales sales --from https://lakefs.example.com --namespace s3://lake/sales
@@ -116,8 +116,8 @@ def dvc(app: App, source: Path, target: Location, remote: str, namespace: str, s
 
     Each Git commit that changes a tracked file or directory becomes a commit with its author, date and message; local
     branches and tags become branches and tags. Content comes from the cache of DVC, or else from its remote. The
-    metadata key git.commit has the id of the Git commit. The same command continues after an interruption, and later
-    brings what is new.
+    metadata key git.commit has the id of the Git commit. Run the same command again to
+    continue after an interruption, or later to bring over what is new.
 
     \b
     Example: lakebed migrate dvc ./project images --namespace local://images

@@ -88,8 +88,8 @@ def show_status(app: App, top: Path, *, offline: bool) -> None:
 def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> None:
     """Commit the changes in a directory to its branch, as one commit.
 
-    Commits of others since the checkout come into the directory. Files that both sides changed are conflicts. Then
-    the command changes nothing and exits with 4; `lakebed local pull` resolves them.
+    Commits of others since the checkout come into the directory. If both sides changed a
+    file, the command changes nothing and exits with 4; `lakebed local pull` resolves them.
 
     \b
     Example: lakebed local commit -m "corrected prices"

@@ -206,7 +206,7 @@ def commit(
     """Commit a workspace to its branch as one commit, or the part of it that GLOBs or `add` chose.
 
     A complete commit closes the workspace; after a part it stays open. Paths that the branch has changed since are
-    conflicts. Then the command lists them, changes nothing, and exits with 4.
+    conflicts. The command lists them, changes nothing, and exits with 4.
 
     \b
     Example: lakebed workspace commit sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 -m "load the orders"

@@ -36,7 +36,7 @@ class CommitHooks(Generic[W]):
         self._kept: set[str] = set()
 
     async def plan(self, fold: Fold[W]) -> bool:
-        """Find the hooks of each commit of a fold. Returns whether any must agree before it lands."""
+        """Find the hooks of each commit of a fold. Returns whether any must agree before the branch moves."""
         if self._ctx.hooks.port is None:
             return False
         if self._planned is not fold:

@@ -242,7 +242,7 @@ def _own_key(repo: Repo, record: Workspace, upload: PartUpload) -> str:
     key = own_address(repo, record, upload.physical_address)
     prefix = next(one for one in (record.prefix, *record.old_prefixes) if key.startswith(one))
     if not _KEY.fullmatch(key.removeprefix(prefix)):
-        raise InvalidAddressError(f"physical address {upload.physical_address[:300]!r}: no upload was begun there")
+        raise InvalidAddressError(f"physical address {upload.physical_address[:300]!r}: no upload was started there")
     validation.check_text("upload id", upload.upload)
     return key
 

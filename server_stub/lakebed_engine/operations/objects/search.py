@@ -28,7 +28,7 @@ async def search(
     amount: int = 100,
     most_scanned: int = MAX_SCANNED,
 ) -> SearchPage:
-    """A page of the objects whose path, behind `prefix`, contains `query`. Upper and lower case are the same.
+    """A page of the objects whose path contains `query` after `prefix`. The search ignores case.
 
     It reads at most `most_scanned` paths.
     """
