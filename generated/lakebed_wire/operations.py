@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "f5d6bd9b3e9cfa2b8df7e02f531ee891a4935583c94f578436d95672c93696e9"
+SPEC_DIGEST: Final = "08e121349088400d5a7ccc727e8ea407455bd7aecbc7c200942362f9db34dd99"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

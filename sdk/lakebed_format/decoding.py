@@ -95,7 +95,7 @@ def as_text(value: object, name: str) -> str:
 def as_id(value: object, name: str) -> str:
     """A value that is an id of 64 hex digits: it becomes part of a key."""
     if not (isinstance(value, str) and _ID.fullmatch(value)):
-        raise FormatError(f"its {name} is no id of 64 hex digits")
+        raise FormatError(f"its {name} is not an id of 64 hex digits")
     return value
 
 
@@ -103,7 +103,7 @@ def integer(body: Mapping[str, Any], name: str) -> int:
     """A member that is a whole number of 64 bits, as every store holds one."""
     value = body[name]
     if type(value) is not int or not -(1 << 63) <= value < 1 << 63:
-        raise FormatError(f"its {name} is no whole number of 64 bits")
+        raise FormatError(f"its {name} is not a whole number of 64 bits")
     return value
 
 
@@ -117,12 +117,12 @@ def flag(body: Mapping[str, Any], name: str) -> bool:
 def texts(body: Mapping[str, Any], name: str) -> dict[str, str]:
     """A member that is an object of texts."""
     if not isinstance(body[name], dict):
-        raise FormatError(f"its {name} is no object")
+        raise FormatError(f"its {name} is not an object")
     return {as_text(key, name): as_text(value, name) for key, value in body[name].items()}
 
 
 def items(body: Mapping[str, Any], name: str) -> list[Any]:
     """A member that is a list."""
     if not isinstance(body[name], list):
-        raise FormatError(f"its {name} is no list")
+        raise FormatError(f"its {name} is not a list")
     return list(body[name])

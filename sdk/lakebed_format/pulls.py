@@ -26,7 +26,7 @@ def decode_pull(data: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     body = load_json(data, "pull/1", FILE_BYTES[PULLS])
     pull, events = body["pull"], items(body, "events")
     if not isinstance(pull, dict) or not all(isinstance(event, dict) for event in events):
-        raise FormatError("its pull request or an event is no object")
+        raise FormatError("its pull request or an event is not an object")
     if body["sha256"] != _digest({"pull": pull, "events": events}):
         raise FormatError("it does not fit its hash: the file was changed")
     return pull, events

@@ -158,7 +158,7 @@ class Place:
     def read_only(self) -> ReadOnlyRefError:
         """Return the error for a write to a ref that cannot be written to."""
         return ReadOnlyRefError(
-            f"{self} cannot be written to: {self.ref!r} is no branch; write to a branch or a workspace, "
+            f"{self} cannot be written to: {self.ref!r} is not a branch; write to a branch or a workspace, "
             f"`repo.branch('new').create({self.ref!r})` makes one",
             repository=self.repository,
             ref=self.ref,
@@ -214,6 +214,6 @@ def _settings_of(holder: Holder | None) -> Settings:
         return holder.settings
     if not isinstance(holder, lakebed.Repository | lakebed.Ref):
         raise InvalidRequestError(
-            f"{type(holder).__name__} is no handle of a lake: pass lakebed.connect(), or what it gives"
+            f"{type(holder).__name__} is not a handle of a lake: pass lakebed.connect(), or what it gives"
         )
     return settings_of(holder)

@@ -96,7 +96,7 @@ def _guessed(texts: set[str]) -> pa.DataType:
 
 
 def expression_of(found: Values, partitions: pa.Schema) -> pads.Expression | None:
-    """Return an expression that is true for every row of a file. Raises ArrowInvalid when a text is no value of its
+    """Return an expression that is true for every row of a file. Raises ArrowInvalid when a text is not a value of its
     column.
     """
     terms = []

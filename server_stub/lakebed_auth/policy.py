@@ -170,7 +170,7 @@ def _resources(sent: object, where: str) -> tuple[str | tuple[str, ...], tuple[s
         try:
             values = json.loads(sent)
         except (ValueError, RecursionError):
-            raise PolicyError(f"{where}: {sent[:80]!r} is not a JSON array: write an ARN or an array of ARNs") from None
+            raise PolicyError(f"{where}: {sent[:80]!r} is not JSON array: write an ARN or an array of ARNs") from None
     resources = _texts(values, where, arn.canonical)
     return sent if isinstance(sent, str) else resources, resources
 

@@ -45,7 +45,7 @@ class LakeReader(Protocol):
         """Changed paths greater than `after`, in order, at most LIST_MOST. Empty: no more."""
 
     async def expect(self, side: Side, paths: Sequence[str]) -> None:
-        """Prepare for `read` and `local` of these files, which come soon. A path without a file is no error here."""
+        """Prepare for `read` and `local` of these files, which come soon. A path without a file is accepted."""
 
     async def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         """Bytes of a file, at most READ_MOST. Fewer than `length` only at the end of the file."""

@@ -27,7 +27,7 @@ _MOST_DIGITS = 20
 
 
 class SignatureError(HookError):
-    """A secret is no secret, or a message is not from the sender that has it."""
+    """A secret is malformed, or a message is not from the sender that has it."""
 
 
 def sign(secret: str, *, delivery: str, timestamp: int, body: bytes) -> dict[str, str]:

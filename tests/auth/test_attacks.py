@@ -64,7 +64,7 @@ def test_a_denied_folder_has_no_way_around() -> None:
     "name", ["a/b", "100%", "😀", "*", "?", "[a]", "a:b", "arn:lakefs:fs:::x", "../x", "x y", "\n"]
 )
 def test_any_id_is_covered_by_its_own_arn_and_by_no_other(name: str) -> None:
-    """A required resource is no pattern, and colons in it change no part."""
+    """A required resource is not a pattern, and colons in it change no part."""
     for make in (arn.user, arn.group, arn.policy, arn.repository, arn.namespace):
         assert effect(compiled(allow("fs:*", make("other"))), READ, make(name)) == "neutral"
         assert effect(compiled(allow("fs:*", make("*"))), READ, make(name)) == "allowed"

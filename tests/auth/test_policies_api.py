@@ -75,7 +75,7 @@ def test_a_change_takes_effect_on_the_next_request(people: People) -> None:
         (allow("fs:ReadObjet"), "did you mean 'fs:ReadObject'?"),
         (allow("s3:GetObject"), "unknown service 's3'"),
         (allow("fs:*", on="arn:aws:s3:::x"), "is not an ARN"),
-        (allow("fs:*", on="[not json"), "is not a JSON array"),
+        (allow("fs:*", on="[not json"), "is not JSON array"),
         ({**allow("fs:*"), "effect": "Allow"}, "write 'allow' or 'deny'"),
         ({**allow("fs:*"), "resource": 5}, "resource"),
         ({**allow("fs:*"), "conditon": {}}, "did you mean 'condition'?"),

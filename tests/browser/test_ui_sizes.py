@@ -53,7 +53,7 @@ def place_huge(server: RunningServer, repo: lakebed.Repository, path: str) -> No
     [
         ("huge.txt", "The first 1.0 MB of 54 GB."),
         ("huge.csv", "only its first rows are shown"),
-        ("huge.parquet", "is no whole Parquet file"),
+        ("huge.parquet", "is not a complete Parquet file"),
         ("huge.png", "Too large for a preview (54 GB)"),
         ("huge.pdf", "Too large for a preview (54 GB)"),
         ("huge.ipynb", "54 GB"),

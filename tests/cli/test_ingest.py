@@ -141,7 +141,7 @@ def test_the_default_server_allows_nothing(server: RunningServer, repo: lakebed.
 
 def test_a_rule_that_is_none_stops_the_server(tmp_path: Path) -> None:
     with (
-        pytest.raises(AssertionError, match=r"ingest\.allow, or stores\.\*\.ingest: 'bucket/' is no URI prefix"),
+        pytest.raises(AssertionError, match=r"ingest\.allow, or stores\.\*\.ingest: 'bucket/' is not a URI prefix"),
         running_server(tmp_path / "data", environment={"LAKEBED_INGEST_ALLOW": "bucket"}),
     ):
         pass

@@ -132,7 +132,7 @@ def test_a_tag_takes_no_commits_until_it_is_a_branch(here: Directory, main: lake
     assert "v1 (" in here("status").err
     here.write("a.txt", "fix")
     for words in (("commit", "-m", "x"), ("local", "pull")):
-        assert "shows 'v1', which is no branch" in here(*words, code=2).err
+        assert "shows 'v1', which is not a branch" in here(*words, code=2).err
     assert here("log", "--oneline").text.count("\n") == 1
     here("switch", "-c", "fix")
     here("commit", "-m", "fixed")

@@ -140,7 +140,7 @@ def test_bad_input_is_one_clear_sentence(run: Run, repo: lakebed.Repository, tre
         ("upload", str(tree), f"{main}+0/x", "-m", "no"): "is a workspace",
         ("upload", str(tree), main, "-m", "no", "--mirror"): "--mirror needs a PATH",
         ("upload", str(tree / "none"), main, "-m", "no"): "There is no file",
-        ("workspace", "create", main, "--expires-in", "soon"): "is no length of time",
+        ("workspace", "create", main, "--expires-in", "soon"): "is not a length of time",
         ("workspace", "create", main, "--expires-in", "1s"): "expires_in",
         ("workspace", "create", f"{repo.id}"): "too few parts",
         ("workspace", "add", f"{main}+0"): "at least one GLOB",

@@ -35,7 +35,7 @@ def opener(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A directory that is no part of the store, with a file."""
+    """A directory that is not part of the store, with a file."""
     outside = tmp_path / "outside"
     (outside / "sub").mkdir(parents=True)
     (outside / "secret").write_bytes(SECRET)

@@ -61,7 +61,7 @@ def by_bytes(names: Sequence[str]) -> list[str]:
 
 
 async def test_any_key_is_none_only_in_an_empty_namespace(store: ObjectStore) -> None:
-    """What the store wrote for itself, to probe a server, is no object."""
+    """What the store wrote for itself, to probe a server, is not an object."""
     assert await store.any_key() is None
     await store.put("once", b"", if_absent=True)
     assert [blob.key async for blob in store.list()] == ["once"]

@@ -163,7 +163,7 @@ async def lost_patch(lake: Lake) -> None:
 
 
 async def lost_dump(lake: Lake) -> None:
-    """An interrupted dump leaves a draft of its first part. A complete dump stays, and is no orphan."""
+    """An interrupted dump leaves a draft of its first part. A complete dump stays, and is not an orphan."""
     whole = await lake.engine.dumps.dump(REPO)
 
     async def die(source: str, target: str) -> None:

@@ -16,7 +16,7 @@ def test_pandas_names_the_part_that_does_not_exist(fs: Any, top: str, read: Any)
         read(f"lakebed://misspelt/{ref}/a.parquet")
     with pytest.raises(
         lakebed.NotFoundError,
-        match=rf"commit not found: 'mian' is no branch, tag or commit of repository '{repository}'",
+        match=rf"commit not found: 'mian' is not a branch, tag or commit of repository '{repository}'",
     ):
         read(f"lakebed://{repository}/mian/a.parquet")
     with pytest.raises(FileNotFoundError):

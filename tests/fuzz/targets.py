@@ -169,7 +169,7 @@ def _sent() -> list[bytes]:
 
 
 def _sent_parquet(random: Random, data: bytes) -> bytes:
-    """The seal is no part of such a file: it may overwrite the last bytes of a page."""
+    """The seal is not part of such a file: it may overwrite the last bytes of a page."""
     return of_parquet(random, data) if random.random() < 0.8 else of_bytes(random, data)
 
 

@@ -219,7 +219,7 @@ def test_mistakes(old: str, new: str, line: int, said: str, blocked: list[str]) 
         ("webhook", "{url: 'http://a', ordered: on}", "'ordered' must be true or false"),
         ("webhook", "{url: 'http://a', format: xml}", "'format' must be one of lakefs, cloudevents"),
         ("webhook", "{url: 'http://a', headers: [a]}", "'headers' must be a mapping"),
-        ("webhook", "{url: 'http://a', headers: {'a b': c}}", "'a b' is no name of a header"),
+        ("webhook", "{url: 'http://a', headers: {'a b': c}}", "'a b' is not a name of a header"),
         ("webhook", "{url: 'http://a', headers: {Host: c}}", "the server sets Host itself"),
         ("webhook", "{url: 'http://a', headers: {webhook-signature: c}}", "the server sets webhook-signature itself"),
         ("webhook", "{url: 'http://a', headers: {a: é}}", "a must have ASCII characters only"),

@@ -1,6 +1,6 @@
 """The automaton of a regular expression: one state for each of its characters (Glushkov's construction).
 
-What is no regular expression is taken for a larger one: a group that is named again may be any text of the group, and
+Other patterns are taken for a larger language: a group that is named again may be any text of the group, and
 no atomic group is believed. A repetition of more than `FEW` counts as unbounded.
 """
 

@@ -99,7 +99,7 @@ def test_a_dump_and_a_restore_go_on_without_their_client(
     assert repr(begun) == f"<Dump {repo.id}/{begun.id}>"
     copy = lake.repository(f"{repo.id}-b").create(f"local://{repo.id}-b", bare=True)
     with pytest.raises(InvalidRequestError, match="there is no dump"):
-        copy.start_restore(dump)  # its namespace is no copy
+        copy.start_restore(dump)  # its namespace is not a copy
     objects = server.data_dir / "objects"
     shutil.copytree(objects / repo.id, objects / copy.id, dirs_exist_ok=True)
     begun_restore = copy.start_restore(dump)

@@ -161,7 +161,7 @@ def test_history_is_carried_over(repo: lakebed.Repository, lake: lakebed.Lake, o
     dump = repo.dump_refs()
     bare = lake.repository(f"{repo.id}-b").create(f"local://{repo.id}-b", bare=True)
     with pytest.raises(InvalidRequestError, match="dump"):
-        bare.restore_refs(dump)  # its namespace is no copy
+        bare.restore_refs(dump)  # its namespace is not a copy
     with pytest.raises(NotFoundError):
         bare.add_commit(one)  # neither are its parent and its listing there
     objects = open_server.data_dir / "objects"

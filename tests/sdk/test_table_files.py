@@ -279,7 +279,7 @@ def test_a_file_cut_short_is_named(tmp_path: Path, cut: int) -> None:
     data = files[1][1].read_bytes()
     files[1][1].write_bytes(data[:cut])
     with pytest.raises(
-        errors.TableFormatError, match=r"lakebed://repo/main/t/1\.parquet is no whole Parquet file"
+        errors.TableFormatError, match=r"lakebed://repo/main/t/1\.parquet is not a complete Parquet file"
     ) as caught:
         opened(files)
     assert (caught.value.repository, caught.value.ref, caught.value.path) == ("repo", "main", "t/1.parquet")

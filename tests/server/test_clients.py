@@ -45,7 +45,7 @@ def scope(peer: str | None, *headers: tuple[str, str], scheme: str = "http") -> 
 @pytest.mark.parametrize(
     ("peer", "headers", "expected"),
     [
-        # headers of a client that is no trusted proxy are ignored
+        # headers of a client that is not a trusted proxy are ignored
         ("192.0.2.1", [("x-forwarded-for", "203.0.113.9"), ("x-forwarded-proto", "https")], ("192.0.2.1", False)),
         ("192.0.2.1", [("forwarded", "for=203.0.113.9;proto=https")], ("192.0.2.1", False)),
         ("::1", [("x-forwarded-for", "203.0.113.9")], ("::1", False)),
@@ -62,7 +62,7 @@ def scope(peer: str | None, *headers: tuple[str, str], scheme: str = "http") -> 
         ("10.0.0.7", [("x-forwarded-for", "6.6.6.6"), ("x-forwarded-for", "203.0.113.9")], ("203.0.113.9", False)),
         ("10.0.0.7", [("x-forwarded-for", "10.0.0.9, 10.0.0.8")], ("10.0.0.9", False)),
         ("10.0.0.7", [("x-forwarded-proto", "https, http")], ("10.0.0.7", False)),
-        # what is no address ends the search
+        # what is not an address ends the search
         ("10.0.0.7", [("x-forwarded-for", "6.6.6.6, unknown, 10.0.0.8")], ("10.0.0.8", False)),
         ("10.0.0.7", [("x-forwarded-for", "\n\x9b,,;")], ("10.0.0.7", False)),
         # Forwarded counts only alone: a proxy that writes the others may pass on the client's own

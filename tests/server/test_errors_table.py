@@ -1,6 +1,6 @@
 """Every documented error of every operation, provoked one by one; the list is made from openapi.yaml.
 
-What is wrong is either in the request (a body that is no JSON, a repository that is not there, a closed workspace), or
+What is wrong is either in the request (a body that is not JSON, a repository that is not there, a closed workspace), or
 in the store under the engine, which fails on request. Some errors no request can cause in this server: it has no
 permissions and no hooks. For these, a replaced part raises the error: the engine, the authenticator or, where nothing
 is called, the handler. So each error has its form on the wire. `test_errors_table_refs.py` has further kinds of errors,
@@ -116,7 +116,7 @@ SIGNED = {
     *("uploadPart", "uploadPartCopy", "createUploadUrls", "createPartUpload", "signParts", "completePartUpload"),
     "abortPartUpload",
 }
-"""They need a store that signs, which is no store in memory. So an engine fails in its place; over S3 they are in
+"""They need a store that signs, which is not a store in memory. So an engine fails in its place; over S3 they are in
 test_placing_s3.py and test_part_uploads.py."""
 
 
@@ -175,7 +175,7 @@ REASONS = {
         *_all(410, "readTable", "diffTable"),
         *_all(413, "readTable", "diffTable"),
     },
-    "a workspace is no branch: its name is 404": _all(
+    "a workspace is not a branch: its name is 404": _all(
         409,
         *("getBranch", "deleteBranch", "hardResetBranch", "stashBranch", "createBranchProtectionRulePreflight"),
         "importStart",

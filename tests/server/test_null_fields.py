@@ -1,4 +1,4 @@
-"""JSON null in an optional field of a request body is no value, for every operation of openapi.yaml.
+"""JSON null in an optional field of a request body is not a value, for every operation of openapi.yaml.
 
 The bodies are made from the document itself, so a new operation or field is checked without a line here.
 """

@@ -75,7 +75,7 @@ def test_an_address_is_written_and_linked(lake: Placed) -> None:
     }
     assert lake("GET", STAT + "a.csv") == stats
     assert lake.read("a.csv") == b"abc"
-    lake.link("a.csv", address, checksum=f' "{ABC}" ')  # as some clients send ETags; linking again is no error
+    lake.link("a.csv", address, checksum=f' "{ABC}" ')  # as some clients send ETags; linking again is not an error
 
 
 def test_only_addresses_given_out_for_the_path_can_be_linked(lake: Placed) -> None:

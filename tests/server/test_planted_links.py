@@ -35,7 +35,7 @@ def api(server: RunningServer, request: pytest.FixtureRequest) -> Iterator[Api]:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """Data that is no part of the lake."""
+    """Data that is not part of the lake."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.txt").write_text("theirs")
     (tmp_path / "sub" / "b.txt").write_text("theirs too")

@@ -230,9 +230,9 @@ def test_misspelled_variables_are_reported() -> None:
         "LAKEBED_": "1",
     }
     assert load(env={**wrong, **others, "LAKEBED_LISTEN_PORT": "2"}, files=False).warnings == [
-        "the variable LAKEBED_CONFG is no setting of the server; did you mean LAKEBED_CONFIG?",
-        "the variable LAKEBED_KV_TYP is no setting of the server; did you mean LAKEBED_KV_TYPE?",
-        "the variable LAKEBED_LISTEN_PROT is no setting of the server; did you mean LAKEBED_LISTEN_PORT?",
+        "the variable LAKEBED_CONFG is not a setting of the server; did you mean LAKEBED_CONFIG?",
+        "the variable LAKEBED_KV_TYP is not a setting of the server; did you mean LAKEBED_KV_TYPE?",
+        "the variable LAKEBED_LISTEN_PROT is not a setting of the server; did you mean LAKEBED_LISTEN_PORT?",
     ]
 
 

@@ -148,7 +148,7 @@ def test_a_truncated_upload_leaves_nothing(
     assert isinstance(engine.interrupted[0], ClientGoneError)
     assert not engine.stored
     failures = [record for record in caplog.records if record.name != "lakebed.requests"]
-    assert not failures, "a client that leaves is no failure of the server"
+    assert not failures, "a client that leaves is not a failure of the server"
 
 
 def test_a_truncated_chunked_upload_leaves_nothing(server: tuple[FakeEngine, int], engine: FakeEngine) -> None:

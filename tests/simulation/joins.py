@@ -107,7 +107,7 @@ def _theirs(contents: Contents, history: History, op: Op, new: State) -> str:
     _, theirs = parents
     heads = {state.record.commit_id for state in history.during(op.args["source"], op.invoked, 1 << 60) if state}
     if theirs not in heads:
-        raise Violation(f"{op} merges a commit that was no head of its source while it ran")
+        raise Violation(f"{op} merges a commit that was not a head of its source while it ran")
     return theirs
 
 

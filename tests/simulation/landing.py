@@ -145,7 +145,7 @@ def _stays_reset(
 
 
 def _reset_at(op: Op) -> int | None:
-    """The step at which a reset took effect, if it did. (That of a prefix also seals, which is no reset.)"""
+    """The step at which a reset took effect, if it did. (That of a prefix also seals, which is not a reset.)"""
     steps = [
         step for step, _, (_, old, new) in op.effects if op.kind != "reset_prefix" or not workspaces.is_seal(old, new)
     ]

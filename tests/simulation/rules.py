@@ -106,7 +106,7 @@ def _check_existence(
             raise Violation(f"{op} makes a branch that is not clean")
         heads = {one.record.commit_id for one in history.during(op.args["source"], op.invoked, 1 << 60) if one}
         if new.record.commit_id not in heads:
-            raise Violation(f"{op} makes a branch at a commit that was no head of its source")
+            raise Violation(f"{op} makes a branch at a commit that was not a head of its source")
 
 
 def _keeps(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:

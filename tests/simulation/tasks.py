@@ -54,7 +54,7 @@ def _merged(contents: Contents, history: History, author: Op, old: State, commit
         )
     heads = {one.record.commit_id for one in history.during(author.args["source"], author.invoked, FOREVER) if one}
     if theirs not in heads:
-        raise Violation(f"{author} merges a commit that was no head of its source since it was asked for")
+        raise Violation(f"{author} merges a commit that was not a head of its source since it was asked for")
     merged, conflicts = joined(contents, author, theirs, ours)
     if conflicts:
         raise Violation(f"{author} settles conflicts at {sorted(conflicts)} that nothing settles")

@@ -108,7 +108,7 @@ def goes_on(contents: Contents, history: History, op: Op, name: str, old: State,
     """A workspace has a new base: a part of it was committed, and that commit is the base of the rest."""
     author = _lander(op, history, name)
     if author is None or not author.args["globs"] or author.did("landed")[-1][1] != new.record.commit_id:
-        raise Violation(f"{op} moves the base of {name!r} to what is no commit of a part of it")
+        raise Violation(f"{op} moves the base of {name!r} to what is not a commit of a part of it")
     rows = rows_of(author, old)
     rest = {path: identity_of(one) for path, one in old.sealed.items() if path not in rows}
     rest |= {path: identity_of(one) for path, one in old.live.items()}
@@ -163,7 +163,7 @@ def _made(history: History, op: Op, name: str, new: State) -> None:
         raise Violation(f"{op} makes workspace {name!r}")
     states = history.during(name.partition("+")[0], op.invoked, 1 << 60)
     if new.record.commit_id not in {state.record.commit_id for state in states if state is not None}:
-        raise Violation(f"{op} makes a workspace on a commit that was no head of its branch")
+        raise Violation(f"{op} makes a workspace on a commit that was not a head of its branch")
     if op.kind == "stash":
         _, (_, old, _) = op.did("swap")[-2]  # the last one is that of the workspace itself
         if identities(old.view) != identities(new.view):

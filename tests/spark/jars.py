@@ -43,7 +43,7 @@ _MODULE = """<ivy-module version="2.0">
 </ivy-module>
 """
 _PASSWORD = "of-no-secret"
-"""Java wants one; what it keeps is no secret."""
+"""Java wants one; what it keeps is not a secret."""
 
 
 class JarsMissingError(AssertionError):

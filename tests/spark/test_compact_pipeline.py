@@ -27,7 +27,7 @@ def parquet(first: int, rows: int = 10, **more: Any) -> bytes:
 
 @pytest.fixture
 def table(repo: lakebed.Repository) -> lakebed.Repository:
-    """Two partitions of small files, a large one between, and what is no data."""
+    """Two partitions of small files, a large one between, and what is not data."""
     main = repo.branch("main")
     files = {f"t/dt={n % 2}/part-{n:03d}.parquet": parquet(10 * n) for n in range(20)}
     files["t/dt=0/part-011.parquet"] = parquet(10_000, 5000)
@@ -218,7 +218,7 @@ def test_a_damaged_file_leaves_everything_as_it_was(table: lakebed.Repository) -
     main = table.branch("main")
     main.put("t/dt=1/part-005.parquet", parquet(1)[:-9])
     head = main.commit("damaged")
-    with pytest.raises(lakebed.TableFormatError, match=r"part-005.parquet: it is no whole Parquet file"):
+    with pytest.raises(lakebed.TableFormatError, match=r"part-005.parquet: not a complete Parquet file"):
         pipelines.compact(main, target_bytes=100_000, small_bytes=5000)
     assert main.commit_info() == head
     assert list(table.workspaces()) == []
@@ -229,6 +229,6 @@ def test_invalid_compact_arguments_are_refused(table: lakebed.Repository) -> Non
         pipelines.compact(table.ref("main"), target_bytes=0)
     with pytest.raises(lakebed.InvalidRequestError, match="memory_bytes must be"):
         pipelines.compact(table.ref("main"), memory_bytes=0)
-    with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch"):
+    with pytest.raises(lakebed.ReadOnlyRefError, match="is not a branch"):
         pipelines.compact(table.ref("main~0"))
     assert pipelines.compact(f"lakebed://{table.id}/main/nothing", lake=lake_of(table)).files == 0

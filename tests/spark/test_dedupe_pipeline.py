@@ -279,7 +279,7 @@ def test_full_disk_is_reported() -> None:
 
 def test_invalid_dedupe_arguments_are_refused(doubled: lakebed.Repository) -> None:
     doubled.tag("v1").create("main")
-    with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch"):
+    with pytest.raises(lakebed.ReadOnlyRefError, match="is not a branch"):
         pipelines.dedupe(doubled.ref("v1"))
     assert pipelines.dedupe(doubled.ref("v1"), dry_run=True).copies == 3
     with pytest.raises(lakebed.InvalidRequestError, match="verify must be"):

@@ -202,7 +202,7 @@ def test_invalid_ingest_arguments_are_refused(feed: Feed) -> None:
         with pytest.raises(kind, match=words):
             pipelines.ingest(f"lakebed://{feed.repo.id}/main/events", source, lake=feed.lake)
     feed.repo.tag("v1").create("main")
-    with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch"):
+    with pytest.raises(lakebed.ReadOnlyRefError, match="is not a branch"):
         pipelines.ingest(f"lakebed://{feed.repo.id}/v1/events", feed.uri, lake=feed.lake)
     with pytest.raises(lakebed.NotFoundError):
         pipelines.ingest(f"lakebed://{feed.repo.id}/nope/events", feed.uri, lake=feed.lake)

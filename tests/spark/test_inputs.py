@@ -93,7 +93,7 @@ def test_refs_that_cannot_be_written_to(spark: SparkSession, repo: lakebed.Repos
     commit = lakebed_spark.write(spark.range(3), main, "t")
     tag = repo.tag("v1").create("main")
     for target in (tag, repo.ref(commit.id), repo.ref("main~1"), f"lakebed://{repo.id}/v1"):
-        with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch; write to a branch"):
+        with pytest.raises(lakebed.ReadOnlyRefError, match="is not a branch; write to a branch"):
             lakebed_spark.write(spark.range(3), target, "t", lake=repo)
     with pytest.raises(lakebed.NotFoundError):
         lakebed_spark.write(spark.range(3), f"lakebed://{repo.id}/nowhere/t", lake=repo)

@@ -1,4 +1,4 @@
-"""What several test modules use is in a module that is no test: tests can be read, moved and run alone."""
+"""What several test modules use is in a module that is not a test: tests can be read, moved and run alone."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def operation_identity(document: Document) -> Iterator[Complaint]:
     for entry in entries(document):
         own, tags = entry.operation.get("operationId", ""), entry.operation.get("tags", [])
         if not re.fullmatch(r"[a-z][A-Za-z0-9]*", own) or keyword.iskeyword(own):
-            yield entry.name, "the operationId is missing or is no plain name"
+            yield entry.name, "the operationId is missing or is not a plain name"
         elif attribute(own) in seen:
             yield entry.name, "another operationId gives the same module name"
         seen.add(attribute(own))

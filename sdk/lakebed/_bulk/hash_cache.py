@@ -66,7 +66,7 @@ def distinct_mtime(now_ns: int) -> int:
 class Memory:
     """The rows of one SQLite file. Safe to use from many threads. Use it as a context manager, or close it.
 
-    Raises LakebedError when the file is no memory, or one of a later version.
+    Raises LakebedError when the file is not a cache of checksums, or one of a later version.
     """
 
     def __init__(self, file: Path) -> None:

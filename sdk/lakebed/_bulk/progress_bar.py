@@ -64,7 +64,7 @@ def counted(title: str, unit: str) -> Iterator[Callable[[int], None]]:
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook, which shows bars although its standard error is no terminal."""
+    """Whether this is the kernel of a notebook, which shows bars although its standard error is not a terminal."""
     shell = sys.modules.get("IPython")
     if shell is None:
         return False

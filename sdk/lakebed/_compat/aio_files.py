@@ -70,7 +70,7 @@ class OpenFile:
         await asyncio.to_thread(self._opened().flush)
 
     async def close(self) -> None:
-        """Close it before the block ends: what was written is stored. Closing twice is no error."""
+        """Close it before the block ends: what was written is stored. Closing twice is not an error."""
         await asyncio.to_thread(self._opened().close)
 
     def discard(self) -> None:

@@ -77,7 +77,7 @@ class Writing:
             self.remove()
 
     def close(self) -> None:
-        """Close the file and keep it. A second call is no error."""
+        """Close the file and keep it. A second call is not an error."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)

@@ -57,7 +57,7 @@ def object_place(name: str) -> Place:
     """Return a place that can hold an object. Raises InvalidRequestError."""
     place = Place.of(name)
     if not place.path:
-        raise InvalidRequestError(f"{place} is no object: write lakebed://repository/ref/path", kind="invalid_path")
+        raise InvalidRequestError(f"{place} is not an object: write lakebed://repository/ref/path", kind="invalid_path")
     return place
 
 

@@ -163,7 +163,7 @@ class Writing(Reading):
         place = Place.of(self._strip_protocol(path))
         if not place.ref:
             raise UnsupportedOperationError(
-                f"{place} is no directory that can be made here: use lake.repository(...).create(...)"
+                f"{place} is not a directory that can be made here: use lake.repository(...).create(...)"
             )
 
     async def _makedirs(self, path: str, exist_ok: bool = False) -> None:

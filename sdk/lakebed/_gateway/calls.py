@@ -72,7 +72,7 @@ def clean(**params: object) -> dict[str, Any]:
 
 
 def read(call: Call[T], answer: Answer) -> T:
-    """The value of a successful answer. Raises the error of an answer that is no success."""
+    """The value of a successful answer. Raises the error of an answer that is not a success."""
     if answer.status not in call.success:
         raise error_of(call, answer)
     try:

@@ -120,5 +120,5 @@ def _mapping(path: str, text: bytes) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise InvalidRequestError(f"cannot read {path}: {error}") from None
     if not isinstance(body, dict):
-        raise InvalidRequestError(f"cannot read {path}: it is no mapping")
+        raise InvalidRequestError(f"cannot read {path}: it is not a mapping")
     return body

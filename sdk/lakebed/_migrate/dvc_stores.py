@@ -130,11 +130,11 @@ class ContentStore:
 def content_store(top: Path, remote: str = "") -> ContentStore:
     """The cache and the remote of the DVC repository at `top`. `remote`: its name; by default the default remote.
 
-    Raises InvalidRequestError for a folder that is no DVC repository, or a remote that does not exist.
+    Raises InvalidRequestError for a folder that is not a DVC repository, or a remote that does not exist.
     """
     folder = top / ".dvc"
     if not folder.is_dir():
-        raise InvalidRequestError(f"{top} is no DVC repository: it has no directory .dvc")
+        raise InvalidRequestError(f"{top} is not a DVC repository: it has no directory .dvc")
     sections = _config(folder)
     cache = sections.get("cache", {}).get("dir", "cache")
     places: list[Place] = [LocalPlace(folder / os.path.expanduser(cache))]

@@ -336,7 +336,7 @@ def normalise_endpoint(text: str, source: str = "argument") -> str:
         port = parts.port
         scheme = parts.scheme or ("http" if is_loopback(parts.hostname) else "https")
     except ValueError as error:
-        raise ConfigurationError(f"{shown} is no address: {error}") from None
+        raise ConfigurationError(f"{shown} is not an address: {error}") from None
     if scheme not in ("http", "https") or not parts.hostname:
         raise ConfigurationError(f"{shown} must be like https://host:8000")
     if parts.query or parts.fragment or parts.username is not None:

@@ -38,7 +38,7 @@ class Place:
         """Return the error for a file that is not of the expected format."""
         there = self.of(path)
         return TableFormatError(
-            f"{there} is no whole {what}: {reason}; write it again, or read it from an earlier commit",
+            f"{there} is not a complete {what}: {reason}; write it again, or read it from an earlier commit",
             **there.about(operation),
         )
 

@@ -283,7 +283,7 @@ def _odd(name: str, text: str | None, kind: pa.DataType) -> InvalidRequestError:
     what = "null" if text is None else f"{text!r}, with `/`"
     spelled = partitions.folder_of([name], [text])
     return InvalidRequestError(
-        f"cannot partition by {name!r} ({kind}): it is {what} in some rows, which is no plain name of a directory; "
+        f"cannot partition by {name!r} ({kind}): it is {what} in some rows, which is not a plain name of a directory; "
         f"change or filter those rows, or give partition_values='hive' to write them as Hive does ({spelled!r})"
     )
 

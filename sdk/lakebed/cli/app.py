@@ -49,7 +49,7 @@ class App:
     """The verb that runs, as the user wrote it: `lakebed fs cat`."""
 
     html: list[str] | None = None
-    """In a notebook: the tables and pictures of the output, which then is no text."""
+    """In a notebook: the tables and pictures of the output, which then is not text."""
 
     cloned_from: str = ""
     """The endpoint of the working directory, when the command line leaves its repository out."""
@@ -86,7 +86,7 @@ class App:
 
 
 def _both_halves(key: str | None, secret: str | None) -> tuple[str | None, str | None]:
-    """Take the half of an access key that is no option from the variables: one command line means one key."""
+    """Take the half of an access key that is not an option from the variables: one command line means one key."""
     if (key is None) == (secret is None):
         return key, secret
     return (
@@ -338,7 +338,7 @@ class Moment(_Moment):
         try:
             return datetime.fromisoformat(text)
         except ValueError:
-            self.fail(f"{value!r} is no time; write 2026-11-27, or 2026-11-27 10:00:00 UTC", param, ctx)
+            self.fail(f"{value!r} is not a time; write 2026-11-27, or 2026-11-27 10:00:00 UTC", param, ctx)
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -360,5 +360,5 @@ class Duration(_Duration):
             return value
         number, unit = (value[:-1], value[-1:]) if value[-1:] in _UNITS else (value, "s")
         if not (number.isascii() and number.isdigit()) or int(number) == 0:
-            self.fail(f"{value!r} is no length of time; write seconds, or 90m, 12h or 7d", param, ctx)
+            self.fail(f"{value!r} is not a length of time; write seconds, or 90m, 12h or 7d", param, ctx)
         return int(number) * _UNITS[unit]

@@ -46,7 +46,7 @@ def _opened(ref: lakebed.Ref, path: str, local: Path) -> pq.ParquetFile:
         return pq.ParquetFile(local)
     except (pa.ArrowException, OSError) as error:
         raise TableFormatError(
-            f"compact lakebed://{ref.repository.id}/{ref.id}/{path}: it is no whole Parquet file ({error}); delete it "
+            f"compact lakebed://{ref.repository.id}/{ref.id}/{path}: not a complete Parquet file ({error}); delete it "
             "or move it out of the folder",
             repository=ref.repository.id,
             ref=ref.id,

@@ -182,7 +182,7 @@ def foreach_batch(
 
 
 class _Nothing(Exception):
-    """There is nothing to write. It is no error: it leaves the transaction, which then commits nothing."""
+    """There is nothing to write. It is not an error: it leaves the transaction, which then commits nothing."""
 
 
 @contextmanager

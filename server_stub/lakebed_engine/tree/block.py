@@ -146,7 +146,7 @@ class Block:
         return self._path.text(index)
 
     def is_live(self, index: int) -> bool:
-        """Whether a row is no tombstone."""
+        """Whether a row is not a tombstone."""
         return self._deleted is None or not self._deleted[index]
 
     def listed(self, start: int, stop: int) -> Iterable[Listed]:

@@ -23,7 +23,7 @@ NOTHING_KNOWN, FOLDERS, ALL = 0, 1, 2
 
 
 def hash_of(text: str) -> int:
-    """The hash of a path, or of a folder, which ends in a slash. A lone surrogate, which no path has, is no error."""
+    """The hash of a path, or of a folder, which ends in a slash. A lone surrogate, which no path has, is accepted."""
     return crc32(text.encode(errors="surrogatepass"))
 
 

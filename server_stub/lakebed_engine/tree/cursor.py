@@ -26,7 +26,7 @@ class Rows(Protocol):
         ...
 
     def is_live(self, index: int) -> bool:
-        """Whether a row is no tombstone."""
+        """Whether a row is not a tombstone."""
         ...
 
     def after(self, start: int, stop: int, path: str) -> int:

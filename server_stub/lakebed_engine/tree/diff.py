@@ -268,7 +268,7 @@ def _slim_before(patch: pa.Table) -> pa.Table:
 
 
 def _both(patch: pa.Table, below: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Patch rows that are no tombstones, and rows at other paths, in order of path."""
+    """Patch rows that are not tombstones, and rows at other paths, in order of path."""
     live = live_rows(patch.select([*names, "deleted"]))
     rows = compact(pa.concat_tables([live, below.select(names)]))
     return compact(rows.take(pc.sort_indices(rows.column("path")))) if below.num_rows else rows

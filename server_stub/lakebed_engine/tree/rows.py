@@ -88,7 +88,7 @@ _NO_METADATA = _no_metadata(64)
 
 
 def live_rows(delta: pa.Table) -> pa.Table:
-    """The rows of a delta that are no tombstones, with RANGE_SCHEMA."""
+    """The rows of a delta that are not tombstones, with RANGE_SCHEMA."""
     deleted = delta.column("deleted")
     kept = delta.drop_columns(["deleted"])
     return kept.filter(pc.invert(deleted)) if pc.any(deleted).as_py() else kept

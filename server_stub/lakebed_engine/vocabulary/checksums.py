@@ -1,6 +1,6 @@
 """The checksum of an object that a client of S3 sent, as its entry keeps it. Pure.
 
-It is in reserved keys of the entry's metadata, which the REST API does not show. It is no part of the entry's identity:
+It is in reserved keys of the entry's metadata, which the REST API does not show. It is outside of the entry's identity:
 the same bytes with another checksum, or without one, are the same content.
 """
 

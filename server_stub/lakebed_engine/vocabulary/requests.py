@@ -205,7 +205,7 @@ class UploadRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Held(msgspec.Struct, frozen=True, kw_only=True):
     """What a path must hold when it is deleted; None means any. `etag` without quotes, or `*` for any content.
 
-    `or_nothing`: a path that holds nothing is no failure.
+    `or_nothing`: a path that holds nothing is not a failure.
     """
 
     etag: str | None = None

@@ -43,7 +43,7 @@ class Fields:
             raise self.error(field, f"has {len(value):,} keys, at most {NAMES_MOST:,}")
         for key in value:
             if not isinstance(key, str) or not key:
-                raise self.error(field, f"has the key {shown(key)}, which is no text: put it in quotes")
+                raise self.error(field, f"has the key {shown(key)}, which is not text: put it in quotes")
             if known and key not in known:
                 raise self.error(field, f"has the unknown key {key[:_LONGEST]!r}{did_you_mean(key, known)}")
         return value

@@ -48,7 +48,7 @@ def read_table(file: IO[bytes], format: str, path: str, columns: Sequence[str] |
     elif format == "jsonl":
         made = pyarrow.json.read_json(unpacked(file, path))
     else:
-        raise ValueError(f"{path!r} is no Parquet, CSV or JSON lines file: read its bytes with open()")
+        raise ValueError(f"{path!r} is not a Parquet, CSV or JSON lines file: read its bytes with open()")
     return made if columns is None else made.select(list(columns))
 
 

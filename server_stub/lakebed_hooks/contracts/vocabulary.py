@@ -18,7 +18,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class NotNull:
-    """A column without nulls. A NaN is no null."""
+    """A column without nulls. A NaN is not a null."""
 
     column: str
 

@@ -187,7 +187,7 @@ class _Builder:
         try:
             event.value.encode()
         except UnicodeEncodeError:
-            raise Problem("a text has half of a surrogate pair, which is no character", line) from None
+            raise Problem("a text has half of a surrogate pair, which is not a character", line) from None
         plain = event.tag is None and event.style in (None, "")
         finished = _Finished(Scalar(event.value, line, plain), NODE_WEIGHT + len(event.value), 0)
         self._name(event.anchor, finished)

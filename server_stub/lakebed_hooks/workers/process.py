@@ -193,9 +193,9 @@ def _outcome_of(answer: Mapping[str, Any]) -> Outcome:
     """The outcome that a hook sent. It may have sent anything."""
     state, message, details = (answer.get(name) for name in ("state", "message", "details"))
     if state not in ("passed", "refused", "error") or not isinstance(message, str):
-        return _error("sent an answer that is no outcome")
+        return _error("sent an answer that is not an outcome")
     if not isinstance(details, list) or not all(isinstance(one, dict) for one in details):
-        return _error("sent an answer that is no outcome")
+        return _error("sent an answer that is not an outcome")
     return Outcome(state, message[:_MESSAGE_MOST], tuple(details))
 
 

@@ -46,7 +46,7 @@ def _function(entry: str, allow: Sequence[str]) -> Callable[..., Any]:
     target = entry if ":" in entry else _target_of(entry)
     found = _ENTRY.fullmatch(target)
     if found is None:
-        raise HookError(f"the entry {entry[:100]!r} is no function: write `package:function`")
+        raise HookError(f"the entry {entry[:100]!r} is not a function: write `package:function`")
     if not is_allowed(target, allow):
         raise HookError(
             f"the entry {entry[:100]!r} is not allowed: an administrator adds {found[1]!r} to `hooks.python.allow`"

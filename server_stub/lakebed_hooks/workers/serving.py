@@ -68,11 +68,11 @@ class Served:
             try:
                 message = wire.message_of(data)
             except ValueError:
-                raise HookFailed("sent bytes that are no message") from None
+                raise HookFailed("sent bytes that are not a message") from None
             if message.get("op") == "answer":
                 return message
             if length > wire.REQUEST_MOST:
-                raise HookFailed("sent bytes that are no message")
+                raise HookFailed("sent bytes that are not a message")
             await self._places.acquire()
             read = asyncio.create_task(self._serve(message))
             self._reads.add(read)
@@ -88,7 +88,7 @@ class Served:
     async def _serve(self, message: dict[str, Any]) -> None:
         number = message.get("id")
         if not isinstance(number, int) or not 0 < number < 1 << 32:
-            raise HookFailed("sent bytes that are no message")
+            raise HookFailed("sent bytes that are not a message")
         try:
             kind, content = await self._found(message)
         except FileNotFoundError:
@@ -152,5 +152,5 @@ def _text(message: dict[str, Any], name: str) -> str:
 def _path(message: dict[str, Any]) -> str:
     path = _text(message, "path")
     if not path or path.startswith("/") or ".." in path.split("/"):
-        raise _Refused(f"{path[:100]!r} is no path of the repository")
+        raise _Refused(f"{path[:100]!r} is not a path of the repository")
     return path

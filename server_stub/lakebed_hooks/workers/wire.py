@@ -59,5 +59,5 @@ def message_of(data: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("JSON that is nested too deep") from None
     if not isinstance(said, dict):
-        raise ValueError("a message that is no object")
+        raise ValueError("a message that is not an object")
     return said

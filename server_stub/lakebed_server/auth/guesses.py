@@ -72,7 +72,7 @@ class Guesses:
     def check(self, address: str, access_key_id: str, *, what: str = "secret", of: str = "") -> None:
         """Raise RequestError (429) when this address must wait before it may try this access key.
 
-        `what` and `of` name what was wrong in the message, if that was no secret of an access key.
+        `what` and `of` name what was wrong in the message, if that was not a secret of an access key.
 
         Call it directly before a secret is compared, with no `await` between. Otherwise concurrent requests could all
         pass before one fails.

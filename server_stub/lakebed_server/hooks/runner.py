@@ -216,7 +216,7 @@ class Runner:
 
 
 def root_of(settings: HookSettings) -> str:
-    """The setting `hooks.url`, without a slash at its end. Raises SettingError if it is no address of a page."""
+    """The setting `hooks.url`, without a slash at its end. Raises SettingError if it is not an address of a page."""
     root = settings.url.rstrip("/")
     try:
         parts = urlsplit(root)
@@ -224,7 +224,7 @@ def root_of(settings: HookSettings) -> str:
     except ValueError:
         usable = False
     if root and not usable:
-        raise SettingError(f"hooks.url: {root[:200]!r} is no address: write it as https://lake.example.com")
+        raise SettingError(f"hooks.url: {root[:200]!r} is not an address: write it as https://lake.example.com")
     return root
 
 

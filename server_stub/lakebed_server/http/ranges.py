@@ -29,7 +29,7 @@ def parse_range(header: str, size: int, what: str = "parameter Range") -> Slice:
     """The slice that a Range header names in an object of `size` bytes. `what` is its name in an error.
 
     `bytes=0-99` of 1,000 bytes is (0, 100); `bytes=-100` is (900, 100); `bytes=990-2000` is (990, 10).
-    Raises RequestError (400) when the text is no range, InvalidRangeError (416) when the object has no such bytes.
+    Raises RequestError (400) when the text is not a range, InvalidRangeError (416) when the object has no such bytes.
     """
     if len(header) > _LONGEST:
         raise bad_request(f"{what}: {len(header)} characters, at most {_LONGEST}; ask for one range at a time")

@@ -1,6 +1,6 @@
 """The web page of a server: the files that `make ui` built, for browsers, on the port of the API.
 
-S3 requests with the bucket in the path share the port. So a path that is no built file gets the page only when the
+S3 requests with the bucket in the path share the port. So a path that is not a built file gets the page only when the
 client accepts `text/html`. The gateway has taken signed requests before. docs/decisions/0073 has the reasons.
 """
 
@@ -42,7 +42,7 @@ SAFE: Final = {
     "cross-origin-opener-policy": "same-origin",
 }
 NOT_PAGES: Final = ("/api/", "/iceberg/", "/oidc/", "/saml/")
-"""Paths of programs. The page is no answer there, also to a browser."""
+"""Paths of programs. The page is never the answer there, not even to a browser."""
 
 _ENCODINGS: Final = ((".br", "br"), (".gz", "gzip"))
 _TYPES: Final = {".js": "text/javascript", ".svg": "image/svg+xml", ".webmanifest": "application/manifest+json"}

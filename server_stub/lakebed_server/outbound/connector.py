@@ -26,7 +26,7 @@ RESOLVER_THREADS: Final = 32
 
 
 class Refused(Exception):
-    """The message says what is refused and why. It is no OSError: aiohttp tries another address after those."""
+    """The message says what is refused and why. It is not an OSError: aiohttp tries another address after those."""
 
 
 class CheckedConnector(aiohttp.TCPConnector):

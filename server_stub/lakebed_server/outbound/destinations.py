@@ -104,7 +104,7 @@ def _plain(host: str) -> str:
 
 
 def is_odd_number(host: str) -> bool:
-    """Whether a host is a number that is no IP address: `2130706433`, `0x7f000001`, `0177.0.0.1`, `127.1`.
+    """Whether a host is a number that is not an IP address: `2130706433`, `0x7f000001`, `0177.0.0.1`, `127.1`.
 
     The C library reads these as IPv4 addresses. People do not write them by accident.
     """

@@ -2,7 +2,7 @@
 
 The generated operation table has all types. This module has the rules that msgspec's lax mode does not know
 (`facts/spec_first.md` 3): booleans in Go's notation, no scalar twice, no numbers for times, strict UTF-8, unknown keys
-ignored, an empty optional body is no body, null in an optional field is no value.
+ignored, an empty optional body is not a body, null in an optional field is not a value.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class EmptyTable(RequestError):
 
 
 async def files_of(call: Call, repository: str, ref: str, path: str) -> list[DataFile] | None:
-    """The data files that the log of a Delta table names. None: the folder is no Delta table.
+    """The data files that the log of a Delta table names. None: the folder is not a Delta table.
 
     Raises EmptyTable, RequestError (403, 413, 422), and EngineError.
     """

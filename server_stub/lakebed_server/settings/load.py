@@ -193,7 +193,7 @@ def misspelled(env: Mapping[str, str], keys: Mapping[str, Key] = KEYS) -> list[s
             short = [one.removeprefix(PREFIX) for one in sorted(known | CLIENT_ENV)]
             near = difflib.get_close_matches(name.removeprefix(PREFIX), short, n=1, cutoff=0.75)
             if near and PREFIX + near[0] in known:
-                said.append(f"the variable {name} is no setting of the server; did you mean {PREFIX}{near[0]}?")
+                said.append(f"the variable {name} is not a setting of the server; did you mean {PREFIX}{near[0]}?")
             elif name.startswith(f"{PREFIX}STORES_"):
                 said.append(f"the variable {name} names no store: set stores.NAME.type, or {PREFIX}STORES_NAME_TYPE")
     return said

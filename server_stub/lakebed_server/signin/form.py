@@ -12,7 +12,7 @@ _MOST_FIELDS: Final = 100
 
 
 async def read(request: Request, limit: int) -> dict[str, str] | None:
-    """The fields of a form. None if it is no form, has more than `limit` bytes, or has a field twice."""
+    """The fields of a form. None if it is not a form, has more than `limit` bytes, or has a field twice."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != TYPE:
         return None
     body = bytearray()

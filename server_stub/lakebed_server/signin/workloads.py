@@ -115,4 +115,4 @@ def _issuer_of(token: str) -> str:
     try:
         return str(jwt.decode(token, options={"verify_signature": False}).get("iss", ""))
     except (jwt.InvalidTokenError, RecursionError):
-        raise TokenError("the token cannot be read: it is not a JSON Web Token") from None
+        raise TokenError("the token cannot be read: it is not JSON Web Token") from None

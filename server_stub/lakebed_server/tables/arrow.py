@@ -63,7 +63,7 @@ def _opened(source: Source, number: int) -> tuple[pa.Schema, Iterator[pa.RecordB
     try:
         reader = pa.ipc.open_file(file) if begin == _FILE else pa.ipc.open_stream(file)
     except (pa.ArrowException, OSError, EOFError) as error:
-        raise UnreadableTable(f"{path!r} is no whole Arrow file: {error}") from error
+        raise UnreadableTable(f"{path!r} is not a complete Arrow file: {error}") from error
     return reader.schema, _checked(_batches(reader))
 
 

@@ -65,7 +65,7 @@ class _Table:
     def files(self) -> DeltaFiles:
         """The data files, in the order of their paths."""
         if self._partitions is None:
-            raise UnreadableTable(f"{self._path!r} is no whole Delta table: its log does not describe it")
+            raise UnreadableTable(f"{self._path!r} is not a complete Delta table: its log does not describe it")
         if len(self._files) > MOST_FILES:
             raise TableTooLarge(f"{TOO_LARGE} (it has more than {MOST_FILES} files)")
         return DeltaFiles(tuple(self._file(name, add) for name, add in sorted(self._files.items())))

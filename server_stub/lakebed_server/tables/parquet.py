@@ -90,10 +90,10 @@ def _end(source: Source, number: int, length: int) -> tuple[int, int, int]:
 
 def _footer_length(path: str, size: int, end: bytes) -> int:
     if size < _END + len(_MAGIC) or end[-4:] != _MAGIC:
-        raise UnreadableTable(f"{path!r} is no whole Parquet file")
+        raise UnreadableTable(f"{path!r} is not a complete Parquet file")
     length = int.from_bytes(end[-8:-4], "little")
     if length + _END > size or length > _LARGEST_FOOTER:
-        raise UnreadableTable(f"{path!r} is no whole Parquet file: its footer is damaged")
+        raise UnreadableTable(f"{path!r} is not a complete Parquet file: its footer is damaged")
     return length
 
 

@@ -117,7 +117,7 @@ def _unpacked(data: bytes, path: str, most: int) -> tuple[bytes, bool]:
         with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
             unpacked = stream.read(most + 1)
     except OSError as error:
-        raise UnreadableTable(f"{path!r} is no whole {compression} file: {error}") from error
+        raise UnreadableTable(f"{path!r} is not a complete {compression} file: {error}") from error
     return unpacked[:most], len(unpacked) > most
 
 

@@ -101,7 +101,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "deep list": ({"schema": {"a": "list(" * 300 + ")" * 300}}, "is the unknown type"),
     "both": ({"schema": {"a": {"required": True, "nullable": True}}}, "is `required` and `nullable`"),
     "schema is a list": ({"schema": ["a"]}, "`schema` of the contract must be a mapping, not list"),
-    "a key of YAML's `on`": ({"schema": {True: "int64"}}, "which is no text: put it in quotes"),
+    "a key of YAML's `on`": ({"schema": {True: "int64"}}, "which is not text: put it in quotes"),
     "nothing": ({}, "has neither `schema` nor `checks`"),
     "empty checks": ({"checks": []}, "`checks` of the contract has 0 items"),
     "checks is a mapping": ({"checks": {"not_null": ["a"]}}, "`checks` of the contract must be a list, not dict"),

@@ -59,8 +59,8 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "an array": ("t/a.json", b"[1, 2]", "readable refused: cannot be read: "),
     "another type": ("t/a.jsonl", b'{"id": 1}\n{"id": "x"}\n', "readable refused: cannot be read: "),
     "no gzip": ("t/a.csv.gz", b"id\n1\n", "readable refused: cannot be read: "),
-    "ORC": ("t/a.orc", b"ORC", "readable refused: is no Parquet, CSV or JSON lines file"),
-    "no format": ("t/a", b"", "readable refused: is no Parquet, CSV or JSON lines file"),
+    "ORC": ("t/a.orc", b"ORC", "readable refused: is not a Parquet, CSV or JSON lines file"),
+    "no format": ("t/a", b"", "readable refused: is not a Parquet, CSV or JSON lines file"),
 }
 
 

@@ -80,7 +80,7 @@ GARBAGE = {
 @pytest.mark.parametrize("kind", GARBAGE)
 async def test_garbage_on_the_pipe(kind: str) -> None:
     outcome, _ = await called("sends_garbage", {"text": GARBAGE[kind]})
-    assert (outcome.state, outcome.message) == ("error", "the hook sent bytes that are no message")
+    assert (outcome.state, outcome.message) == ("error", "the hook sent bytes that are not a message")
 
 
 @pytest.mark.slow
@@ -89,13 +89,13 @@ async def test_garbage_on_the_pipe(kind: str) -> None:
 )
 async def test_an_answer_that_is_no_outcome(answer: str) -> None:
     outcome, _ = await called("sends_garbage", {"text": answer})
-    assert (outcome.state, outcome.message) == ("error", "the hook sent an answer that is no outcome")
+    assert (outcome.state, outcome.message) == ("error", "the hook sent an answer that is not an outcome")
 
 
 ASKED: dict[str, tuple[dict[str, Any], str]] = {
-    "above": ({"operation": "read", "side": "candidate", "path": "../x"}, "'../x' is no path of the repository"),
-    "inside": ({"operation": "read", "side": "base", "path": "a/../x"}, "'a/../x' is no path of the repository"),
-    "root": ({"operation": "read", "side": "base", "path": "/etc/passwd"}, "'/etc/passwd' is no path"),
+    "above": ({"operation": "read", "side": "candidate", "path": "../x"}, "'../x' is not a path of the repository"),
+    "inside": ({"operation": "read", "side": "base", "path": "a/../x"}, "'a/../x' is not a path of the repository"),
+    "root": ({"operation": "read", "side": "base", "path": "/etc/passwd"}, "'/etc/passwd' is not a path"),
     "zero": ({"operation": "read", "side": "base", "path": "a\0b"}, "`path` must be a text"),
     "long": ({"operation": "read", "side": "base", "path": "a" * 2000}, "`path` must be a text"),
     "another side": ({"operation": "read", "side": "main", "path": "x"}, "there is no side 'main'"),
@@ -159,8 +159,8 @@ NOT_ALLOWED = {
     "not installed": ("lakebed_test_nothing:passes", ("lakebed_test_nothing",), "no module 'lakebed_test_nothing'"),
     "no function": (f"{MODULE}:nothing", (MODULE,), "has no function 'nothing'"),
     "no name": ("nothing", (MODULE,), "no installed package names a check 'nothing' in the entry-point group"),
-    "no entry": ("a b:c", (MODULE,), "is no function: write `package:function`"),
-    "code": ("os:system('x')", ("os",), "is no function: write `package:function`"),
+    "no entry": ("a b:c", (MODULE,), "is not a function: write `package:function`"),
+    "code": ("os:system('x')", ("os",), "is not a function: write `package:function`"),
 }
 
 

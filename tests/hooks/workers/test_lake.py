@@ -55,7 +55,7 @@ def test_tables(lake: ReadOnlyRepo) -> None:
     assert lake.read_table("t/**/*.parquet").to_pydict() == {"x": [1, 2, 3], "y": ["a", "b", None]}
     assert lake.read_table("a.csv").to_pydict() == {"x": [1, 2], "y": ["b", ""]}
     assert lake.read_pandas("raw/1.jsonl")["x"].sum() == 3
-    with pytest.raises(ValueError, match=r"'t/readme.md' is no Parquet, CSV or JSON lines file"):
+    with pytest.raises(ValueError, match=r"'t/readme.md' is not a Parquet, CSV or JSON lines file"):
         lake.read_table("t/readme.md")
     with pytest.raises(FileNotFoundError, match="no file of the candidate matches"):
         lake.read_table("u/*.parquet")

@@ -4,7 +4,7 @@ Commits and merges carry an idempotency key, so the server can be asked for the 
 may have landed, failed, or be at work still, and exactly one of the two lands. That is also how they outlast a proxy
 that cuts long requests off.
 
-Where a task is no answer (the server does not answer, or takes no key with this), the first-parent history of the
+Where a task gives no answer (the server does not answer, or takes no key with this), the first-parent history of the
 branch is searched for the random operation id in the commit's metadata, several times, since the request may still be
 at work. Found: it succeeded. Not found: the outcome is unknown, because it may still land later, and the error says so.
 """

@@ -102,7 +102,7 @@ class Workspace(Staging):
         return await self._transport.call(call)
 
     async def drop(self) -> None:
-        """Close the workspace and delete its changes, without a commit. A second call is no error.
+        """Close the workspace and delete its changes, without a commit. A second call is not an error.
 
         Example:
 

@@ -80,7 +80,7 @@ class Writable(Ref):
         return open_file(lambda: _files.open_writer(plain, path, store, exists, refuse, encoding, newline))
 
     async def delete(self, path: str, *, if_match: str | None = None) -> None:
-        """Delete an object. A missing object is no error.
+        """Delete an object. A missing object is not an error.
 
         `if_match` is a checksum: delete only an object that has it. Then it raises PreconditionFailedError when there
         is another object or none, and OutcomeUnknownError when the answer was lost.

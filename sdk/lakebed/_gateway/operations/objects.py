@@ -33,7 +33,7 @@ def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
 def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
     found = convert.listed(row)
     if not isinstance(found, ObjectInfo):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     return found
 
 
@@ -104,7 +104,7 @@ def table_page(repository: str, ref: str, path: str, format: str | None, **asked
 
 
 def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:
-    """Delete an object. A missing object is no error, so the call may be repeated, unless it has a condition."""
+    """Delete an object. A missing object is not an error, so the call may be repeated, unless it has a condition."""
     from lakebed_api.api.objects import delete_object
 
     kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and f'"{if_match}"'))

@@ -64,7 +64,7 @@ def list_page(repository: str, *, state: str, branch: str, after: str, amount: i
 
 
 def drop(repository: str, workspace: str) -> Call[None]:
-    """Close a workspace without a commit. A second call is no error."""
+    """Close a workspace without a commit. A second call is not an error."""
     from lakebed_api.api.workspaces import drop_workspace
 
     kwargs = drop_workspace._get_kwargs(repository, workspace)

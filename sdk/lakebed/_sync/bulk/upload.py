@@ -207,7 +207,7 @@ def upload_tree(
 
     What is done is noted in a journal, in `~/.cache/lakebed` or where `journal` says, until all of it is: when the
     process is killed, the same call for the same workspace goes on where it stopped. Raises PartialFailureError, after
-    trying all, when files could not be read, and InvalidRequestError for a source that is no directory.
+    trying all, when files could not be read, and InvalidRequestError for a source that is not a directory.
     """
     top, under = Path(source), folder(prefix)
     run_in_thread(refuse_no_directory, top)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """What a directory shows now. `detached` is the ref when it is no branch, else empty."""
+    """What a directory shows now. `detached` is the ref when it is not a branch, else empty."""
 
     branch: str
     detached: str

@@ -229,7 +229,7 @@ def _refuse_unfinished(here: Checkout) -> None:
 def _refuse_detached(here: Checkout) -> None:
     if detached := here.index.fact("detached"):
         raise InvalidRequestError(
-            f"{here.top} shows {detached!r}, which is no branch: `lakebed switch BRANCH` goes to one, and "
+            f"{here.top} shows {detached!r}, which is not a branch: `lakebed switch BRANCH` goes to one, and "
             "`lakebed switch -c NEW` makes one of this state and keeps your changes",
             kind="detached",
         )

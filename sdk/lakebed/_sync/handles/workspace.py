@@ -104,7 +104,7 @@ class Workspace(Staging):
         return self._transport.call(call)
 
     def drop(self) -> None:
-        """Close the workspace and delete its changes, without a commit. A second call is no error.
+        """Close the workspace and delete its changes, without a commit. A second call is not an error.
 
         Example:
 

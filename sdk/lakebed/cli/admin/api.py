@@ -60,7 +60,7 @@ def _json(text: bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise click.BadParameter(f"it is no JSON: {error}", param_hint="--body") from None
+        raise click.BadParameter(f"it is not JSON: {error}", param_hint="--body") from None
 
 
 def _is_json(answer: Answer) -> bool:

@@ -36,7 +36,7 @@ class Moment(_Type):
         try:
             return datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no time: write 2026-01-31T12:00:00, or 7d for a week ago", param, ctx)
+            self.fail(f"{value!r} is not a time: write 2026-01-31T12:00:00, or 7d for a week ago", param, ctx)
 
 
 @click.command(cls=Verb)

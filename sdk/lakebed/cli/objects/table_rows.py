@@ -17,7 +17,7 @@ from lakebed.cli.targets import OBJECT
 
 _WIDEST = 40
 _WIDE = 10_000
-"""Characters of a line where the output is no terminal."""
+"""Characters of a line where the output is not a terminal."""
 
 _RIGHT = ("integer", "number", "decimal")
 

@@ -74,7 +74,7 @@ def show_status(app: App, top: Path, *, offline: bool) -> None:
         return
     output.rows(app, found.changes, change_line)
     moved = "" if not found.head or found.head == found.base else f"; the branch has moved to {found.head[:12]}"
-    at = f"{found.detached} ({found.base[:12]}), which is no branch" if found.detached else found.base[:12]
+    at = f"{found.detached} ({found.base[:12]}), which is not a branch" if found.detached else found.base[:12]
     output.note(app, f"{found.origin} at {at}{moved}{'; `lakebed local pull` gets it' if moved else ''}")
     counts = Counter(change.type for change in found.changes)
     output.note(app, ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items())) or "no changes")

@@ -50,7 +50,7 @@ class CloudFolder:
             return
         held: list[Row] = []
         last = ""
-        # a listing begins behind its offset: a span begins at a folder, which is no object, or right behind a key
+        # a listing begins behind its offset: a span begins at a folder, which is not an object, or right behind a key
         for page in self._pages("", span.low.removesuffix("\0")):
             for row in page:
                 if row[0] <= last:

@@ -65,7 +65,7 @@ def parse(text: str) -> Expression:
     while at < len(text):
         found = _MODIFIER.match(text, at)
         if found is None:
-            raise InvalidRefError(f"ref {text[:80]!r}: {text[at : at + 10]!r} is no modifier (~N, ^N, @ or $)")
+            raise InvalidRefError(f"ref {text[:80]!r}: {text[at : at + 10]!r} is not a modifier (~N, ^N, @ or $)")
         sign, digits = found[1], found[2]
         if sign in "@$":
             if digits or steps or found.end() != len(text):
@@ -157,7 +157,9 @@ async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
             return Resolved(rows[0].key.removeprefix(COMMIT_ROWS).decode())
         if rows:
             raise RefNotFoundError(f"ref {name!r}: is the beginning of more than one commit id; give more of it")
-    raise RefNotFoundError(f"commit not found: {name[:80]!r} is no branch, tag or commit of repository {repo.name!r}")
+    raise RefNotFoundError(
+        f"commit not found: {name[:80]!r} is not a branch, tag or commit of repository {repo.name!r}"
+    )
 
 
 def decode_tag(value: bytes) -> Tag:

@@ -142,7 +142,9 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
     here = found.branch.record.name if found.branch is not None else ""
     branch = request.branch or ("" if workspace_id(here) else here)
     if not branch:
-        raise InvalidRequestError(f"ref {request.ref[:80]!r} is no branch: name the branch to commit the workspace to")
+        raise InvalidRequestError(
+            f"ref {request.ref[:80]!r} is not a branch: name the branch to commit the workspace to"
+        )
     await read_branch(ctx, repo, branch)
     new = new_record(ctx, branch, found.commit_id, request)
     operation = OPERATIONS + ctx.ids.new().encode()

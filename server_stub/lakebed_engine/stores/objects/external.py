@@ -45,7 +45,7 @@ class Foreign:
         self._allow = {one: tuple(map(as_folder, prefixes)) for one, prefixes in {**(named or {}), "": allow}.items()}
         for prefix in (prefix for prefixes in self._allow.values() for prefix in prefixes):
             if not _RULE.fullmatch(prefix):
-                raise InvalidRequestError(f"{prefix!r} is no URI prefix such as s3://bucket/folder/")
+                raise InvalidRequestError(f"{prefix!r} is not a URI prefix such as s3://bucket/folder/")
 
     def folder(self, uri: str, store_id: str = "") -> Found:
         """The store and the prefix of a folder. Raises ForeignDeniedError, InvalidRequestError."""

@@ -65,7 +65,7 @@ def _written(call: S3Call, entry: Entry) -> Reply:
 
 
 async def delete_object(call: S3Call) -> Reply:
-    """DeleteObject. Deleting an absent object is no error. The directory of a ref cannot be deleted."""
+    """DeleteObject. Deleting an absent object is not an error. The directory of a ref cannot be deleted."""
     refuse_versions(call)
     if call.path:
         expected = conditions.of_deletion(

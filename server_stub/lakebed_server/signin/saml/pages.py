@@ -63,7 +63,7 @@ class SamlPages:
         """The assertion consumer service: the browser brings the answer of the provider. `RelayState` is not used."""
         fields = await form.read(request, LARGEST)
         if fields is None:
-            return page(f"The answer of the provider is no form, or has more than {LARGEST} bytes.", 400)
+            return page(f"The answer of the provider is not a form, or has more than {LARGEST} bytes.", 400)
         try:
             code = await self._sign_in.accept(fields.get("SAMLResponse", ""))
         except RequestError as error:

@@ -43,7 +43,7 @@ def read(raw: bytes, provider: IdentityProvider, service: ServiceProvider, now: 
     """The assertion of an answer that passes all checks. Raises SamlError."""
     root = document.parse(raw)
     if root.tag != document.tag("samlp:Response") or root.get("Version") != "2.0":
-        raise SamlError("the document is no response of SAML 2.0")
+        raise SamlError("the document is not a response of SAML 2.0")
     status = root.find("samlp:Status/samlp:StatusCode", NAMESPACES)
     if status is None or status.get("Value") != _SUCCESS:
         raise SamlError("the provider refused the sign-in")

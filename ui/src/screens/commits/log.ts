@@ -22,7 +22,7 @@ const ROWS_SEARCHED = 1000 // of one answer
 const ENOUGH = 100 // rows of a page that is searched
 export const MOST_SEARCHED = 5000 // commits read for one page
 
-/** The first moment of a day of local time, `days` later, or undefined for a text that is no day. */
+/** The first moment of a day of local time, `days` later, or undefined for a text that is not a day. */
 export function dayStart(day: string, days = 0): Date | undefined {
   const date = new Date(`${day}T00:00`)
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(date.getTime())) return undefined

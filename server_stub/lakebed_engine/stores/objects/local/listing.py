@@ -61,7 +61,7 @@ def _pages(places: Places, prefix: bytes, after: bytes) -> Iterator[list[tuple[B
             try:
                 text = key.decode()
             except UnicodeDecodeError:
-                continue  # a name that is no key
+                continue  # a name that is not a key
             if stat.S_ISREG(status.st_mode):
                 last = key
                 page.append((BlobStat(text, status.st_size, status.st_mtime), status))

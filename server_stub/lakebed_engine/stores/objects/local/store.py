@@ -128,13 +128,13 @@ class LocalObjects:
         return self._list(pages, prefix, start_after)
 
     def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
-        """The same, with links, what is no file, and files of other accounts that have other names."""
+        """The same, with links, what is not a file, and files of other accounts that have other names."""
         return self._list(pages_guarded, prefix, start_after)
 
     async def _list(
         self, pages: Callable[[Places, bytes, bytes], Iterator[Sequence[T]]], prefix: str, start_after: str
     ) -> AsyncIterator[T]:
-        # Half a surrogate pair is no key, yet may bound a listing: it sorts where its bytes would.
+        # Half a surrogate pair is not a key, yet may bound a listing: it sorts where its bytes would.
         refuse_without(self._base, "list", self._uri, prefix)
         found = pages(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
         while (page := await self._page(found, prefix)) is not None:
@@ -153,7 +153,7 @@ class LocalObjects:
                 yield blob
 
     async def delete_partial(self, handle: str) -> None:
-        """Remove one temp file; an absent one is no error."""
+        """Remove one temp file; an absent one is not an error."""
         if not HANDLE.fullmatch(handle.encode(errors="surrogatepass")):
             raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
         await self._threads.run(self._writer.publisher.discard, self._temp(handle))
