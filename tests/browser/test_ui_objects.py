@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import lakebed
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.ui import check, signed_in
 from tests.support.server import RunningServer
@@ -234,8 +234,53 @@ def test_an_old_version_is_read_only(chromium: Browser, server: RunningServer, r
         page.get_by_role("button", name="Ref: main").click()
         expect(page.get_by_role("combobox")).to_be_focused()
         page.keyboard.type("main~1")
-        page.get_by_role("option", name="Use “main~1”").wait_for()
         page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Ref: main~1")).to_be_visible()
         expect(page.get_by_role("link", name="b.txt")).to_be_hidden()
         expect(page.get_by_role("link", name="a.txt")).to_be_visible()
         expect(page.get_by_role("button", name="Upload")).to_have_count(0)
+
+
+def test_enter_chooses_the_typed_ref_while_the_list_is_read(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    main = repo.branch("main")
+    main.put("a.txt", b"1")
+    main.commit("first")
+    for name in ("dev-2", "dev"):
+        repo.branch(name).create("main")
+    held: list[Route] = []
+    holding = False
+    with signed_in(chromium, server) as page:
+        page.route("**/branches?*", lambda route: held.append(route) if holding else route.continue_())
+
+        def release() -> None:
+            nonlocal holding
+            holding = False
+            for route in held:
+                route.continue_()
+            held.clear()
+
+        def typed(ref: str, at: str) -> None:
+            nonlocal holding
+            page.get_by_role("button", name=f"Ref: {at}").click()
+            expect(page.get_by_role("option", name="main", exact=True)).to_be_visible()
+            holding = True
+            page.keyboard.type(ref)
+            page.keyboard.press("Enter")
+
+        page.goto(f"/repositories/{repo.id}/objects")
+        typed("main~0", "main")  # no branch can have this name: the list is not waited for
+        expect(page.get_by_role("button", name="Ref: main~0")).to_be_visible()
+        release()
+        typed("de", "main~0")  # a part of a name: the list decides what it is
+        expect(page.get_by_role("combobox")).to_be_focused()
+        release()
+        expect(page.get_by_role("button", name="Ref: dev", exact=True)).to_be_visible()
+        typed("dev-", "dev")
+        page.keyboard.type("2")  # the text of Enter is no longer there: nothing is chosen
+        release()
+        expect(page.get_by_role("option", name="dev-2", exact=True)).to_be_visible()
+        expect(page.get_by_role("combobox")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Ref: dev-2", exact=True)).to_be_visible()
