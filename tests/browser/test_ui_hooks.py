@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.ui import check, signed_in
+from tests.browser.ui import CLIPBOARD, check, expect_copied, signed_in
 from tests.support.server import RunningServer, lake_of, running_server
 
 NO_RECEIVER = "http://127.0.0.1:9/"
@@ -104,7 +104,7 @@ def test_a_contract_refuses_a_pull_request_until_the_row_is_corrected(
 ) -> None:
     dev = with_contract(repo)
     pull = repo.pulls.create("dev", "main", title="Orders of June")
-    with signed_in(chromium, server, ["status of 412"]) as page:
+    with signed_in(chromium, server, ["status of 412"], **CLIPBOARD) as page:
         page.goto(f"/repositories/{repo.id}/pulls/{pull.id}")
         page.get_by_role("button", name="Merge…").click()
         page.get_by_label("Commit message").fill("the orders of June, checked")
@@ -135,8 +135,15 @@ def test_a_contract_refuses_a_pull_request_until_the_row_is_corrected(
         hook.get_by_role("button", name="Show 1 check that passed").click()
         expect(hook.get_by_role("row").filter(has_text="not_null(order_id)")).to_contain_text("Passed")
         hook.get_by_text("Log", exact=True).click()
-        expect(hook.get_by_role("region", name="Log")).to_contain_text("1 results passed, 1 refused")
+        log = hook.get_by_role("region", name="Log")
+        expect(log).to_contain_text("1 results passed, 1 refused")
+        hook.get_by_role("button", name="Copy the log").click()
+        expect_copied(page, log.inner_text())
+        page.get_by_role("button", name="Copy the id of the run").click()
+        expect_copied(page, page.url.rpartition("/")[2])
         check(page, "hooks-run")
+        hook.get_by_role("button", name="Hide the checks that passed").click()
+        expect(hook.get_by_role("row").filter(has_text="not_null(order_id)")).to_be_hidden()
         expect(page.get_by_role("link", name="Open it")).to_have_attribute(
             "href", f"/repositories/{repo.id}/pulls/{pull.id}"
         )
@@ -190,10 +197,15 @@ def test_a_refused_merge_and_commit_keep_what_was_typed(
 
 def test_runs_are_filtered_and_repeated(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
     lake = lake_of(repo)
-    with signed_in(chromium, server) as page:
+    with signed_in(chromium, server, **CLIPBOARD) as page:
         page.goto(f"/repositories/{repo.id}/actions")
         expect(page.get_by_text("No hooks have run")).to_be_visible()
         check(page, "hooks-empty")
+        page.get_by_role("button", name="Copy the action file").click()
+        expect_copied(page, page.locator("pre code").inner_text())
+        page.get_by_role("link", name="Hooks in the settings").click()
+        expect(page.get_by_role("button", name="Add action file")).to_be_visible()
+        page.go_back()
         with_contract(repo, "pre-create-branch", "*")
         repo.branch("extra").create(source="main")
         page.reload()

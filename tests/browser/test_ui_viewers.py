@@ -64,6 +64,10 @@ def test_geojson_is_drawn_and_moved_by_keys(chromium: Browser, server: RunningSe
         page.get_by_role("button", name="Show everything").click()
         assert len({whole, closer, moved}) == 3
         assert drawing.get_attribute("viewBox") == whole
+        page.get_by_role("button", name="Zoom in").click()
+        assert drawing.get_attribute("viewBox") == closer
+        page.get_by_role("button", name="Zoom out").click()
+        assert drawing.get_attribute("viewBox") == whole
         page.get_by_role("button", name="Show feature 3 on the map").click()
         expect(drawing.locator("path.chosen.point")).to_have_attribute("d", "M900.00 628.85h0")
         page.get_by_role("button", name="Text").click()

@@ -31,6 +31,9 @@ SECONDS = 30
 LOOKS = [("light", WIDE), ("dark", WIDE), ("light", NARROW), ("dark", NARROW)]
 """Themes and widths in which every screen is checked."""
 
+CLIPBOARD: dict[str, Any] = {"permissions": ["clipboard-read", "clipboard-write"]}
+"""What `signed_in` needs for a test that copies."""
+
 expect.set_options(timeout=SECONDS * 1000)
 
 
@@ -71,6 +74,12 @@ def look(page: Page, theme: str, width: int) -> None:
     """Show the page in another theme and width."""
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]  # a literal
     page.set_viewport_size({"width": width, "height": 900})
+
+
+def expect_copied(page: Page, text: str) -> None:
+    """Wait until the clipboard has the text, without blanks at its end."""
+    has = "(text) => navigator.clipboard.readText().then((one) => one.trimEnd() === text)"
+    page.wait_for_function(has, arg=text.rstrip())
 
 
 def check(page: Page, name: str) -> None:

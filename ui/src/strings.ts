@@ -153,6 +153,8 @@ export const t = {
     more: 'More actions',
     download: 'Download',
     downloadFolder: 'Download as zip',
+    zipNothing: (name: string) => `Nothing of ${name} is committed, and a zip has the last commit. Commit, then download.`,
+    zipCommitted: (name: string) => `The zip has the last commit: uncommitted changes of ${name} are not in it.`,
     delete: 'Delete',
     copyPath: 'Copy path',
     copyUri: 'Copy URI',

@@ -14,9 +14,12 @@ export const queries = new QueryClient({
   },
 })
 
-/** Read everything about a repository again: something in it has changed. */
-export function changed(repo: string): Promise<void> {
-  return queries.invalidateQueries({ queryKey: ['repo', repo] })
+/**
+ * Read everything about a repository again: something in it has changed. `isGone`: what the screen shows does not exist
+ * any more, so it is not read again before the next screen opens.
+ */
+export function changed(repo: string, isGone = false): Promise<void> {
+  return queries.invalidateQueries({ queryKey: ['repo', repo], refetchType: isGone ? 'none' : 'active' })
 }
 
 interface Page {
