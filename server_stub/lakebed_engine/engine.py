@@ -58,6 +58,7 @@ class Engine(Services):
         trees: Trees | None = None,
         flush: Flush | None = None,
         observer: Observer = SILENT,
+        directory_marks: bool = False,
     ) -> None:
         """`cache_bytes` limits the memory for decoded ranges. `cleanup_grace` is in seconds.
 
@@ -68,6 +69,7 @@ class Engine(Services):
         process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
         tests: it replaces the engine's own reader and cache of tree files. `flush` says when events move to files.
         `observer` gets reports of commits. The stores report to it only if their owner has made them so.
+        `directory_marks`: commits keep the directory marks of S3 tools.
         """
         tuning = tuning or Tuning()
         self._own_runtime = AsyncioRuntime() if runtime is None else None
@@ -90,6 +92,7 @@ class Engine(Services):
             tuning=tuning,
             undrained=Undrained(time.monotonic),
             observer=observer,
+            directory_marks=directory_marks,
         )
         self.context = ctx
         """The stores, the clock and the caches. For tests and benchmarks: the server uses the services."""

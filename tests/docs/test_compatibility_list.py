@@ -90,11 +90,11 @@ TESTS = {
     "S3: `CreateBucket`": f"{_S3}/test_buckets.py::test_buckets_are_made_and_deleted_where_that_is_allowed",
     "S3: multipart uploads in a list": "tests/s3/test_multipart.py::test_parts_become_an_object",
     "S3: part 1 named twice": f"{_S3}/test_multipart.py::test_a_part_that_is_named_again_counts_once",
+    "directory marks": f"{_S3}/test_directory_marks.py::test_a_commit_leaves_directory_marks_out",
     "S3: a range of": f"{_S3}/test_objects.py::test_numbers_of_parts",
     "`setGroupACL`": f"{_SERVER}/test_differences.py::test_what_is_not_there_is_501_with_an_alternative",
     "rules of garbage": f"{_SERVER}/test_differences.py::test_what_is_not_there_is_501_with_an_alternative",
     "redirects of S3": f"{_S3}/test_objects.py::test_a_read_of_s3_is_never_redirected",
-    "directory marks": f"{_S3}/test_objects.py::test_a_directory_mark_is_an_object",
     "catalog exports": "tests/hooks/test_action_files.py::test_mistakes",
 }
 """The beginning of each row, and its test."""

@@ -94,6 +94,31 @@ def arrow(target: Target) -> S3FileSystem:
     )
 
 
+def test_directory_marks(target: Target, s3fs: Any, arrow: S3FileSystem, repo: lakebed.Repository) -> None:
+    root, branch = f"{target.bucket}/{target.prefix}orders", repo.branch("main")
+    ds.write_dataset(TABLE, root, format="parquet", partitioning=["day"], filesystem=arrow)
+    arrow.create_dir(f"{root}/none")
+    marks = [one.path for one in branch.list() if one.path.endswith("/")]
+    assert marks == ["orders/", "orders/1/", "orders/2/", "orders/3/", "orders/none/"]
+    assert arrow.get_file_info(f"{root}/none").type is FileType.Directory
+    options = {"endpoint_url": target.endpoint, "key": target.access_key_id, "secret": target.secret_access_key}
+
+    def read_by_pandas() -> int:
+        return len(pd.read_parquet(target.url("orders"), storage_options=options))
+
+    with pytest.raises(FileNotFoundError):  # s3fs takes a mark for a file
+        read_by_pandas()
+    branch.commit("orders")
+    assert [one.path for one in branch.list() if one.path.endswith("/")] == []
+    assert read_by_pandas() == TABLE.num_rows
+    assert len(s3fs.find(target.url("orders"))) == 3
+    assert ds.dataset(root, partitioning=["day"], filesystem=arrow).count_rows() == TABLE.num_rows
+    assert arrow.get_file_info(root).type is FileType.Directory
+    assert arrow.get_file_info(f"{root}/none").type is FileType.NotFound
+    arrow.delete_dir(root)
+    assert not branch.list().all()
+
+
 def test_pyarrow(target: Target, arrow: S3FileSystem, repo: lakebed.Repository) -> None:
     root = f"{target.bucket}/{target.prefix}t"
     ds.write_dataset(TABLE, root, format="parquet", partitioning=["day"], filesystem=arrow)

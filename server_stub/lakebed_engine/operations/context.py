@@ -103,6 +103,8 @@ class Context:
     marked: ByteCache = field(default_factory=partial(ByteCache, 10_000))
     """Staging tokens whose marker row is written."""
     hooks: HookSlot = field(default_factory=HookSlot)
+    directory_marks: bool = False
+    """Whether commits keep directory marks (`commit.directory_marks`)."""
     action_files: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
     """The action files of commits, by partition and commit id, and their contents, by identity."""
     observer: Observer = SILENT

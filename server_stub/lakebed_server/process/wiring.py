@@ -261,6 +261,7 @@ def _engine(
         upload_age=settings.cleanup.upload_age,
         flush=Flush(settings.events.flush_age, settings.events.flush_rows, settings.events.flush_bytes),
         observer=observer,
+        directory_marks=settings.gateway.s3.directory_marks == "keep",
     )
 
 

@@ -479,6 +479,11 @@ class S3GatewaySettings:
         choice("always", "https"),
         "where bodies that the signature does not cover are accepted: always, or over https only",
     )
+    directory_marks: str = _setting(
+        "drop",
+        choice("drop", "keep"),
+        "empty objects `orders/` of type application/x-directory: drop leaves them out of commits, keep commits them",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,10 +40,10 @@ Headers = dict[str, str]
 class Bucket:
     """A gateway over an engine in memory, with a repository `lake`; one event loop for all requests."""
 
-    def __init__(self, limits: LimitSettings | None = None, **config: Any) -> None:
+    def __init__(self, limits: LimitSettings | None = None, *, directory_marks: bool = False, **config: Any) -> None:
         kv = MemoryKV()
         self.now = float(NOW)
-        self.engine = Engine(kv, Stores(None, memory=True))
+        self.engine = Engine(kv, Stores(None, memory=True), directory_marks=directory_marks)
         given = {"domains": (HOST,), "aliases": {"bound": Alias("lake", "main")}, **config}
         admission = Admission(limits or LimitSettings())
         known = services(self.engine, kv, proxies="192.0.2.1")

@@ -488,10 +488,3 @@ def test_a_read_of_s3_is_never_redirected(bucket: Bucket) -> None:
     bucket.put("main/x", b"1")
     answer = bucket("GET", X, user_agent="client s3RedirectionSupport")
     assert (answer.status, answer.body) == (200, b"1")
-
-
-def test_a_directory_mark_is_an_object(bucket: Bucket) -> None:
-    bucket.put("main/orders/", b"", content_type="application/x-directory")
-    bucket.run(bucket.engine.commits.create("lake", "main", CommitRequest(committer="me", message="marks")))
-    assert bucket.paths("main@") == ["orders/"]
-    assert bucket("HEAD", "/lake/main/orders/").headers["content-length"] == "0"

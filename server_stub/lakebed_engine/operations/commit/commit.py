@@ -10,6 +10,7 @@ import msgspec
 from lakebed_engine.operations.branch.compare_and_swap import Change, seal
 from lakebed_engine.operations.branch.view import layers_delta
 from lakebed_engine.operations.commit.commit_file import NewCommit
+from lakebed_engine.operations.commit.directory_marks import WithoutMarks
 from lakebed_engine.operations.commit.fold import Fold
 from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
@@ -126,16 +127,17 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         for start, waiter in sorted(zip(marks, self.waiters, strict=True), key=lambda pair: -pair[0]):
             fold.begin_writes()
             request, folded, changed_paths = waiter.request, Folded(fold.tree, 0, 0), ChangedPathsBuilder()
-            taken = layers[start:end]
+            taken, marks_out = layers[start:end], WithoutMarks(ctx)
             if taken:
-                rows = collect_paths(ctx.runtime, layers_delta(ctx, repo, taken), changed_paths)
+                delta = marks_out.rows(layers_delta(ctx, repo, taken))
+                rows = collect_paths(ctx.runtime, delta, changed_paths)
                 folded = await fold_tree(ctx.trees, repo.store, ctx.runtime, fold.tree, rows, later=fold.writes)
                 end = start
             if folded.changed or request.allow_empty:
                 text = (request.committer, request.message, request.metadata, request.date)
                 fold.add(waiter, NewCommit(folded.tree, changed_paths, *text))
             else:
-                fold.answers.append((waiter, self._no_changes(bool(taken), fold)))
+                fold.answers.append((waiter, self._no_changes(bool(taken), marks_out.dropped, fold)))
         fold.dropped = list(layers[end:])
         return True
 
@@ -162,8 +164,10 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         fold.seen = now
         return True
 
-    def _no_changes(self, taken: bool, fold: Fold[StagedWaiter]) -> NoChangesError:
+    def _no_changes(self, taken: bool, marks: int, fold: Fold[StagedWaiter]) -> NoChangesError:
         why = ": what was staged equals the head" if taken else ""
+        if marks:
+            why = ": without directory marks (gateway.s3.directory_marks), what was staged equals the head"
         if not fold.is_empty and not taken:
             why = f": commit {fold.tip.id[:16]}, made at the same moment, has all that was staged"
         return NoChangesError(

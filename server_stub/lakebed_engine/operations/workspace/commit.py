@@ -18,6 +18,7 @@ from lakebed_engine.operations.branch.compare_and_swap import Change, everything
 from lakebed_engine.operations.branch.view import is_unchanged
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.commit_file import NewCommit
+from lakebed_engine.operations.commit.directory_marks import WithoutMarks
 from lakebed_engine.operations.commit.fold import Fold
 from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.commit.queue import Cause, CommitGuard, Waiter, commit_together
@@ -218,7 +219,8 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
             delta.chosen.refuse_idle()
         await self._refuse_conflicts(fold.seen, delta)
         changed_paths = ChangedPathsBuilder()
-        changes = collect_paths(ctx.runtime, self._changes(delta, fold.tree), changed_paths)
+        kept = WithoutMarks(ctx).rows(self._changes(delta, fold.tree))
+        changes = collect_paths(ctx.runtime, kept, changed_paths)
         folded = await fold_tree(
             ctx.trees, repo.store, ctx.runtime, fold.tree, changes, later=writes, relocate=request.relocate
         )
