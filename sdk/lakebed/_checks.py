@@ -55,6 +55,15 @@ def check_text(text: str, what: str) -> str:
     return text
 
 
+def check_commit_message(message: str) -> str:
+    """Check the message of a commit. The server takes an empty one, as clients of the shared API send it."""
+    if not check_text(message, "commit message").strip():
+        raise InvalidRequestError(
+            "the commit message is empty, so the log could not say what changed: commit('Add the orders of May')"
+        )
+    return message
+
+
 def full_arn(resource: str) -> str:
     """The ARN of a resource that may be written as messages show it: `repository/sales/object/x`."""
     if resource == "*" or resource.startswith("arn:"):

@@ -203,6 +203,10 @@ def test_objects_by_path_and_rows_by_number(live: Any, door: Door) -> None:
             iter(plain)
         with pytest.raises(TypeError, match="is found by its path"):
             plain[0]
+        with pytest.raises(TypeError, match=r"listing\.all\(\)"):
+            len(listing)
+        with pytest.raises(TypeError, match=r"listing\.first\(\)"):
+            bool(listing)
         if door.name == "aio":
             assert await plain["b"] == b"2"
             for use in (lambda: "a" in plain, lambda: listing[0]):
@@ -215,9 +219,23 @@ def test_objects_by_path_and_rows_by_number(live: Any, door: Door) -> None:
         with pytest.raises(errors.ObjectNotFoundError):
             plain["x"]
         assert (listing[0].path, listing[2].path) == ("a", "c")
+        assert len(list(listing)) == 3
         assert [row.path for row in listing[1:3]] == ["b", "c"]
         for wrong, kind in ((3, IndexError), (-1, TypeError), (slice(1, None), TypeError)):
             with pytest.raises(kind):
                 listing[wrong]
+
+    live(body)
+
+
+@pytest.mark.parametrize("message", ["", " \n"])
+def test_a_commit_without_a_message_is_refused_before_any_request(live: Any, message: str) -> None:
+    async def body(lake: Any, repo: Any) -> None:
+        missing = lake.repository("no-such-repository").branch("main")
+        for ask in (missing.commit, missing.start_commit):
+            with pytest.raises(errors.InvalidRequestError, match="the commit message is empty"):
+                await ask(message)
+        with pytest.raises(errors.InvalidRequestError, match="must be a string"):
+            await missing.commit(5)
 
     live(body)

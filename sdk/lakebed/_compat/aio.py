@@ -208,6 +208,12 @@ class ByPath:
 class ByNumber(Generic[T]):
     """The base of listings, which are read by `await`."""
 
+    def __len__(self) -> int:
+        raise TypeError("the length of a listing is not known before it is read: len(await listing.all())")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a listing is empty or not only when it is read: await listing.first() is not None")
+
     def __getitem__(self, index: int | slice) -> T | list[T]:
         raise TypeError("[] cannot wait for the server: await listing.first(), or (await listing.all())[0]")
 

@@ -218,6 +218,12 @@ class ByPath:
 class ByNumber(Generic[T]):
     """The base of listings: `listing[0]` and `listing[:10]` fetch only what they need."""
 
+    def __len__(self) -> int:
+        raise TypeError("the length of a listing is not known before it is read: len(listing.all())")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a listing is empty or not only when it is read: listing.first() is not None")
+
     def _limited(self, amount: int) -> Iterable[T]:
         """The same listing with at most this number of rows."""
         raise NotImplementedError

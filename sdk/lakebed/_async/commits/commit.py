@@ -52,7 +52,7 @@ def commit_asked(
     """What a commit is asked for with, plainly or as a task. Its mark is made of the key, or is the key."""
     mark = id_of(key) if key else new_operation_id()
     return {
-        "message": _checks.check_text(message, "commit message"),
+        "message": _checks.check_commit_message(message),
         "metadata": marked(metadata, mark),
         "date": date,
         "allow_empty": allow_empty,
