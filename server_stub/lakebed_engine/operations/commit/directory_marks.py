@@ -1,13 +1,13 @@
 """Directory marks: the empty objects `orders/` that S3 tools write to make a folder. Commits leave them out.
 
 A mark is an entry of 0 bytes whose path ends in a slash and whose type is `application/x-directory`, as S3A and
-pyarrow write it. Until the commit it is an object like any other, because these tools look for the folder that they
+pyarrow write it. Until the commit it is an object like any other, because these tools ask for the folder that they
 have just made. After it, the folder is there as long as it holds an object. Some readers, s3fs among them, take a
 mark for a file and fail.
 
     orders/                0 bytes  application/x-directory    a mark
     orders/part-0.parquet  912      application/octet-stream   no mark: kept
-    orders/                0        text/plain                 no mark: somebody's object
+    orders/                0        text/plain                 no mark: kept
 """
 
 from __future__ import annotations
