@@ -13,7 +13,7 @@ def identity(size: int, checksum: str, content_type: str, metadata: Mapping[str,
     """The 32-byte SHA-256 over size, checksum, content type and user metadata.
 
     Address and mtime do not count, nor metadata whose keys begin with `::s3::checksum`: uploading the same bytes again
-    is no change. Text fields are length-prefixed
+    is not a change. Text fields are length-prefixed
     (8 bytes, little-endian), so no two entries share an encoding; metadata goes in sorted by key.
     """
     digest = hashlib.sha256(b"lakebed/identity/1")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPTH = 3
-CHECKS = {"pytest.raises", "pytest.warns", "pytest.fail", "AssertionError"}
+CHECKS = {"assert", "pytest.raises", "pytest.warns", "pytest.fail", "AssertionError"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -34,15 +34,31 @@ def sources(file: Path) -> list[Path]:
     return [one for one in (file, file.parent / "conftest.py", *imported) if one.exists()]
 
 
-def asserts(function: Function, file: Path, depth: int = DEPTH) -> bool:
+@cache
+def by_name(file: Path) -> dict[str, list[Function]]:
+    found: dict[str, list[Function]] = {}
+    for one in functions(file):
+        found.setdefault(one.name, []).append(one)
+    return found
+
+
+@cache
+def names(function: Function) -> frozenset[str]:
+    """What a function uses, as it is written: `pytest.raises`, `server.start`. `assert` for a statement of it."""
     nodes = list(ast.walk(function))
     used = {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
-    if used & CHECKS or any(isinstance(node, ast.Assert) for node in nodes):
+    return frozenset(used | ({"assert"} if any(isinstance(node, ast.Assert) for node in nodes) else set()))
+
+
+@cache
+def asserts(function: Function, file: Path, depth: int = DEPTH) -> bool:
+    used = names(function)
+    if used & CHECKS:
         return True
     last = {name.rpartition(".")[2] for name in used}
     if any(name.startswith("assert_") for name in last):
         return True
-    called = ((one, source) for source in sources(file) for one in functions(source) if one.name in last)
+    called = ((one, source) for source in sources(file) for name in last for one in by_name(source).get(name, ()))
     return depth > 0 and any(asserts(one, source, depth - 1) for one, source in called)
 
 

@@ -47,7 +47,7 @@ class ObjectFrames:
         self.has_more: bool | None = None
 
     def feed(self, chunk: bytes) -> Iterator[ObjectRead]:
-        """The objects that end in this piece of the stream. Raises ProtocolError for what is no such stream."""
+        """The objects that end in this piece of the stream. Raises ProtocolError for any other bytes."""
         self._left += chunk
         at = 0
         while len(self._left) - at >= _HEAD:

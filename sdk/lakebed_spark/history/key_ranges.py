@@ -17,7 +17,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 @attrs.frozen
 class Span:
-    """Paths from `low` on, and below `high`; None is no end."""
+    """Paths from `low` on, and below `high`; None means no end."""
 
     low: str = ""
     high: str | None = None

@@ -68,7 +68,7 @@ class FileChecker:
             elif format in ("csv", "jsonl"):
                 self._text(file, format, found)
             else:
-                raise UnreadableFile("is no Parquet, CSV or JSON lines file, so its columns cannot be checked")
+                raise UnreadableFile("is not a Parquet, CSV or JSON lines file, so its columns cannot be checked")
         except UnreadableFile as error:
             found.results.append(Result(file.path, "readable", "refused", said=str(error)))
         return found
@@ -79,7 +79,7 @@ class FileChecker:
         if format == "parquet":
             return ParquetFile(self._snapshot, side, file, self._layouts).rows
         if format not in ("csv", "jsonl"):
-            raise UnreadableFile("is no Parquet, CSV or JSON lines file, so its rows cannot be counted")
+            raise UnreadableFile("is not a Parquet, CSV or JSON lines file, so its rows cannot be counted")
         text = TextFile(self._snapshot, side, file, format, ())
         for _ in text.batches():
             pass

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -185,20 +185,32 @@ def create_app(
         on_shutdown,
         last_writes,
     )
-    browsers = web_page or WebPage()
+    site = _site(services, web_page or WebPage(), sign_in_pages, life)
+    api = Api(services, json_limit=json_limit, handlers=handlers, admission=admission, watch=observed.watch)
+    gateway = Gateway(services, s3 or S3Config(), admission=admission, watch=observed.watch)
+    return App(api, gateway, site, life, services, observed.monitoring)
+
+
+def _site(
+    services: Services,
+    web_page: WebPage,
+    sign_in_pages: Pages | None,
+    life: Callable[[], AbstractAsyncContextManager[None]],
+) -> Starlette:
+    """What is outside of the API, the S3 gateway and the monitoring: the web page, the spec and the sign-in."""
 
     async def page(request: Request) -> Response:
-        if (answer := browsers.answer(request)) is not None:
+        if (answer := web_page.answer(request)) is not None:
             return answer
         scheme = "https" if client_of(request.scope, services.proxies).https else "http"
         endpoint = str(request.base_url.replace(scheme=scheme)).rstrip("/")
         return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
 
     async def unknown(request: Request, _: Exception) -> Response:
-        return browsers.answer(request) or _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
+        return web_page.answer(request) or _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
 
     identify = services.identify_workload
-    site = Starlette(
+    return Starlette(
         routes=[
             Route("/", page),
             Route("/openapi.json", _spec),
@@ -209,9 +221,6 @@ def create_app(
         exception_handlers={404: unknown},
         lifespan=lambda _: life(),
     )
-    api = Api(services, json_limit=json_limit, handlers=handlers, admission=admission, watch=observed.watch)
-    gateway = Gateway(services, s3 or S3Config(), admission=admission, watch=observed.watch)
-    return App(api, gateway, site, life, services, observed.monitoring)
 
 
 class _Observed(NamedTuple):
@@ -256,31 +265,14 @@ async def _life(
     on_shutdown: Callable[[], Awaitable[None]] | None,
     last_writes: float,
 ) -> AsyncIterator[None]:
-    engine, history = services.engine, services.history
-    chores = [
-        asyncio.create_task(_repeat(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
-        asyncio.create_task(_repeat(engine.maintenance.compact, COMPACTION_INTERVAL, "compaction")),
-        asyncio.create_task(_repeat(functools.partial(_drain, engine), DRAIN_INTERVAL, "the drain of events")),
-        asyncio.create_task(_repeat(functools.partial(_merge_ready, services), MERGE_INTERVAL, "auto-merge")),
+    coroutines = [
+        *_always(services),
+        *_when_set(services.engine, snapshot_interval, sweep, scrub, hooks),
+        _repeat(functools.partial(_clean, services.engine), cleanup_interval, "the cleaner"),
+        *(() if services.history is None else (services.history.run(),)),
+        *(() if sampler is None else (sampler.run(),)),
     ]
-    if snapshot_interval is not None:
-        snapshots = functools.partial(_write_snapshots, engine)
-        chores.append(asyncio.create_task(_repeat(snapshots, snapshot_interval, "ref snapshots")))
-    if sweep is not None:
-        # checks more often than it sweeps, so that a server that restarts every day also sweeps
-        pause = min(sweep.every, SWEEP_CHECK_INTERVAL)
-        chores.append(asyncio.create_task(_repeat(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
-    if scrub is not None:
-        pause = min(scrub.every, SWEEP_CHECK_INTERVAL)
-        chores.append(asyncio.create_task(_repeat(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
-    if history is not None:
-        chores.append(asyncio.create_task(history.run()))
-    if sampler is not None:
-        chores.append(asyncio.create_task(sampler.run()))
-    if hooks is not None:
-        chores.append(asyncio.create_task(Dispatcher(engine, hooks).run()))
-        expire = functools.partial(engine.maintenance.expire_hooks, hooks.settings.keep)
-        chores.append(asyncio.create_task(_repeat(expire, EXPIRE_INTERVAL, "the expiry of hook runs")))
+    chores = [asyncio.create_task(one) for one in coroutines]
     try:
         yield
     finally:
@@ -288,14 +280,52 @@ async def _life(
             chore.cancel()
         await asyncio.gather(*chores, return_exceptions=True)
         ends = asyncio.get_running_loop().time() + last_writes
-        if snapshot_interval is not None:
-            await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
-        last_events = functools.partial(engine.maintenance.drain_events, everything=True)
-        await _by(ends, last_events, "the last events stay in the KV store until the next start")
-        if history is not None:
-            await _by(ends, history.flush, "the last rows of the access history could not be written")
+        await _finish(services, ends, snapshots=snapshot_interval is not None)
         if on_shutdown is not None:
             await _by(ends + CLOSING, on_shutdown, "the stores could not be closed")
+
+
+Chore = Coroutine[object, object, None]
+
+
+def _always(services: Services) -> Iterator[Chore]:
+    """The work of every server, but for the cleaner, whose interval is a setting."""
+    engine = services.engine
+    yield _repeat(engine.maintenance.compact, COMPACTION_INTERVAL, "compaction")
+    yield _repeat(functools.partial(_drain, engine), DRAIN_INTERVAL, "the drain of events")
+    yield _repeat(functools.partial(_merge_ready, services), MERGE_INTERVAL, "auto-merge")
+
+
+def _when_set(
+    engine: Engine,
+    snapshot_interval: float | None,
+    sweep: SweepOptions | None,
+    scrub: ScrubOptions | None,
+    hooks: Hooks | None,
+) -> Iterator[Chore]:
+    """The work that a setting switches on."""
+    if snapshot_interval is not None:
+        yield _repeat(functools.partial(_write_snapshots, engine), snapshot_interval, "ref snapshots")
+    # both check more often than they are due, so that a server that restarts every day also sweeps and scrubs
+    if sweep is not None:
+        yield _repeat(functools.partial(_sweep, engine, sweep), min(sweep.every, SWEEP_CHECK_INTERVAL), "the sweep")
+    if scrub is not None:
+        yield _repeat(functools.partial(_scrub, engine, scrub), min(scrub.every, SWEEP_CHECK_INTERVAL), "the scrub")
+    if hooks is not None:
+        yield Dispatcher(engine, hooks).run()
+        expire = functools.partial(engine.maintenance.expire_hooks, hooks.settings.keep)
+        yield _repeat(expire, EXPIRE_INTERVAL, "the expiry of hook runs")
+
+
+async def _finish(services: Services, ends: float, *, snapshots: bool) -> None:
+    """Write what only this process knows: ref snapshots, events and the access history."""
+    engine, history = services.engine, services.history
+    if snapshots:
+        await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
+    last_events = functools.partial(engine.maintenance.drain_events, everything=True)
+    await _by(ends, last_events, "the last events stay in the KV store until the next start")
+    if history is not None:
+        await _by(ends, history.flush, "the last rows of the access history could not be written")
 
 
 async def _repeat(chore: Callable[[], Awaitable[int]], interval: float, name: str) -> None:
