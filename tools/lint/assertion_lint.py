@@ -21,15 +21,19 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
+def nodes_of(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text())))
+
+
+@cache
 def functions(file: Path) -> list[Function]:
-    return [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, Function)]
+    return [node for node in nodes_of(file) if isinstance(node, Function)]
 
 
 @cache
 def sources(file: Path) -> list[Path]:
     """The file, its conftest.py and the modules of `tests` that it imports."""
-    nodes = ast.walk(ast.parse(file.read_text()))
-    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    modules = [node.module for node in nodes_of(file) if isinstance(node, ast.ImportFrom) and node.module]
     imported = [ROOT / f"{name.replace('.', '/')}.py" for name in modules if name.startswith("tests.")]
     return [one for one in (file, file.parent / "conftest.py", *imported) if one.exists()]
 
