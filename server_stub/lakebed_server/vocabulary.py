@@ -17,9 +17,6 @@ SendFile = Callable[[int, int, int], Awaitable[None]]
 SEND_FILE: Final = "lakebed.send_file"
 """The key in a request's scope for its `SendFile`, if its connection can send files."""
 
-HOLD_HEAD: Final = "lakebed.hold_head"
-"""The key in the scope for a callable: the head of the response, written next, is sent together with the body."""
-
 WITH_KEY: Final = "lakebed.with_key"
 """The key in the scope of a request whose client has shown a valid access key: its connection is not closed for
 another one."""

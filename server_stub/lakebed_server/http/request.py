@@ -28,7 +28,7 @@ from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import MACHINE_HEADER, NO_PROXIES, Proxies, client_of, is_loopback, proves_machine
 from lakebed_server.settings.schema import TableSettings
 from lakebed_server.tables.pool import TablePool
-from lakebed_server.vocabulary import HOLD_HEAD, SEND_FILE, Receive, Scope, SendFile
+from lakebed_server.vocabulary import SEND_FILE, Receive, Scope, SendFile
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _LONGEST_AGENT = 200
@@ -165,7 +165,6 @@ class Call:
         "counted",
         "head",
         "headers",
-        "hold_head",
         "https",
         "limits",
         "method",
@@ -190,7 +189,6 @@ class Call:
         self.body = RequestBody(receive, self.headers)
         self.head = self.method == "HEAD"
         self.client_address, self.https = client_of(scope, services.proxies)
-        self.hold_head: Callable[[], None] | None = scope.get(HOLD_HEAD)
         self.send_file: SendFile | None = scope.get(SEND_FILE)  # where the connection can send a file by itself
         self.user = ""
         self.source: Source = "key"  # how the user signed in

@@ -127,8 +127,6 @@ class Exchange:
         if isinstance(reply, StreamReply):
             await self._stream(reply, receive)
         elif self._call.body.finished:
-            if self._call.hold_head is not None and not self._call.head:  # uvicorn writes no body for HEAD
-                self._call.hold_head()
             await self._start(reply)
             self.sent = len(reply.body)
             await self._send({"type": "http.response.body", "body": reply.body})

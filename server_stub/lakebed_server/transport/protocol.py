@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from lakebed_server.bounds.connections import ClientWait, Connections, Kind
 from lakebed_server.transport.sendfile import FileJob, can_send_files, send_file
 from lakebed_server.transport.tls_listener import Handshake
-from lakebed_server.vocabulary import HOLD_HEAD, SEND_FILE, WITH_KEY
+from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 
 _MOST_HEADERS = 256
 """The largest number of headers in a request. Python and proxies accept 100."""
@@ -34,8 +34,6 @@ class CountingTransport:
     def __init__(self, transport: Any) -> None:
         self._transport = transport
         self._written = 0
-        self._holds = False
-        self._held = b""
         self.job: FileJob | None = None
         """The file that the kernel is sending, not through this transport."""
 
@@ -44,21 +42,8 @@ class CountingTransport:
 
     def write(self, data: bytes) -> None:
         """Count and send."""
-        if self._holds:
-            self._holds, self._held = False, data
-            return
-        if self._held:
-            data, self._held = self._held + data, b""
         self._written += len(data)
         self._transport.write(data)
-
-    def hold(self) -> None:
-        """Send the data of the next write together with that of the one after it.
-
-        uvicorn writes the head of a response and its body separately. Both would be a packet of their own, for which
-        the client wakes up twice.
-        """
-        self._holds = True
 
     def end_job(self) -> None:
         """Count what the file job has sent, and forget the job."""
@@ -193,9 +178,8 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        scope: Any = cycle.scope
-        scope[HOLD_HEAD] = self.transport.hold
         if self._sends_files:
+            scope: Any = cycle.scope
             scope[SEND_FILE] = functools.partial(send_file, cycle)
         super()._start_asgi_task(cycle, app)
 
