@@ -2033,11 +2033,11 @@ class HookDelivery(Struct, kw_only=True):
 
 class HookDeliveryList(Struct, kw_only=True):
     """
-    Deliveries.
+    One page of deliveries.
     """
 
+    pagination: Pagination
     results: list[HookDelivery]
-    has_more: bool
 
 
 class DiffObjectStat(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "08e121349088400d5a7ccc727e8ea407455bd7aecbc7c200942362f9db34dd99"
+SPEC_DIGEST: Final = "e1b8f4fc8ae153716d41df8fc96cb6686ecc1bf91511873a96bc758f2e0478ef"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -969,6 +969,7 @@ class ListHookDeliveriesParams(Struct, kw_only=True):
     """Parameters of listHookDeliveries."""
 
     repository: Annotated[str, Meta(min_length=1)]
+    after: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
     amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
 
 
@@ -3631,6 +3632,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         params=ListHookDeliveriesParams,
         parameters=(
             Parameter("repository", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
             Parameter("amount", "query", False, False, False),
         ),
         body=None,

@@ -15,7 +15,6 @@ from lakebed._model.events import Event
 from lakebed._model.hooks import (
     ActionRun,
     DeliveryAttempt,
-    HookDeliveries,
     HookDelivery,
     HookRun,
     HookSettings,
@@ -572,7 +571,6 @@ __all__ = [
     "Event",
     "Group",
     "HistogramBin",
-    "HookDeliveries",
     "HookDelivery",
     "HookRun",
     "HookSettings",

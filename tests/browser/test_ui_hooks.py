@@ -10,10 +10,12 @@ import lakebed
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from lakebed_hooks.vocabulary import EVENTS
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.ui import CLIPBOARD, check, expect_copied, signed_in
 from tests.support.server import RunningServer, lake_of, running_server
+from tests.support.waiting import wait_until
 
 NO_RECEIVER = "http://127.0.0.1:9/"
 """An address at which nothing listens."""
@@ -286,6 +288,54 @@ def test_a_run_is_shown_while_it_runs(chromium: Browser, server: RunningServer, 
         expect(page.get_by_role("article", name="sizes / listed")).to_contain_text("Passed")
         expect(page.get_by_role("button", name="Run again")).to_be_enabled()
         assert made.result().id == "v1"
+
+
+def test_hooks_are_run_by_hand_and_nothing_is_changed(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    with_contract(repo, "pre-merge", "dev")
+    dev = repo.branch("dev").commit_info().id
+    with signed_in(chromium, server, ["status of 400"]) as page:
+        page.goto(f"/repositories/{repo.id}/actions")
+        page.get_by_role("button", name="Run hooks…").click()
+        dialog = page.get_by_role("dialog", name="Run hooks")
+        event = dialog.get_by_label("Event")
+        assert set(event.locator("option").all_inner_texts()) == EVENTS
+        event.select_option("pre-merge")
+        check(page, "hooks-run-by-hand")
+        dialog.get_by_role("button", name="Run", exact=True).click()  # the contract is of the branch dev
+        expect(dialog.get_by_role("alert")).to_contain_text("no action runs for pre-merge at 'main'")
+        dialog.get_by_role("button", name="Branch, tag or commit").click()
+        page.get_by_role("option", name="dev").click()
+        dialog.get_by_label("Action").fill("no such action")
+        dialog.get_by_role("button", name="Run", exact=True).click()
+        expect(dialog.get_by_role("alert")).to_contain_text("no action of the name 'no such action'")
+        dialog.get_by_label("Action").fill("orders contract")
+        dialog.get_by_role("button", name="Run", exact=True).click()
+        expect(page.get_by_role("heading", name="Run of pre-merge")).to_be_visible()
+        bad = page.get_by_role("region", name="Results of the contract").get_by_role("row")
+        expect(bad.filter(has_text="range(amount)")).to_contain_text("row 2: -5")
+    (run,) = repo.runs.list()
+    assert (run.event, run.branch, run.state, run.commit_id) == ("pre-merge", "dev", "refused", dev)
+    assert repo.branch("dev").commit_info().id == dev
+
+
+def test_more_deliveries_are_read_by_a_button(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository
+) -> None:
+    main = repo.branch("main")
+    main.put("_lakebed_actions/tell.yaml", webhook("post-create-tag", f"{server.endpoint}/api/v1/none"))
+    main.commit("tell of tags")  # the receiver answers 404, which ends a delivery
+    for number in range(51):
+        repo.tag(f"v{number}").create("main")
+    wait_until(lambda: [one.state for one in repo.deliveries.list()] == ["failed"] * 51)
+    with signed_in(chromium, server) as page:
+        page.goto(f"/repositories/{repo.id}/actions?view=deliveries")
+        articles = page.get_by_role("article", name="notify")
+        expect(articles).to_have_count(50)
+        page.get_by_role("button", name="Load more").click()
+        expect(articles).to_have_count(51)
+        expect(page.get_by_role("button", name="Load more")).to_be_hidden()
 
 
 def test_deliveries_wait_fail_and_are_made_again(

@@ -121,13 +121,19 @@ def test_deliveries_and_runs_by_hand(run: Run, server: RunningServer, wire: resp
         "commit_id": "",
         "message": "no",
     }
-    wire.get(f"{api}/deliveries").mock(httpx.Response(200, json={"results": [row], "has_more": True}))
+    pages = [
+        {"results": [row], "pagination": {"has_more": True, "next_offset": "failed/d1", "results": 1}},
+        {"results": [{**row, "id": "d2"}], "pagination": {"has_more": False, "next_offset": "", "results": 1}},
+    ]
+    wire.get(f"{api}/deliveries", params={"after": "failed/d1"}).mock(httpx.Response(200, json=pages[1]))
+    wire.get(f"{api}/deliveries").mock(httpx.Response(200, json=pages[0]))
     wire.post(f"{api}/deliveries/d1/redeliver").mock(httpx.Response(200, json={**row, "state": "waiting"}))
     started = wire.post(f"{api}/runs").mock(httpx.Response(201, json=made))
     wire.post(f"{api}/runs/r1/rerun").mock(httpx.Response(201, json={**made, "state": "passed"}))
     listed = run("hooks", "deliveries", "lake")
-    assert listed.text == "d1  failed   post-merge notify (1 attempt)  no answer\n"
-    assert "There may be more" in listed.err
+    lines = [f"{id}  failed   post-merge notify (1 attempt)  no answer" for id in ("d1", "d2")]
+    assert listed.text.splitlines() == lines
+    assert run("hooks", "deliveries", "lake", "-n", "1").text.splitlines() == lines[:1]
     assert run("hooks", "deliveries", "lake", "--json").json[0]["attempts"][0]["run_id"] == "r1"
     assert run("hooks", "redeliver", "lake", "d1").text == "Delivery d1 is due now.\n"
     by_hand = run("hooks", "run", "lake", "--event", "pre-merge", "--ref", "dev", "--action", "a1", code=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.hooks import deliveries
 from lakebed_engine.operations.hooks.runs import CANDIDATE_LIFETIME
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
@@ -146,6 +147,30 @@ def test_a_delivery_is_postponed_given_up_and_ordered_again() -> None:
             await engine.hooks.redeliver(REPO, seen.delivery.id)
         await engine.hooks.finish(await engine.hooks.due(100))
         assert await engine.hooks.due(100) == []
+        await engine.close()
+
+    run(job())
+
+
+def test_a_page_of_deliveries_reads_a_bounded_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def job() -> None:
+        clock = FakeClock()
+        engine = await make_engine(clock=clock)
+        await engine.repositories.create("other", "mem://other")
+        first = (await _delivered(engine, 1))[0].delivery.id
+        clock.forward(1)
+        for number in range(3):
+            await engine.branches.create("other", f"b{number}", "main")
+        clock.forward(1)
+        await engine.branches.create(REPO, "last", "main")
+        last = (await engine.hooks.due(100))[-1].delivery.id
+        monkeypatch.setattr(deliveries, "_SCANNED", 2)
+        page = await engine.hooks.deliveries(REPO)
+        assert ([one.id for one in page.waiting], page.after != "") == ([first], True)
+        page = await engine.hooks.deliveries(REPO, after=page.after)
+        assert (page.waiting, page.failed, page.after != "") == ([], [], True)  # only rows of the other repository
+        page = await engine.hooks.deliveries(REPO, after=page.after)
+        assert ([one.id for one in page.waiting], page.failed, page.after) == ([last], [], "")
         await engine.close()
 
     run(job())

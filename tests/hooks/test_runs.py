@@ -256,7 +256,12 @@ def test_a_user_orders_a_run_and_nothing_changes(rest: Rest, receiver: Receiver)
     assert rest.heads() == before
     missing = rest.call("POST", "/actions/runs", json={"event": "pre-commit", "ref": "dev"})
     assert missing.status_code == 400
-    assert "no action runs for pre-commit" in missing.json()["message"]
+    assert missing.json()["message"].startswith("no action runs for pre-commit at 'dev' of ")
+    rest.settings(rule=action_file("pre-merge: {branches: [main]}", f"{receiver.url}/refuse").replace("]}:", "]}"))
+    other = rest.call("POST", "/actions/runs", json={"event": "pre-merge", "ref": "dev"})
+    assert other.status_code == 400
+    assert f"its branches are others; with the id of the commit, {before['dev']}," in other.json()["message"]
+    assert rest.done("POST", "/actions/runs", json={"event": "pre-merge", "ref": before["dev"]})["state"] == "refused"
 
 
 def test_a_read_only_repository_runs_no_hooks(client: httpx.Client, receiver: Receiver) -> None:

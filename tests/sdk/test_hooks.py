@@ -84,8 +84,7 @@ def test_action_files_are_checked_and_kept_in_the_settings(run: Any) -> None:
         assert await repo.hook_settings() == kept
         await repo.set_hook_settings({}, replaces=kept)
         assert await repo.hook_settings() == none
-        found = await repo.deliveries.list()
-        assert (len(found), list(found), found.has_more) == (0, [], False)
+        assert [one async for one in repo.deliveries.list()] == []
 
     run(body)
 
@@ -106,3 +105,39 @@ def test_a_refusal_names_the_run_and_is_never_sent_again(door: Door, wire: respx
 
     door.run(scenario)
     assert (commit.call_count, merge.call_count) == (1, 1)
+
+
+def test_a_page_without_results_does_not_end_a_list(door: Door, wire: respx.MockRouter) -> None:
+    """A page of a search is empty when the server has read many rows of other branches or repositories."""
+    row = {"id": "d1", "state": "failed", "action": "notify", "event_type": "post-merge", "attempts": []}
+    ran = {"run_id": "r1", "branch": "b", "event_type": "pre-merge", "status": "failed", "commit_id": ""}
+    rows = {"deliveries": row, "runs": {**ran, "start_time": "2026-01-01T00:00:00Z"}}
+    for name, found in rows.items():
+        url = f"{REPO}/actions/{name}"
+        last = {"results": [found], "pagination": {"has_more": False, "next_offset": ""}}
+        wire.get(url, params={"after": "waiting/1"}).mock(httpx.Response(200, json=last))
+        empty = {"results": [], "pagination": {"has_more": True, "next_offset": "waiting/1"}}
+        wire.get(url).mock(httpx.Response(200, json=empty))
+
+    async def scenario(lake: Any) -> None:
+        repo = lake.repository("repo")
+        assert [one.id async for one in repo.deliveries.list()] == ["d1"]
+        assert (await repo.deliveries.list().first()).id == "d1"
+        assert [one.id async for one in repo.runs.list("b")] == ["r1"]
+
+    door.run(scenario)
+
+
+def test_a_refused_task_names_the_run(door: Door, wire: respx.MockRouter) -> None:
+    said = {"message": "pre-merge hook aborted, run id 'r1': no", "kind": "hook_refused", "run_id": "r1"}
+    task = {"id": "t1", "operation": "merge", "completed": True, "update_time": "2026-01-01T00:00:00Z", "error": said}
+    wire.post(url__startswith=f"{REPO}/refs/dev/merge/main/async").mock(httpx.Response(202, json=task))
+    wire.get(url__startswith=f"{REPO}/tasks/t1").mock(httpx.Response(200, json=task))
+
+    async def scenario(lake: Any) -> None:
+        started = await lake.repository("repo").branch("main").start_merge("dev")
+        with pytest.raises(lakebed.HookRefusedError) as caught:
+            await started.wait()
+        assert (caught.value.run_id, caught.value.reason) == ("r1", said["message"])
+
+    door.run(scenario)

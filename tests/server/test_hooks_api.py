@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -217,7 +218,7 @@ def test_deliveries_wait_or_have_failed_and_a_failed_one_is_made_again(lake: Lak
     gone = Delivery(id=seen.delivery.id, event=event, call=call, due=5.0, tries=8, attempts=attempts)
     assert lake.runner.run(lake.engine.hooks.fail(seen, gone))
     listed = lake("GET", f"{REPO}/actions/deliveries")
-    assert listed["has_more"] is False
+    assert listed["pagination"]["has_more"] is False
     (failed,) = listed["results"]
     assert failed == {
         "id": gone.id,
@@ -236,15 +237,37 @@ def test_deliveries_wait_or_have_failed_and_a_failed_one_is_made_again(lake: Lak
     assert said["kind"] == "run_not_found"
 
 
-def test_a_list_of_deliveries_says_that_there_are_more(lake: Lake) -> None:
+@pytest.mark.parametrize("amount", [1, 2, 3, 5, 6, 7])
+def test_deliveries_are_listed_in_pages(lake: Lake, amount: int) -> None:
     lake.engine.hooks.use(Hooks(operations=(), after=("commit",)))
-    for number in range(3):
+    for number in range(6):
         lake.put(f"b{number}", b"2")
         lake.commit("more")
-    page = lake("GET", f"{REPO}/actions/deliveries?amount=2")
-    assert (len(page["results"]), page["has_more"]) == (2, True)
-    page = lake("GET", f"{REPO}/actions/deliveries?amount=3")
-    assert (len(page["results"]), page["has_more"]) == (3, False)
+    seen = lake.runner.run(lake.engine.hooks.due(10))
+    for one in seen[1::2]:
+        assert lake.runner.run(lake.engine.hooks.fail(one, one.delivery))
+    expected = [(one.delivery.id, "waiting") for one in seen[::2]] + [(one.delivery.id, "failed") for one in seen[1::2]]
+    found: list[tuple[str, str]] = []
+    after, sizes = "", []
+    while True:
+        page = lake("GET", f"{REPO}/actions/deliveries?amount={amount}&after={quote(after)}")
+        found += [(one["id"], one["state"]) for one in page["results"]]
+        sizes.append(len(page["results"]))
+        assert page["pagination"]["results"] == sizes[-1] <= amount
+        after = page["pagination"]["next_offset"]
+        assert page["pagination"]["has_more"] is bool(after)
+        if not after:
+            break
+    assert found == expected
+    assert sizes == [amount] * (6 // amount) + ([6 % amount] if 6 % amount else [])
+
+
+def test_a_page_of_deliveries_that_is_no_page_is_refused(lake: Lake) -> None:
+    for after in ("nonsense", "waitin/1", "/"):
+        said = lake("GET", f"{REPO}/actions/deliveries?after={after}", expect=400)
+        assert said["message"] == f"parameter after: {after!r} is not the end of a page of deliveries"
+    assert lake("GET", f"{REPO}/actions/deliveries?after=failed/%F0%9F%98%80")["results"] == []
+    lake("GET", f"{REPO}/actions/deliveries?after={'failed/' + 'x' * 600}", expect=400)
 
 
 def test_a_refusal_is_412_with_the_run(lake: Lake) -> None:

@@ -14,8 +14,10 @@ from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.tuning import Tuning
-from lakebed_engine.vocabulary.errors import StoreUnavailableError
+from lakebed_engine.vocabulary.errors import HookRefusedError, StoreUnavailableError
+from lakebed_engine.vocabulary.hooks import Proposal
 
+from tests.engine.hooking import Hooks
 from tests.server.lake import MAIN, REPO
 from tests.server.slow_tasks import IMPORT, Held, Working
 
@@ -428,3 +430,18 @@ def test_symlinks(lake: Working) -> None:
     assert manifest("") == [address("a"), address("t.csv")]
     lake("POST", f"{REPO}/refs/main/symlink?location=nothing/", None, 201)
     assert lake("POST", f"{REPO}/refs/nope/symlink", None, 404)["kind"] == "branch_not_found"
+
+
+def test_a_refusal_by_hooks_names_its_run_in_the_task(lake: Working) -> None:
+    async def refuse(_: Proposal) -> None:
+        raise HookRefusedError("pre-commit hook aborted, run id 'r1': no", "r1")
+
+    lake.engine.hooks.use(Hooks(answer=refuse))
+    lake.put("b", b"2")
+    task = lake("POST", COMMIT, {"message": "m"}, 202, idempotency_key="k")
+    ended = lake.ended(f"{REPO}/tasks/{task['id']}")
+    expected = {"message": "pre-commit hook aborted, run id 'r1': no", "kind": "hook_refused", "run_id": "r1"}
+    assert {name: ended["error"].get(name) for name in expected} == expected
+    # the same request, but not as a task
+    said = lake("POST", f"{MAIN}/commits", {"message": "m"}, 412, idempotency_key="k")
+    assert {name: said.get(name) for name in expected} == expected

@@ -1,4 +1,4 @@
-"""Checks orders with a schema of pandera. Great Expectations is called in the same way."""
+"""Checks orders with a schema of pandera."""
 
 from __future__ import annotations
 

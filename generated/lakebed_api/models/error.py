@@ -59,7 +59,7 @@ class Error:
         conflicts_has_more (bool | Unset): Whether there are more conflicts after the listed ones.
         no_acl (bool | Unset): On getGroupACL: the group has no access control list.
         request_id (str | Unset): The id under which the server logged the request.
-        run_id (str | Unset): On hook_refused: the run of the hooks.
+        run_id (str | Unset): On hook_refused: the run of the hooks, also in a task.
     """
 
     message: str

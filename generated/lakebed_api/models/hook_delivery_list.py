@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
     from ..models.hook_delivery import HookDelivery
+    from ..models.pagination import Pagination
 
 
 T = TypeVar("T", bound="HookDeliveryList")
@@ -16,31 +17,31 @@ T = TypeVar("T", bound="HookDeliveryList")
 
 @_attrs_define
 class HookDeliveryList:
-    """Deliveries.
+    """One page of deliveries.
 
     Attributes:
+        pagination (Pagination): The end of a page.
         results (list[HookDelivery]): The waiting ones, then the failed ones.
-        has_more (bool): Whether there may be more.
     """
 
+    pagination: Pagination
     results: list[HookDelivery]
-    has_more: bool
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        pagination = self.pagination.to_dict()
+
         results = []
         for results_item_data in self.results:
             results_item = results_item_data.to_dict()
             results.append(results_item)
 
-        has_more = self.has_more
-
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "pagination": pagination,
                 "results": results,
-                "has_more": has_more,
             }
         )
 
@@ -49,8 +50,11 @@ class HookDeliveryList:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.hook_delivery import HookDelivery
+        from ..models.pagination import Pagination
 
         d = dict(src_dict)
+        pagination = Pagination.from_dict(d.pop("pagination"))
+
         results = []
         _results = d.pop("results")
         for results_item_data in _results:
@@ -58,11 +62,9 @@ class HookDeliveryList:
 
             results.append(results_item)
 
-        has_more = d.pop("has_more")
-
         hook_delivery_list = cls(
+            pagination=pagination,
             results=results,
-            has_more=has_more,
         )
 
         hook_delivery_list.additional_properties = d

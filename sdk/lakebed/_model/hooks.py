@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
@@ -109,22 +109,6 @@ class HookDelivery:
     commit_id: str = ""
     due: datetime | None = None
     attempts: tuple[DeliveryAttempt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HookDeliveries:
-    """Deliveries: the waiting ones, then the failed ones. When `has_more` is true, there may be others."""
-
-    items: tuple[HookDelivery, ...]
-    has_more: bool = False
-
-    def __iter__(self) -> Iterator[HookDelivery]:
-        """The deliveries."""
-        return iter(self.items)
-
-    def __len__(self) -> int:
-        """The number of deliveries."""
-        return len(self.items)
 
 
 @dataclass(frozen=True, slots=True)

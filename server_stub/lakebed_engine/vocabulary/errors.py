@@ -511,8 +511,12 @@ class BlobExists(EngineError):
     kind = "precondition_failed"
 
 
-def error_of(kind: str, message: str, conflicts: Sequence[Conflict] = (), has_more: bool = False) -> EngineError:
+def error_of(
+    kind: str, message: str, conflicts: Sequence[Conflict] = (), has_more: bool = False, run_id: str = ""
+) -> EngineError:
     """The error of a stored failure, by its kind. An unknown kind gives the root class."""
+    if kind == HookRefusedError.kind:
+        return HookRefusedError(message, run_id)
     found = list(EngineError.__subclasses__())
     for cls in found:  # the list grows during the loop
         if cls.kind == kind and cls is not PathsConflictError:

@@ -21,8 +21,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """A task, as stored and as returned. Times are in Unix seconds. `progress` counts the steps of the task.
 
     `result` is the result of a task that is done. For a failed task, `kind` and `message` are those of its error, and
-    `conflicts` are the first conflicting paths. `more`: there are others. `user` and `request_id` are those of the
-    request that began it.
+    `conflicts` are the first conflicting paths. `more`: there are others. `run_id`: the run of the hooks that refused
+    it. `user` and `request_id` are those of the request that began it.
     """
 
     id: str
@@ -40,13 +40,14 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     conflicts: tuple[Conflict, ...] = ()
     more: bool = False
+    run_id: str = ""
     user: str = ""
     request_id: str = ""
 
     @property
     def error(self) -> EngineError:
         """The error of a failed task: the same that the operation raises without a task."""
-        return error_of(self.kind, self.message, self.conflicts, self.more)
+        return error_of(self.kind, self.message, self.conflicts, self.more, self.run_id)
 
 
 class ImportPath(msgspec.Struct, frozen=True):

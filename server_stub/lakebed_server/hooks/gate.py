@@ -148,7 +148,10 @@ class Hooks:
         if not actions:
             errors = "; ".join(error.message for error in chosen.errors[:_MOST_ERRORS])
             of_name = f" of the name {action[:80]!r}" if action else ""
-            raise InvalidRequestError(errors or f"no action{of_name} runs for {event_type} at {ref[:80]!r} of {repo!r}")
+            why = f"no action{of_name} runs for {event_type} at {ref[:80]!r} of {repo!r}"
+            if branch and any(action in ("", one.name) for one in found.choose(event_type).actions):
+                why += f": its branches are others; with the id of the commit, {commit.id}, as the ref, all run"
+            raise InvalidRequestError(errors or why)
         occasion = manual_event(event_type, repo, branch, tag, commit, int(self._now()), current_actor().user)
         run = self.runner.begun(occasion, rerun_of=rerun_of)
         deadline = asyncio.get_running_loop().time() + self.settings.operation_timeout

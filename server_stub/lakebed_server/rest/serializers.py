@@ -129,7 +129,8 @@ def task_error(found: Task) -> models.Error | UnsetType:
     """The error of a failed task, or UNSET. A failure of the server itself has a fixed message."""
     if not found.kind:
         return UNSET
-    error = models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
+    message = OUR_FAULT.get(found.kind, found.message)
+    error = models.Error(message=message, kind=found.kind, run_id=found.run_id or UNSET)
     if found.conflicts:
         error.conflicts, error.conflicts_has_more = conflicts(found.conflicts), found.more
     return error

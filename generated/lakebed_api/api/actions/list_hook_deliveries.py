@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 def _get_kwargs(
     repository: str,
     *,
+    after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
+
+    params["after"] = after
 
     params["amount"] = amount
 
@@ -106,15 +109,19 @@ def sync_detailed(
     repository: str,
     *,
     client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | HookDeliveryList]:
     """List the waiting calls of actions after changes, and the failed ones.
 
-     At most `amount` of either kind; there is no other page. A call that succeeded is not listed: it is
-    a run. Needs `ci:ReadAction`. Lakebed only.
+     The waiting ones come first, in the order of their due times, then the failed ones. A page may be
+    short, or empty, although another one follows. A call that is made or tried again between two pages
+    may be missing from both, or be in both. A call that succeeded is not listed: it is a run. Needs
+    `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
+        after (str | Unset):
         amount (int | Unset):
 
     Raises:
@@ -127,6 +134,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         repository=repository,
+        after=after,
         amount=amount,
     )
 
@@ -141,15 +149,19 @@ def sync(
     repository: str,
     *,
     client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | HookDeliveryList | None:
     """List the waiting calls of actions after changes, and the failed ones.
 
-     At most `amount` of either kind; there is no other page. A call that succeeded is not listed: it is
-    a run. Needs `ci:ReadAction`. Lakebed only.
+     The waiting ones come first, in the order of their due times, then the failed ones. A page may be
+    short, or empty, although another one follows. A call that is made or tried again between two pages
+    may be missing from both, or be in both. A call that succeeded is not listed: it is a run. Needs
+    `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
+        after (str | Unset):
         amount (int | Unset):
 
     Raises:
@@ -163,6 +175,7 @@ def sync(
     return sync_detailed(
         repository=repository,
         client=client,
+        after=after,
         amount=amount,
     ).parsed
 
@@ -171,15 +184,19 @@ async def asyncio_detailed(
     repository: str,
     *,
     client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | HookDeliveryList]:
     """List the waiting calls of actions after changes, and the failed ones.
 
-     At most `amount` of either kind; there is no other page. A call that succeeded is not listed: it is
-    a run. Needs `ci:ReadAction`. Lakebed only.
+     The waiting ones come first, in the order of their due times, then the failed ones. A page may be
+    short, or empty, although another one follows. A call that is made or tried again between two pages
+    may be missing from both, or be in both. A call that succeeded is not listed: it is a run. Needs
+    `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
+        after (str | Unset):
         amount (int | Unset):
 
     Raises:
@@ -192,6 +209,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         repository=repository,
+        after=after,
         amount=amount,
     )
 
@@ -204,15 +222,19 @@ async def asyncio(
     repository: str,
     *,
     client: AuthenticatedClient | Client,
+    after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | HookDeliveryList | None:
     """List the waiting calls of actions after changes, and the failed ones.
 
-     At most `amount` of either kind; there is no other page. A call that succeeded is not listed: it is
-    a run. Needs `ci:ReadAction`. Lakebed only.
+     The waiting ones come first, in the order of their due times, then the failed ones. A page may be
+    short, or empty, although another one follows. A call that is made or tried again between two pages
+    may be missing from both, or be in both. A call that succeeded is not listed: it is a run. Needs
+    `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
+        after (str | Unset):
         amount (int | Unset):
 
     Raises:
@@ -227,6 +249,7 @@ async def asyncio(
         await asyncio_detailed(
             repository=repository,
             client=client,
+            after=after,
             amount=amount,
         )
     ).parsed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, parser
@@ -12,12 +12,13 @@ from lakebed._values.wire import Answer, Call, Subject
 from lakebed.model import (
     ActionRun,
     DeliveryAttempt,
-    HookDeliveries,
     HookDelivery,
     HookRun,
     HookSettings,
     Page,
 )
+
+T = TypeVar("T")
 
 
 def validate(name: str, content: str) -> Call[None]:
@@ -30,7 +31,7 @@ def runs_page(repository: str, branch: str, commit: str, after: str, amount: int
     """One page of the runs of a repository."""
     params = clean(branch=branch, commit=commit, after=after, amount=amount)
     kwargs = {"method": "get", "url": _runs(repository), "params": params}
-    parse = parser(lambda body: convert.listing(body, _run, after))
+    parse = parser(lambda body: _page(body, _run, after))
     return call("listRepositoryRuns", kwargs, parse, Subject(repository))
 
 
@@ -70,11 +71,12 @@ def rerun(repository: str, id: str) -> Call[ActionRun]:
     return call("repeatActionRun", kwargs, parser(_run), Subject(repository), success=201, slow=True)
 
 
-def deliveries(repository: str, amount: int) -> Call[HookDeliveries]:
-    """The deliveries that wait or have failed, at most `amount` of either."""
+def deliveries_page(repository: str, after: str, amount: int) -> Call[Page[HookDelivery]]:
+    """One page of the deliveries that wait, then of those that have failed."""
     url = f"/repositories/{calls.segment(repository)}/actions/deliveries"
-    kwargs = {"method": "get", "url": url, "params": {"amount": amount}}
-    return call("listHookDeliveries", kwargs, parser(_deliveries), Subject(repository))
+    kwargs = {"method": "get", "url": url, "params": clean(after=after, amount=amount)}
+    parse = parser(lambda body: _page(body, _delivery, after))
+    return call("listHookDeliveries", kwargs, parse, Subject(repository))
 
 
 def redeliver(repository: str, id: str) -> Call[HookDelivery]:
@@ -154,8 +156,9 @@ def _state(row: Mapping[str, Any]) -> str:
     return _optional(row, "state") or {"completed": "passed", "failed": "refused"}.get(status, status)
 
 
-def _deliveries(body: Mapping[str, Any]) -> HookDeliveries:
-    return HookDeliveries(tuple(_delivery(one) for one in body["results"]), body["has_more"] is True)
+def _page(body: Mapping[str, Any], row: Callable[[Mapping[str, Any]], T], after: str) -> Page[T]:
+    """A page that a search filled: it may be empty although another one follows."""
+    return Page(tuple(map(row, body["results"])), convert.following(body["pagination"], after))
 
 
 def _delivery(row: Mapping[str, Any]) -> HookDelivery:

@@ -9,7 +9,7 @@ from lakebed._gateway import convert, error_answers
 from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway.calls import call, reads
 from lakebed._values.wire import Call, Subject, in_words
-from lakebed.errors import ConflictError, LakebedError, ServerError
+from lakebed.errors import ConflictError, HookRefusedError, LakebedError, ServerError
 from lakebed.model import TaskStatus
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedEr
         ref=subject.ref,
     )
     failed.reason = reason
+    if isinstance(failed, HookRefusedError):
+        failed.run_id = convert.text(error.run_id, "")
     if isinstance(failed, ConflictError):
         failed.with_conflicts(error_answers.conflicts_of(body), bool(body.get("conflicts_has_more")))
     return failed

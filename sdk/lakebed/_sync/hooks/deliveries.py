@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from lakebed import _checks
 from lakebed._gateway.operations import hooks
+from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
-from lakebed.model import HookDeliveries, HookDelivery
+from lakebed.model import HookDelivery
 
 
 class Deliveries:
@@ -19,16 +20,22 @@ class Deliveries:
         self._transport = transport
         self._repository = repository
 
-    def list(self, limit: int = 100) -> HookDeliveries:
-        """Return deliveries: at most `limit` (up to 1000) that wait, and as many that failed. A call that succeeded is
-        a run.
+    def list(self, limit: int | None = None) -> Listing[HookDelivery]:
+        """List deliveries: those that wait, by the time of the next attempt, then those that failed.
 
-        Raises PermissionDeniedError, InvalidRequestError.
+            for delivery in repo.deliveries.list():
+                print(delivery.id, delivery.state, delivery.action)
 
-            for delivery in repo.deliveries.list().items:
-                print(delivery.id)
+        A call that succeeded is a run. A call that is tried again while this is read may be missing, or be there twice.
+        Raises PermissionDeniedError.
         """
-        return self._transport.call(hooks.deliveries(self._repository, limit))
+        return Listing(
+            self._transport,
+            lambda after, amount: hooks.deliveries_page(self._repository, after, amount),
+            HookDelivery.COLUMNS,
+            f"deliveries of {self._repository}",
+            limit=limit,
+        )
 
     def redeliver(self, id: str) -> HookDelivery:
         """Make a failed delivery due again, from its first hook. Its id stays. Raises RunNotFoundError.

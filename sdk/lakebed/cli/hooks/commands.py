@@ -124,11 +124,9 @@ def rerun(app: App, repository: Location, run: str) -> None:
 
 @hooks.command()
 @_repository
-@click.option(
-    "-n", "--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most N of a kind."
-)
+@_limit
 @pass_app
-def deliveries(app: App, repository: Location, limit: int) -> None:
+def deliveries(app: App, repository: Location, limit: int | None) -> None:
     """List the calls that hooks make after changes: the waiting ones, then the failed ones.
 
     \b
@@ -136,9 +134,7 @@ def deliveries(app: App, repository: Location, limit: int) -> None:
     """
     with app.lake() as lake:
         found = lake.repository(repository.repository).deliveries.list(limit)
-    output.rows(app, found, _delivery_line, _delivery_record)
-    if found.has_more:
-        output.note(app, "There may be more: pass a larger --limit.")
+        output.rows(app, found, _delivery_line, _delivery_record)
 
 
 @hooks.command()

@@ -22,11 +22,12 @@ from lakebed_engine.operations.keys import (
     delivery_order_key,
     due_key,
     failed_delivery_key,
+    text_key,
     under,
 )
 from lakebed_engine.operations.validation import check_amount
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Row, scan_rows
-from lakebed_engine.vocabulary.errors import PredicateFailed, RunNotFoundError
+from lakebed_engine.vocabulary.errors import InvalidRequestError, PredicateFailed, RunNotFoundError
 from lakebed_engine.vocabulary.hooks import Delivery, SeenDelivery
 
 LEASE: Final = 15.0
@@ -34,6 +35,9 @@ LEASE: Final = 15.0
 _LONGEST: Final = 24 * 3600.0
 """Seconds. A lease that ends later comes from a wrong clock and is ignored."""
 _SCANNED: Final = 10_000
+"""Rows of all repositories that one page reads at most."""
+_WAITING: Final = "waiting"
+_FAILED: Final = "failed"
 _delivery = msgspec.json.Decoder(Delivery)
 
 
@@ -45,12 +49,15 @@ class _Lease(msgspec.Struct, frozen=True):
 _lease = msgspec.json.Decoder(_Lease)
 
 
-class Deliveries(NamedTuple):
-    """Deliveries of a repository: some wait, the others failed for good. `truncated`: there may be more."""
+class DeliveryPage(NamedTuple):
+    """A page of the deliveries of a repository: some wait, the others failed for good.
+
+    `after`: where the next page begins, or empty. A page may be short though another follows.
+    """
 
     waiting: list[Delivery]
     failed: list[Delivery]
-    truncated: bool
+    after: str = ""
 
 
 async def take_lease(ctx: Context, holder: str) -> bool:
@@ -110,23 +117,45 @@ async def fail(ctx: Context, seen: SeenDelivery, new: Delivery) -> bool:
     return await _change(ctx, seen, Put(repo.partition, failed_delivery_key(new.id), encode(new)), _gone(seen))
 
 
-async def list_deliveries(ctx: Context, repo_name: str, *, amount: int = 100) -> Deliveries:
-    """The deliveries of a repository that wait or have failed for good, at most `amount` of each."""
+async def list_deliveries(ctx: Context, repo_name: str, *, after: str = "", amount: int = 100) -> DeliveryPage:
+    """A page of the deliveries of a repository: those that wait, by due time, then those that failed for good.
+
+    `after`: of the page before, such as `waiting/001788000000/ID` or `failed/ID`. Raises InvalidRequestError.
+    """
     check_amount(amount)
     repo = await open_repo(ctx, repo_name)
+    kind, _, place = (after or _WAITING).partition("/")
+    if kind == _WAITING:
+        page = await _waiting(ctx, repo.record.uid, place, amount)
+        if page.after:
+            return page
+        waiting, place = page.waiting, ""
+    elif kind == _FAILED:
+        waiting = []
+    else:
+        raise InvalidRequestError(f"parameter after: {after[:80]!r} is not the end of a page of deliveries")
+    room = amount - len(waiting)
+    start, end = under(FAILED_DELIVERIES)
+    rows = await ctx.kv.scan(repo.partition, failed_delivery_key(place) + b"\0" if place else start, end, room + 1)
+    failed = [_delivery.decode(row.value) for row in rows[:room]]
+    last = failed[-1].id if failed else place
+    return DeliveryPage(waiting, failed, f"{_FAILED}/{last}" if len(rows) > room else "")
+
+
+async def _waiting(ctx: Context, repo_uid: str, place: str, amount: int) -> DeliveryPage:
+    """A page of the deliveries that wait. Its `after` is empty when no row that waits follows."""
+    start, end = under(DELIVERIES_DUE)
     waiting: list[Delivery] = []
     scanned = 0
-    async for row in scan_rows(ctx.kv, HOOK_DELIVERIES, *under(DELIVERIES_DUE)):
-        scanned += 1
+    last = start + text_key(place)
+    async for row in scan_rows(ctx.kv, HOOK_DELIVERIES, last + b"\0" if place else start, end):
+        if len(waiting) == amount or scanned == _SCANNED:
+            return DeliveryPage(waiting, [], f"{_WAITING}/{last.removeprefix(start).decode()}")
+        scanned, last = scanned + 1, row.key
         delivery = _delivery.decode(row.value)
-        if delivery.event.repository_uid == repo.record.uid:
+        if delivery.event.repository_uid == repo_uid:
             waiting.append(delivery)
-        if len(waiting) > amount or scanned == _SCANNED:
-            break
-    rows = await ctx.kv.scan(repo.partition, *under(FAILED_DELIVERIES), amount + 1)
-    failed = [_delivery.decode(row.value) for row in rows]
-    truncated = len(waiting) > amount or len(failed) > amount or scanned == _SCANNED
-    return Deliveries(waiting[:amount], failed[:amount], truncated)
+    return DeliveryPage(waiting, [])
 
 
 async def redeliver(ctx: Context, repo_name: str, delivery_id: str) -> Delivery:

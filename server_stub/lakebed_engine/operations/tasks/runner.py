@@ -51,6 +51,7 @@ from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
     BackpressureError,
     EngineError,
+    HookRefusedError,
     InvalidRequestError,
     KeyReusedError,
     PathsConflictError,
@@ -110,6 +111,8 @@ class Work:
         why: dict[str, Any] = {"kind": error.kind, "message": error.message}
         if isinstance(error, PathsConflictError):
             why |= {"conflicts": error.conflicts, "more": error.has_more}
+        if isinstance(error, HookRefusedError):
+            why["run_id"] = error.run_id
         await self.end("failed", {}, **why)
 
     async def end(self, state: State, result: Mapping[str, str], **why: Any) -> None:

@@ -13,6 +13,11 @@ export type HookRun = Schema['HookRun']
 export type Delivery = Schema['HookDelivery']
 export type Detail = Schema['HookDetail']
 
+const OPERATIONS = ['merge', 'commit', 'create-branch', 'delete-branch', 'create-tag', 'delete-tag', 'revert', 'cherry-pick', 'reset']
+
+/** The events that people can run actions of by hand. */
+export const EVENTS = ['prepare-commit', ...OPERATIONS.flatMap((one) => [`pre-${one}`, `post-${one}`])]
+
 export const seconds = (date: string) => Date.parse(date) / 1000
 
 type Icon = Component<{ size?: number }>

@@ -13,10 +13,15 @@ from lakebed_server.rest.handlers.hooks import serialized
 
 async def list_hook_deliveries(call: Call, p: ops.ListHookDeliveriesParams) -> Reply:
     """listHookDeliveries."""
-    found = await call.engine.hooks.deliveries(p.repository, amount=serializers.amount(p.amount))
+    found = await call.engine.hooks.deliveries(
+        p.repository, after=serializers.text(p.after), amount=serializers.amount(p.amount)
+    )
     results = [serialized.delivery(one, "waiting") for one in found.waiting]
     results += [serialized.delivery(one, "failed") for one in found.failed]
-    return json(200, models.HookDeliveryList(results=results, has_more=found.truncated))
+    return json(
+        200,
+        models.HookDeliveryList(pagination=serializers.pagination_before(found.after, len(results)), results=results),
+    )
 
 
 async def redeliver_hook(call: Call, p: ops.RedeliverHookParams) -> Reply:
