@@ -72,7 +72,7 @@ def rerun(repository: str, id: str) -> Call[ActionRun]:
 
 
 def deliveries_page(repository: str, after: str, amount: int) -> Call[Page[HookDelivery]]:
-    """One page of the deliveries that wait, then of those that have failed."""
+    """One page of the waiting deliveries, then of the failed ones."""
     url = f"/repositories/{calls.segment(repository)}/actions/deliveries"
     kwargs = {"method": "get", "url": url, "params": clean(after=after, amount=amount)}
     parse = parser(lambda body: _page(body, _delivery, after))

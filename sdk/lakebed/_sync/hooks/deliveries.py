@@ -21,7 +21,7 @@ class Deliveries:
         self._repository = repository
 
     def list(self, limit: int | None = None) -> Listing[HookDelivery]:
-        """List deliveries: those that wait, by the time of the next attempt, then those that failed.
+        """List deliveries: the waiting ones, by the time of the next attempt, then the failed ones.
 
             for delivery in repo.deliveries.list():
                 print(delivery.id, delivery.state, delivery.action)

@@ -118,7 +118,7 @@ async def fail(ctx: Context, seen: SeenDelivery, new: Delivery) -> bool:
 
 
 async def list_deliveries(ctx: Context, repo_name: str, *, after: str = "", amount: int = 100) -> DeliveryPage:
-    """A page of the deliveries of a repository: those that wait, by due time, then those that failed for good.
+    """A page of the deliveries of a repository: the waiting ones, by due time, then the failed ones.
 
     `after`: of the page before, such as `waiting/001788000000/ID` or `failed/ID`. Raises InvalidRequestError.
     """
