@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import threading
 import time
 from collections import Counter
@@ -177,3 +179,38 @@ def _together(job: Any, count: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_a_server_that_stops_during_a_check_records_the_end_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "stopped_checks.py").write_text("import time\n\n\ndef sleep(event, lake, args):\n    time.sleep(60)\n")
+    environment = {
+        "LAKEBED_HOOKS_PYTHON_ALLOW": "stopped_checks",
+        "LAKEBED_SERVER_SHUTDOWN_TIMEOUT": "1s",
+        "PYTHONPATH": str(tmp_path),
+    }
+    rule = (
+        "name: checks\non: {pre-create-tag: }\nhooks:\n"
+        "  - {id: rule, type: python, properties: {entry: 'stopped_checks:sleep'}}\n"
+    )
+    with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
+        rest = _local(client)
+        rest.settings(rule=rule)
+        sent = threading.Thread(target=_tag, args=(rest,), daemon=True)
+        sent.start()
+        assert until(lambda: [run["state"] for run in rest.runs()] == ["running"])
+        time.sleep(2)  # the process of the check has begun
+        server.process.send_signal(signal.SIGINT)
+        server.process.wait(40)
+        sent.join(20)
+    with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
+        rest = Rest(client, rest.name)
+        (run,) = rest.runs()
+        (hook,) = rest.hooks(run["run_id"])
+        assert (run["state"], hook["state"], "end_time" in run) == ("error", "error", True)
+        assert run["message"] in ("the server stopped before its hooks ended", "the request ended before its hooks")
+        assert rest.done("GET", "/tags")["results"] == []
+
+
+def _tag(rest: Rest) -> None:
+    with contextlib.suppress(httpx.HTTPError):  # the server may close the connection
+        assert rest.call("POST", "/tags", json={"id": "v", "ref": "main"}).status_code >= 500

@@ -71,6 +71,8 @@ class Runner:
         self._root = root_of(settings)
         self._now = now
         self._places = Places(settings.concurrent, settings.concurrent_per_repository)
+        self._active: dict[str, Progress] = {}
+        """The runs whose hooks run now, by id."""
         self._saving: set[asyncio.Task[None]] = set()
 
     async def check(self, occasion: Occasion, actions: Sequence[Action], verdicts: Verdicts, deadline: float) -> None:
@@ -91,13 +93,17 @@ class Runner:
         """Run actions, and record the run. Raises EngineError if it cannot be recorded."""
         repository = progress.occasion.repository
         await self._engine.hooks.save_run(repository, progress.run)
+        self._active[progress.run.id] = progress
         try:
             progress.changes = await self.changes(progress.occasion)
             await _together([self.run_action(progress, number, action) for number, action in enumerate(actions)])
         except BaseException as error:
-            why = error.message if isinstance(error, EngineError) else "the request ended before its hooks"
-            self._save_later(progress, why)
+            if progress.run.id in self._active:  # else `close` has recorded it
+                why = error.message if isinstance(error, EngineError) else "the request ended before its hooks"
+                self._save_later(progress, why)
             raise
+        finally:
+            self._active.pop(progress.run.id, None)
         run = progress.ended(self._now())
         await self._engine.hooks.save_run(repository, run, progress.logs)
         return run
@@ -150,7 +156,9 @@ class Runner:
         return await changes_between(self._engine, occasion.repository, occasion.base, occasion.candidate + staged)
 
     async def close(self) -> None:
-        """Wait for the last runs to be recorded."""
+        """Record the runs that have not ended, and wait for the last ones to be recorded."""
+        while self._active:
+            self._save_later(self._active.popitem()[1], "the server stopped before its hooks ended")
         if self._saving:
             await asyncio.wait(self._saving, timeout=_SAVE_SECONDS)
 
