@@ -1,4 +1,4 @@
-"""Compare this checkout's server with another checkout's: stat, put, get, commit and large transfers, in paired runs.
+"""Compare this checkout's server with another's: stat, put, get, commit, merge and large transfers, in paired runs.
 
     python -m benchmarks.paired BEFORE [--rounds 15]
 
@@ -31,6 +31,7 @@ WORK = {
     "put of 1 KiB": 150,
     "get of 1 KiB": 600,
     "commit of one row": 40,
+    "merge of one row": 40,
     "upload of 64 MiB": 1,
     "download of 64 MiB": 2,
 }
@@ -68,6 +69,8 @@ class Server:
         self.connection = http.client.HTTPConnection(ready[1], timeout=60)
         self.headers = {"Authorization": "Basic " + b64encode(f"{KEY}:{SECRET}".encode()).decode()}
         self.numbers = iter(range(1 << 40))
+        self.branches: list[str] = []
+        """Branches with one commit each, to merge."""
         json = {"Content-Type": "application/json"}
         self.ask("POST", "/repositories", b'{"name":"lake","storage_namespace":"local://lake"}', json)
         self.ask("POST", "/repositories/lake/branches/main/objects?path=known", b"x" * 1024)
@@ -86,6 +89,16 @@ class Server:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
+    def prepare(self, name: str, count: int) -> None:
+        """What `count` operations of a kind need, and what is not measured: branches with a commit of one row."""
+        json = {"Content-Type": "application/json"}
+        for _ in range(count if name.startswith("merge") else 0):
+            branch = f"b{next(self.numbers)}"
+            self.ask("POST", "/repositories/lake/branches", b'{"name":"%s","source":"main"}' % branch.encode(), json)
+            self.ask("POST", f"/repositories/lake/branches/{branch}/objects?path=merged/{branch}", b"x")
+            self.ask("POST", f"/repositories/lake/branches/{branch}/commits", b'{"message":"one row"}', json)
+            self.branches.append(branch)
+
     def work(self, name: str) -> None:
         """One operation of a kind."""
         objects = "/repositories/lake/branches/main/objects"
@@ -99,6 +112,9 @@ class Server:
             self.ask("GET", "/repositories/lake/refs/main/objects?path=large")
         elif name.startswith("put"):
             self.ask("POST", f"{objects}?path=put/{next(self.numbers):08}", b"x" * 1024)
+        elif name.startswith("merge"):
+            json = {"Content-Type": "application/json"}
+            self.ask("POST", f"/repositories/lake/refs/{self.branches.pop()}/merge/main", b"{}", json)
         else:
             self.ask("POST", f"{objects}?path=row/{next(self.numbers):08}", b"x")
             json = {"Content-Type": "application/json"}
@@ -124,6 +140,7 @@ def running(checkout: Path) -> Iterator[Server]:
 
 def measured(server: Server, name: str, count: int) -> tuple[float, float]:
     """Elapsed seconds and server CPU seconds of `count` operations."""
+    server.prepare(name, count)
     cpu, started = server.cpu(), time.perf_counter()
     for _ in range(count):
         server.work(name)
