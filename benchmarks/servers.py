@@ -85,7 +85,7 @@ def started(command: list[str], port: int, path: str, env: dict[str, str], log: 
                     with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=1):
                         break
                 except OSError:
-                    if process.poll() is not None or time.perf_counter() - begin > 30:
+                    if process.poll() is not None or time.perf_counter() - begin > 120:
                         raise SystemExit(f"{command[:4]} did not start:\n{log.read_text()[-3000:]}") from None
                     time.sleep(0.005)
             yield Server(port, time.perf_counter() - begin, process.pid, env)

@@ -266,6 +266,7 @@ def test_an_administrator_without_key_gets_back_in_while_the_server_runs(place: 
         told = place.right("reset-admin")
         values = dict(line.removeprefix("export ").split("=", 1) for line in told.splitlines())
         pair = values["LAKEBED_ACCESS_KEY_ID"], values["LAKEBED_SECRET_ACCESS_KEY"]
+        assert set(values) == {"LAKEBED_ACCESS_KEY_ID", "LAKEBED_SECRET_ACCESS_KEY"}
         assert door.knows(pair) == door.knows(door.pair) == 200
         assert door.delete(door.pair[0], pair).status_code == 204
 

@@ -156,12 +156,16 @@ def test_wrong_settings(start: type[Process], flags: tuple[str, ...], env: dict[
     assert error.count("\n") == 1
 
 
-def test_a_port_in_use(start: type[Process]) -> None:
+@pytest.mark.parametrize("setting", ["--port", "metrics.listen", "gateway.s3.listen"])
+def test_a_port_in_use(start: type[Process], setting: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        server = start("--port", str(port))
+        variable = f"LAKEBED_{setting.upper().replace('.', '_')}"
+        env = {} if setting == "--port" else {variable: f"127.0.0.1:{port}"}
+        server = start("--port", str(port) if setting == "--port" else "0", **env)
         assert server.wait() == 1
-    assert f"Error: port {port} on 127.0.0.1 is in use" in server.said[-2]
+    told = f"Error: port {port} on 127.0.0.1 is in use; stop what listens there or choose another {setting}"
+    assert told in server.said[-2]
 
 
 def test_a_data_directory_that_cannot_be_made(start: type[Process], tmp_path: Path) -> None:

@@ -115,6 +115,23 @@ def test_a_bucket_that_is_not_there() -> None:
 
 
 @pytest.mark.slow
+def test_the_bucket_of_the_next_repository(tmp_path: Path) -> None:
+    """Before the first start no repository names a bucket, and a wrong one must not be found by the first user."""
+    bucket = shared("seaweedfs")
+    environment = settings_of(bucket) | {"LAKEBED_OBJECTS_RETRY": "1s"}
+    prefix = bucket.namespace()
+    for place, code in ((prefix, 0), ("s3://no-such-bucket-here/x", 1)):
+        result = doctor(
+            environment | {"LAKEBED_OBJECTS_DEFAULT_NAMESPACE_PREFIX": f"{place}/"},
+            "--data-dir",
+            str(tmp_path / "data"),
+            "--json",
+            code=code,
+        )
+        assert checks(result.json)[f"object store {place}"]["ok"] is (code == 0)
+
+
+@pytest.mark.slow
 def test_a_database_that_does_not_answer_is_a_failed_check(tmp_path: Path) -> None:
     dsn = f"postgresql://lakebed:hunter2@/lake?host={tmp_path}"
     environment = {"LAKEBED_KV_TYPE": "postgres", "LAKEBED_KV_POSTGRES_DSN": dsn, "HOME": str(tmp_path)}

@@ -66,7 +66,7 @@ GIT = {
     "shortlog": "See `lakebed log REPO/REF --author USER`.",
     "sparse-checkout": "`lakebed local clone REPO/BRANCH/FOLDER` fills a directory with one folder.",
     "submodule": "Repositories are independent. `lakebed ingest commit` shows objects of another place in a folder.",
-    "version": "See `lakebed --version`; `lakebed doctor` also shows that of the server.",
+    "version": "See `lakebed --version`; `lakebed doctor` also shows the API level of the server.",
     "whatchanged": "See `lakebed log REPO/REF/PATH`.",
     "worktree": _CLONE,
     "branch rename": "A branch cannot be renamed: `lakebed branch create REPO/NEW --source OLD` copies no data.",

@@ -67,7 +67,7 @@ def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | 
     Use it when every access key is lost, or when no user may manage users any more. Existing keys stay. The admin
     becomes a member of the group Admins again, which gets its built-in policies if they were detached. When secret.key
     is lost, no server can decrypt the keys: --forget-unreadable creates a new secret.key and removes them. Servers may
-    run.
+    run. Standard output has lines of a shell, which `lakebed login ENDPOINT --from-file` reads too.
 
     \b
     Example:
@@ -83,6 +83,8 @@ def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | 
     click.echo("The new access key of the admin, shown only now:", err=True)
     for name, value in made.items():
         click.echo(f"export LAKEBED_{name.upper()}={value}")
+    login = f"lakebed login ENDPOINT --access-key-id {done.made.access_key_id}"
+    click.echo(f"`{login}` asks for the secret, and stores both in ~/.lakebed.yaml.", err=True)
 
 
 async def _rotate(settings: Settings, *, prepare: bool) -> int:

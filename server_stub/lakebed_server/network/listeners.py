@@ -37,15 +37,15 @@ def read_address(key: str, text: str) -> tuple[str, int] | None:
 
 def listen_all(settings: Settings, s3: tuple[str, int] | None) -> Listeners:
     """The listening sockets: the server's, and at host and port `s3` the gateway's own. Raises StartError."""
-    places = [(settings.listen.host, settings.listen.port)]
+    places = [(settings.listen.host, settings.listen.port, "--port")]
     if s3 is not None:
         if s3[1] and s3[1] == settings.listen.port:
             raise SettingError(f"gateway.s3.listen: port {s3[1]} is that of listen.port; choose another one")
-        places.append(s3)
+        places.append((*s3, "gateway.s3.listen"))
     listeners: list[socket.socket] = []
     try:
-        for host, port in places:
-            listeners.append(listen(host, port))
+        for host, port, setting in places:
+            listeners.append(listen(host, port, setting))
     except StartError:
         for listener in listeners:
             listener.close()
@@ -53,8 +53,8 @@ def listen_all(settings: Settings, s3: tuple[str, int] | None) -> Listeners:
     return listeners
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Port 0 takes any free one. Raises StartError."""
+def listen(host: str, port: int, setting: str) -> socket.socket:
+    """A listening socket. Port 0 takes any free one. Raises StartError, which names the setting of a port in use."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -71,7 +71,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRINUSE:
             raise StartError(
-                f"port {port} on {host} is in use; stop what listens there or choose another --port"
+                f"port {port} on {host} is in use; stop what listens there or choose another {setting}"
             ) from None
         raise StartError(f"cannot listen on {host} port {port}: {error.strerror}") from None
     listener.setblocking(False)

@@ -218,11 +218,12 @@ class _Place(NamedTuple):
 
 
 async def _object_stores(report: _Report, settings: Settings, state: KvState | None, namespaces: Sequence[str]) -> None:
-    """Test one namespace of each bucket that repositories have, of each store without any, and the given ones."""
+    """Test one namespace of each bucket that repositories have or get, of each unused store, and the given ones."""
     try:
         chosen = dict.fromkeys(_given(one) for one in namespaces)
         if state is not None:
             chosen |= dict.fromkeys(await _in_use(settings))
+        chosen |= dict.fromkeys(_next(settings, {_bucket(place.uri) for place in chosen if not place.store}))
         chosen |= dict.fromkeys(_unused(report, settings, {(place.store, place.uri[:5]) for place in chosen}))
         stores = object_stores.build(settings, cached=False)
     except (EngineError, StartError) as error:
@@ -254,6 +255,18 @@ def _given(text: str) -> _Place:
 
 def _root(settings: Settings, store: str) -> str:
     return settings.stores[store].root if store in settings.stores else settings.objects.local.root
+
+
+def _bucket(uri: str) -> str:
+    scheme, _, path = uri.partition("://")
+    return scheme if scheme == "local" else f"{scheme}://{path.partition('/')[0]}"
+
+
+def _next(settings: Settings, used: set[str]) -> Iterator[_Place]:
+    """The bucket of the next repository, which may have none yet."""
+    prefix = settings.objects.default_namespace_prefix.rstrip("/")
+    if prefix.startswith(("s3://", "gs://", "az://")) and _bucket(prefix) not in used:
+        yield _Place("", prefix)
 
 
 def _unused(report: _Report, settings: Settings, used: set[tuple[str, str]]) -> Iterator[_Place]:
@@ -300,10 +313,8 @@ async def _in_use(settings: Settings) -> list[_Place]:
             page = await rehearsal.engine.repositories.list(after=after, amount=1000)
             for repository in page.items:
                 uri, store = repository.storage_namespace, repository.storage_id
-                scheme, _, path = uri.partition("://")
-                if scheme != "mem":
-                    bucket = scheme if scheme == "local" else f"{scheme}://{path.partition('/')[0]}"
-                    found.setdefault((store, bucket), _Place(store, uri))
+                if not uri.startswith("mem://"):
+                    found.setdefault((store, _bucket(uri)), _Place(store, uri))
             if not page.has_more:
                 return list(found.values())
             after = page.items[-1].name

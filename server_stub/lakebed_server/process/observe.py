@@ -56,7 +56,7 @@ def open_metrics(settings: Settings, processes: int) -> Metrics | None:
     if address is not None and address[1] and address[1] == settings.listen.port:
         raise SettingError(f"metrics.listen: port {address[1]} is that of listen.port; choose another one")
     cells = Cells(layout(catalogue(operation_ids())), processes)
-    return Metrics(cells, None if address is None else listen(*address))
+    return Metrics(cells, None if address is None else listen(*address, "metrics.listen"))
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,8 @@ def aws_config(app: App, name: str, region: str, write: bool) -> None:
     settings = app.settings()
     if not settings.sources.get("access_key_id", settings.sources.get("token", "")).endswith(str(_own_file())):
         raise click.UsageError(
-            f"the credentials are the {settings.shown_credentials}: store them first, with `lakebed login`"
+            f"the credentials are the {settings.shown_credentials}, and AWS tools need those of ~/.lakebed.yaml: store "
+            "them with `lakebed login`; if it has them already, name them with --profile, or unset the variables"
         )
     profile = settings.profile or "default"
     title = name or ("lakebed" if profile == "default" else f"lakebed-{profile}")
