@@ -73,7 +73,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -287,6 +287,13 @@ generate: $(VENV)/.dev ## write generated/ and the sync half of the SDK
 
 bench: $(VENV)/.dev $(SPARK)/.ready ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
 	$(BIN)/python -m benchmarks.run
+
+# The run of a release: make soak-server MINUTES=120 SERVERS=3 OUTAGE=120
+MINUTES ?= 10
+SERVERS ?= 1
+OUTAGE  ?= 0
+soak-server: $(VENV)/.dev ## real servers under mixed load for MINUTES: memory, files, restarts, an outage, fsck
+	$(BIN)/python -m benchmarks.server.soak --minutes $(MINUTES) --servers $(SERVERS) --outage $(OUTAGE)
 
 $(PEERS)/.ready: $(UV) benchmarks/clients/peers.txt
 	$(PYTHON) -m venv $(PEERS)

@@ -14,7 +14,7 @@ import lakebed
 import lakebed_testing
 import pytest
 
-from tests.docs.snippets import ROOT
+from tests.docs.snippets import ROOT, links
 
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 SECTIONS: dict[str, str] = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -81,6 +81,9 @@ def test_folders_exist() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-def test_pages_are_linked() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert all(f"(docs/{page}.md)" in readme for page in ("architecture", "glossary"))
+def test_every_page_is_linked_from_the_readme_or_the_index_of_decisions() -> None:
+    indexes = [ROOT / "README.md", ROOT / "docs/decisions/README.md"]
+    linked = {(page.parent / target).resolve() for page in indexes for target, _ in links(page) if target}
+    pages = [*(ROOT / "docs").glob("**/*.md"), *(ROOT / "docs").glob("**/*.ipynb")]
+    assert len(pages) > 100
+    assert sorted(str(page.relative_to(ROOT)) for page in pages if page.resolve() not in linked) == []
