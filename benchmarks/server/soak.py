@@ -4,7 +4,7 @@
 
 Threads put, read, list, commit, merge and publish through a load balancer. The run samples the memory and the open
 files of each server, and scrapes its metrics. With more than one server it restarts each in turn, ten times in the
-run. With `--outage` it takes PostgreSQL away for so many seconds in the middle, with the load paused, and the alert
+run. With `--outage` it takes PostgreSQL away for these seconds in the middle, with the load paused, and the alert
 LakebedKeyValueStoreDown of deploy/monitoring/alerts.yaml must fire if that is longer than its time. At the end
 `lakebed fsck --data` must find nothing. Any error that reaches a caller fails the run.
 """

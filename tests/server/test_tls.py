@@ -212,7 +212,7 @@ def serving_tls(connections: Connections, pair: Pair, loop: str) -> Iterator[int
     config = uvicorn.Config(make_app(), http=http, loop=loop, lifespan="off", log_config=None)
     ready = threading.Event()
     server = Server(config, ready.set, tls=(tls, connections))
-    with listen("127.0.0.1", 0) as listener:
+    with listen("127.0.0.1", 0, "--port") as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
@@ -263,7 +263,7 @@ def test_a_public_address_without_tls_is_warned_of(tmp_path: Path, pair: Pair) -
         assert "open to other machines without TLS" in server.log
     with running_server(tmp_path / "secured", flags=["--host", "0.0.0.0"], environment=pair.environment) as server:
         assert "without TLS" not in server.log
-    with listen("127.0.0.1", 0) as local:
+    with listen("127.0.0.1", 0, "--port") as local:
         assert clear_text([local]) == []
 
 
