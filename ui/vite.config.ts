@@ -38,5 +38,5 @@ export default defineConfig(({ mode }) => ({
     manifest: true, // for scripts/budgets.mjs
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/oidc': 'http://127.0.0.1:8000' } },
-  test: { environment: 'jsdom', include: ['tests/**/*.test.ts'] },
+  test: { environment: 'jsdom', include: ['tests/**/*.test.ts'], testTimeout: 30_000 }, // busy machines
 }))
