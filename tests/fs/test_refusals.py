@@ -55,17 +55,21 @@ WRITES: dict[str, tuple[Operation, str]] = {
     "pipe": (lambda fs, top, _: fs.pipe(f"{top}/new", b"1"), "fs:WriteObject on {repository}/object/new"),
     "open": (write_by_open, "fs:WriteObject on {repository}/object/new"),
     "transaction": (write_by_transaction, "fs:ReadBranch on {repository}/branch/main"),
-    "put": (lambda fs, top, _: fs.put(__file__, f"{top}/new"), "fs:ReadObject on {repository}/object/new"),
+    "put": (lambda fs, top, _: fs.put(__file__, f"{top}/new"), "fs:WriteObject on {repository}/object/new"),
+    "put of two": (
+        lambda fs, top, _: fs.put([__file__], f"{top}/new/"),
+        "fs:WriteObject on {repository}/object/new/test_refusals.py",
+    ),
     "touch": (lambda fs, top, _: fs.touch(f"{top}/new"), "fs:WriteObject on {repository}/object/new"),
     "rm_file": (lambda fs, top, _: fs.rm_file(f"{top}/{PATH}"), "fs:DeleteObject on {object}"),
+    "rm": (lambda fs, top, _: fs.rm(f"{top}/{PATH}"), "fs:DeleteObject on {object}"),
+    "rm of a folder": (lambda fs, top, _: fs.rm(f"{top}/orders", recursive=True), "fs:ListObjects on {repository}"),
 }
 OF_A_READER: dict[str, tuple[Operation, str]] = {
     **WRITES,
     "transaction": (write_by_transaction, "fs:WriteObject on {repository}/object/new"),
-    "put": (lambda fs, top, _: fs.put(__file__, f"{top}/new"), "fs:WriteObject on {repository}/object/new"),
     "cp": (lambda fs, top, _: fs.cp(f"{top}/{PATH}", f"{top}/new"), "fs:WriteObject on {repository}/object/new"),
     "mv": (lambda fs, top, _: fs.mv(f"{top}/{PATH}", f"{top}/new"), "fs:WriteObject on {repository}/object/new"),
-    "rm": (lambda fs, top, _: fs.rm(f"{top}/{PATH}"), "fs:DeleteObject on {object}"),
     "rm of a folder": (lambda fs, top, _: fs.rm(f"{top}/orders", recursive=True), "fs:DeleteObject on {object}"),
 }
 
@@ -125,6 +129,22 @@ def test_a_reader_of_the_repository_writes_and_deletes_nothing(
     operation, needs = OF_A_READER[name]
     refuses(lambda: operation(fs, top, tmp_path), top, needs)
     assert [one.path for one in repo.branch("main").list()] == [PATH]
+
+
+def test_a_user_who_may_write_and_not_read_puts_and_deletes(
+    ana: str, way: str, top: str, lake: lakebed.Lake, repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    actions, resource = ["fs:WriteObject", "fs:DeleteObject"], f"arn:lakefs:fs:::repository/{repo.id}/object/*"
+    lake.policies.create(f"{ana}-drops", [{"effect": "allow", "action": actions, "resource": resource}])
+    lake.users.attach(ana, f"{ana}-drops")
+    (tmp_path / "a").write_bytes(b"1")
+    fs, main = fsspec.filesystem("lakebed"), repo.branch("main")
+    fs.put(str(tmp_path / "a"), f"{top}/in/a")
+    fs.put(str(tmp_path), f"{top}/tree", recursive=True)
+    assert [one.path for one in main.list()] == ["in/a", PATH, "tree/a"]
+    fs.rm(f"{top}/in/a")
+    assert [one.path for one in main.list()] == [PATH, "tree/a"]
+    refuses(lambda: fs.isdir(f"{top}/tree.d"), top, "fs:ReadObject on {repository}/object/tree.d")
 
 
 def test_deleting_some_of_many_names_what_is_left(

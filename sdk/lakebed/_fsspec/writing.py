@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 _GROUP = 1000
 """Objects that one request deletes."""
+
+_PUTTING: ContextVar[bool] = ContextVar("_PUTTING", default=False)
+"""Whether fsspec asks for a directory because `put` is about to write there."""
 
 _SHOWN = 5
 _FORBIDDEN = 403
@@ -124,6 +128,22 @@ class Writing(Reading):
             raise InvalidRequestError(f"mode must be 'overwrite' or 'create', not {mode!r}")
         send = self._sender(self._strip_protocol(path), "xb" if mode == "create" else "wb", kwargs)
         await send(bytes(value))
+
+    async def _put(self, lpath: Any, rpath: Any, *args: Any, **kwargs: Any) -> None:
+        """As fsspec's. A user who may not look writes to exactly this path, as with `pipe`, if it may write."""
+        token = _PUTTING.set(True)
+        try:
+            await super()._put(lpath, rpath, *args, **kwargs)
+        finally:
+            _PUTTING.reset(token)
+
+    async def _isdir(self, path: str) -> bool:
+        try:
+            return await super()._isdir(path)
+        except PermissionDeniedError:
+            if not _PUTTING.get():
+                raise
+            return False
 
     async def _put_file(
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any
@@ -232,8 +252,12 @@ class Writing(Reading):
         if recursive and maxdepth is not None:
             return [Place.of(one) for one in await self._find(name, maxdepth=maxdepth)]
         found = []
-        if place.path and await self._isfile(name):
-            found.append(place)
+        try:
+            if place.path and await self._isfile(name):
+                found.append(place)
+        except PermissionDeniedError:
+            if not recursive:
+                return [place]  # the server decides about the deletion, as with `rm_file`
         if not found or recursive:
             try:
                 below = self._ref(place).list(place.folder, limit=None if recursive else 1)
