@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "e1b8f4fc8ae153716d41df8fc96cb6686ecc1bf91511873a96bc758f2e0478ef"
+SPEC_DIGEST: Final = "48c24214fb9aeee28295d74ac27a82a1fdb91884a9b83bde6f0cd3f93696947f"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

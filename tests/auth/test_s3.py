@@ -64,8 +64,8 @@ def send(people: People, user: str, name: str) -> Answer:
 
 
 def is_refused(answer: Answer) -> bool:
-    """Whether the user lacks a permission. HEAD has no body."""
-    return answer.status == 403 and (not answer.body or b"needs " in answer.body)
+    """Whether the user lacks a permission. The answer to HEAD has no body: its reason is in a header."""
+    return answer.status == 403 and b"needs " in (answer.body or answer.headers["x-lakebed-error"].encode())
 
 
 def grants(needs: tuple[str, ...]) -> list[dict[str, object]]:
@@ -105,6 +105,31 @@ def test_a_refusal_names_the_permission_and_the_resource(people: People) -> None
     body = people.s3("ana", "GET", "/lake/main/a").body.decode()
     assert "<Code>AccessDenied</Code>" in body
     assert "<Message>needs fs:ReadObject on repository/lake/object/a</Message>" in body
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [("a b.csv", "a b.csv"), ("caf%C3%A9%25", "caf%C3%A9%25"), ("a%0D%0Ax-b%3A%20c", "a%0D%0Ax-b: c")],
+)
+def test_a_refusal_of_head_has_its_reason_in_a_header(people: People, path: str, shown: str) -> None:
+    people.add("ana")
+    target = f"/repositories/lake/refs/main/objects?path={path}"
+    answers = [people.s3("ana", "HEAD", f"/lake/main/{path.replace(' ', '%20')}")]
+    answers.append(people("ana", "HEAD", target.replace(" ", "%20")))
+    for answer in answers:
+        assert (answer.status, answer.body) == (403, b"")
+        assert answer.headers["x-lakebed-error"] == f"needs fs:ReadObject on repository/lake/object/{shown}"
+    assert answers[1].headers["x-lakebed-error-kind"] == "permission_denied"
+
+
+def test_a_long_reason_in_a_header_is_cut(people: People) -> None:
+    people.add("ana")
+    for more in range(6):
+        path = "a" * more + "%C3%A9" * 400
+        error = people.s3("ana", "HEAD", f"/lake/main/{path}").headers["x-lakebed-error"]
+        assert 1998 <= len(error) <= 2000
+        assert f"needs fs:ReadObject on repository/lake/object/{path}".startswith(error)
+        assert error[-3] == "%"
 
 
 def test_a_copy_needs_both_permissions(people: People) -> None:

@@ -132,6 +132,9 @@ def test_plain_requests(door: Door, server: RunningServer) -> None:
         assert (caught.value.kind, caught.value.status) == ("repository_not_found", 404)
         with pytest.raises(ObjectNotFoundError):
             await lake.request("GET", f"/repositories/{name}/refs/main/objects", {"path": "c"})
+        with pytest.raises(ObjectNotFoundError, match="'é %'") as caught:
+            await lake.request("HEAD", f"/repositories/{name}/refs/main/objects", {"path": "é %"})
+        assert (caught.value.kind, caught.value.status) == ("object_not_found", 404)
 
     door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)
 

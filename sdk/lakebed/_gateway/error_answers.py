@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import unquote
 
 from lakebed import errors
 from lakebed._gateway.next_steps import next_step
@@ -215,6 +216,9 @@ def context(call: Call[Any], answer: Answer, body: Mapping[str, Any] | None = No
 
 
 def _error_body(answer: Answer) -> Mapping[str, Any]:
+    if "x-lakebed-error" in answer.headers:  # the answer to HEAD has no body
+        kind = answer.headers.get("x-lakebed-error-kind")
+        return {"kind": kind, "message": unquote(answer.headers["x-lakebed-error"])}
     if "json" not in answer.headers.get("content-type", "").lower():
         return {}
     try:

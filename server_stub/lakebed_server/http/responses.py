@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from email.utils import formatdate
 from functools import lru_cache
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 import pyarrow as pa
@@ -26,6 +28,9 @@ TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 
 RETRY_AFTER: Header = (b"retry-after", b"1")
 """Seconds after which a client may try a refused request again."""
+
+MOST_OF_A_MESSAGE: Final = 2000
+"""Bytes of a message in a header. Proxies refuse long heads."""
 
 UNKNOWN: Final = -1
 """The length of a stream whose length is not known in advance."""
@@ -71,6 +76,22 @@ class FeedReply(StreamReply):
 def json(status: int, value: object, headers: tuple[Header, ...] = ()) -> Reply:
     """A JSON body. Unset fields are left out."""
     return Reply(status, _encode(value), (JSON, *headers))
+
+
+_CUT_ESCAPE: Final = re.compile(rb"%[0-9A-F]?$")
+_PLAIN: Final = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+
+
+def bodiless(status: int, message: str, kind: str = "", headers: tuple[Header, ...] = ()) -> Reply:
+    """The response to a HEAD that failed. It has no body, so headers have the message and the kind.
+
+    The message is percent-encoded UTF-8 where it is not plain ASCII: `object/a b.csv`, `object/caf%C3%A9`.
+    """
+    text = quote(message.strip(), safe=_PLAIN).encode()
+    if len(text) > MOST_OF_A_MESSAGE:  # cut no escape into two
+        text = _CUT_ESCAPE.sub(b"", text[:MOST_OF_A_MESSAGE])
+    named = ((b"x-lakebed-error-kind", kind.encode()),) if kind else ()
+    return Reply(status, headers=(*headers, *named, (b"x-lakebed-error", text)))
 
 
 @lru_cache(4096)

@@ -23,7 +23,7 @@ from msgspec import UNSET
 
 from lakebed_server.auth.origins import is_browser
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import RETRY_AFTER, Reply, json
+from lakebed_server.http.responses import RETRY_AFTER, Reply, bodiless, json
 from lakebed_server.rest import serializers
 from lakebed_server.vocabulary import NO_TRACEBACK, OUR_FAULT, Header, RequestError, StartError
 
@@ -84,6 +84,8 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
 
 
 def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
+    if call.head:
+        return bodiless(ERROR_KINDS[error.kind], error.message, error.kind)
     body = models.Error(
         message=error.message,
         kind=error.kind,
@@ -93,7 +95,7 @@ def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
         conflicts_has_more=error.has_more,
         request_id=call.request_id,
     )
-    return Reply(ERROR_KINDS[error.kind]) if call.head else json(ERROR_KINDS[error.kind], body)
+    return json(ERROR_KINDS[error.kind], body)
 
 
 def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = (), *, retry: bool = True) -> Reply:
@@ -103,5 +105,5 @@ def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = ()
     if status == 401 and not is_browser(call.headers):
         headers = (*headers, CHALLENGE)  # a browser would ask for a key, and then send it with every request
     if call.head:
-        return Reply(status, headers=headers)
+        return bodiless(status, message, kind, headers)
     return json(status, models.Error(message=message, kind=kind, request_id=call.request_id), headers)

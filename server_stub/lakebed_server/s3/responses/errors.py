@@ -12,7 +12,7 @@ from typing import Final
 from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, NothingThereError, StoreError
 
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import RETRY_AFTER, Reply
+from lakebed_server.http.responses import RETRY_AFTER, Reply, bodiless
 from lakebed_server.s3.responses.xml import DECLARATION, XML, tag
 from lakebed_server.s3.vocabulary import S3Error
 from lakebed_server.vocabulary import NO_TRACEBACK, OUR_FAULT, Header, RequestError
@@ -153,12 +153,12 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
 
 
 def error_reply(error: S3Error, call: Call, resource: str) -> Reply:
-    """The response to an error. The answer to HEAD has no body."""
+    """The response to an error. The answer to HEAD has no body: a header has the message."""
     headers = error.headers
     if error.status == 503 and not any(name == RETRY_AFTER[0] for name, _ in headers):
         headers = (*headers, RETRY_AFTER)
     if call.head:
-        return Reply(error.status, headers=headers)
+        return bodiless(error.status, error.message, headers=headers)
     return Reply(error.status, (DECLARATION + error_xml(error, call, resource)).encode(), (XML, *headers))
 
 
