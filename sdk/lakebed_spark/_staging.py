@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import lakebed
-from lakebed._integration.sync import is_cloud, place_of, sees
+from lakebed._integration.sync import check_write, is_cloud, may_commit, place_of, sees
 from lakebed._integration.values import DIRECT, wanted_path
-from lakebed.errors import InvalidRequestError, ObjectExistsError, UnsupportedOperationError
+from lakebed.errors import InvalidRequestError, NothingToCommitError, ObjectExistsError, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
 from lakebed_spark._access import Place
@@ -87,6 +88,14 @@ class WriteRequest:
                 f"{_list(self.partition_by)}: give the same partition_by=, or mode='overwrite'"
             )
 
+    def check_rights(self, workspace: lakebed.Workspace) -> None:
+        """Check that the caller may write such files, before Spark runs a job. Raises PermissionDeniedError.
+
+        Does nothing with partitions: only the job knows their folders, and rights may depend on them.
+        """
+        if not self.partition_by:
+            check_write(workspace, f"{self.place.folder}part-00000{ENDINGS[self.kind][0]}")
+
     def replaced(self, rows: Sequence[ObjectInfo]) -> list[str]:
         """Prefixes below which only the written files remain."""
         if self.mode in ("overwrite", "error"):
@@ -109,6 +118,16 @@ class WriteRequest:
     def _about(self) -> dict[str, Any]:
         place = self.place
         return {"operation": "write", "repository": place.repository, "ref": place.ref, "path": place.path}
+
+
+def check_commit(workspace: lakebed.Workspace) -> None:
+    """Check that the caller may commit a new workspace, before any job. Raises PermissionDeniedError.
+
+    The server itself refuses, so that the access history shows it: there is nothing to commit yet.
+    """
+    if not may_commit(workspace):
+        with suppress(NothingToCommitError):
+            workspace.commit(scan=False)
 
 
 def stage(

@@ -12,7 +12,7 @@ from lakebed.model import Commit, ObjectInfo
 
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_session
-from lakebed_spark._staging import MOST_PREFIXES, WriteRequest, others, stage
+from lakebed_spark._staging import MOST_PREFIXES, WriteRequest, check_commit, others, stage
 from lakebed_spark.reading import read
 from lakebed_spark.writing import Mode, Policy, give_up, marked
 
@@ -76,6 +76,7 @@ class Transaction:
     def _stage(self, df: DataFrame, request: WriteRequest) -> list[ObjectInfo]:
         """The first half of `write`: the files are in the store, and no ref shows them."""
         request.check(df)
+        request.check_rights(self._workspace)
         request.check_target(self._workspace)
         return stage(self._spark, df, self._workspace, request)
 
@@ -135,7 +136,8 @@ def transaction(
     `target` is a branch, or `lakebed://repository/branch`. With a path after it, all paths are below that path. Or it
     is a workspace, which is then committed. `on_conflict` is the policy of the workspace.
 
-    Raises at the end what `lakebed_spark.write` raises.
+    Raises PermissionDeniedError at once for a user who may not commit to the branch, and at the end what
+    `lakebed_spark.write` raises.
     """
     check_session(spark)
     place, access = locate(target), access_to(target, lake)
@@ -144,6 +146,8 @@ def transaction(
     workspace = found if isinstance(found, lakebed.Workspace) else found.workspace(text, on_conflict).create()
     made = Transaction(spark, access, place, workspace)
     try:
+        if workspace is not found:
+            check_commit(workspace)
         yield made
         made._finish(metadata)
     except OutcomeUnknownError:

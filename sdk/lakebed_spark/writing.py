@@ -23,7 +23,7 @@ from lakebed.model import Commit, ObjectInfo
 
 from lakebed_spark._access import Holder, Place, Target, access_to, locate
 from lakebed_spark._session import session_of
-from lakebed_spark._staging import MOST_PREFIXES, WriteRequest, others, stage
+from lakebed_spark._staging import MOST_PREFIXES, WriteRequest, check_commit, others, stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,7 +63,8 @@ def write(
 
         lakebed_spark.write(orders, "lakebed://sales/main/orders", mode="overwrite", message="Reload")
 
-    Raises what Spark raises when the job fails. Raises ConcurrentCommitError and DirtyBranchError (with the paths),
+    Raises what Spark raises when the job fails. Raises PermissionDeniedError, before the job except for a right that
+    depends on the partition, ConcurrentCommitError and DirtyBranchError (with the paths),
     ObjectExistsError (`error`), InvalidRequestError, ReadOnlyRefError, NotFoundError, UnsupportedOperationError, and
     CommitStateUnknownError, whose note says how to find out.
     """
@@ -83,6 +84,8 @@ def write(
     if done is not None:
         return done
     try:
+        request.check_rights(workspace)
+        check_commit(workspace)
         request.check_target(branch)
         rows = stage(spark, df, workspace, request)
         return _commit(workspace, branch, request, rows, marked(spark, metadata))

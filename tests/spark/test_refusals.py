@@ -9,7 +9,7 @@ import lakebed
 import lakebed_spark
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.server import RunningServer
 
@@ -45,6 +45,11 @@ def delete_in_a_transaction(spark: SparkSession, branch: lakebed.Branch) -> None
         tx.delete("orders/")
 
 
+def write_in_a_transaction(frame: DataFrame, workspace: lakebed.Workspace) -> None:
+    with lakebed_spark.transaction(frame.sparkSession, workspace) as tx:
+        tx.write(frame, "new")
+
+
 def test_a_user_without_rights_reads_and_writes_nothing(
     spark: SparkSession, ana: lakebed.Lake, repo: lakebed.Repository, top: str
 ) -> None:
@@ -58,18 +63,45 @@ def test_a_user_without_rights_reads_and_writes_nothing(
     assert [one.path for one in repo.branch("main").list()] == ["orders/a.parquet"]
 
 
-def test_a_reader_of_the_repository_reads_and_writes_nothing(
+def test_a_reader_of_the_repository_reads_and_is_refused_before_a_job_runs(
     spark: SparkSession, ana: lakebed.Lake, lake: lakebed.Lake, repo: lakebed.Repository, top: str
 ) -> None:
     lake.users.grant(ana.user().id, repo.id, "reader")
     branch = ana.repository(repo.id).branch("main")
     assert lakebed_spark.read(spark, branch, "orders").count() == ROWS
+    rows, by_day = spark.range(3), spark.range(3).selectExpr("id", "id as day")
+    own = branch.workspace().create()
+    jobs = set(spark.sparkContext.statusTracker().getJobIdsForGroup())
     written = f"fs:WriteObject on repository/{repo.id}/object"
-    refuses(lambda: lakebed_spark.write(spark.range(3), branch, "new"), f"{written}/new/part-")
+    refuses(lambda: lakebed_spark.write(rows, branch, "new"), f"{written}/new/part-")
+    refuses(lambda: lakebed_spark.write(rows, branch, "orders", mode="overwrite"), f"{written}/orders/part-")
+    refuses(lambda: write_in_a_transaction(rows, own), f"{written}/new/part-")
     committed = f"fs:CreateCommit on repository/{repo.id}/branch/main"
-    refuses(lambda: lakebed_spark.write(spark.range(3), branch, "orders", mode="overwrite"), f"{written}/orders/part-")
+    refuses(lambda: lakebed_spark.write(by_day, branch, "days", partition_by="day"), committed)
     refuses(lambda: delete_in_a_transaction(spark, branch), committed)
+    assert set(spark.sparkContext.statusTracker().getJobIdsForGroup()) == jobs
     assert [one.path for one in repo.branch("main").list()] == ["orders/a.parquet"]
+
+
+def test_rights_of_some_paths_and_branches_suffice(
+    spark: SparkSession, ana: lakebed.Lake, lake: lakebed.Lake, repo: lakebed.Repository, top: str
+) -> None:
+    user, dev = ana.user().id, repo.branch("dev-1").create("main")
+    of = f"arn:lakefs:fs:::repository/{repo.id}"
+    days = {"effect": "allow", "action": ["fs:WriteObject"], "resource": f"{of}/object/days/day=*"}
+    dates = {**days, "resource": f"{of}/object/all/*", "condition": {"StringLike": {"fs:Branch": ["dev-*"]}}}
+    commit = {**dates, "action": ["fs:CreateCommit"], "resource": f"{of}/branch/*"}
+    lake.users.grant(user, repo.id, "reader")
+    lake.policies.create(f"{user}-days", [days, dates, commit])
+    lake.users.attach(user, f"{user}-days")
+    rows = spark.range(3).selectExpr("id", "id as day")
+    there = ana.repository(repo.id).branch(dev.id)
+    lakebed_spark.write(rows, there, "days", partition_by="day")
+    lakebed_spark.write(rows, there, "all")
+    main = ana.repository(repo.id).branch("main")
+    refuses(lambda: lakebed_spark.write(rows, main, "all"), f"fs:WriteObject on repository/{repo.id}/object/all/part-")
+    committed = f"fs:CreateCommit on repository/{repo.id}/branch/main"
+    refuses(lambda: lakebed_spark.write(rows, main, "days", partition_by="day"), committed)
 
 
 def test_the_reader_of_spark_reports_the_refusal(

@@ -21,9 +21,11 @@ from lakebed._compat.aio import blocking
 from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import ingest, objects
+from lakebed._gateway.operations.access import identities
 from lakebed._http.object_frames import ObjectRead
 from lakebed._settings.config import Settings
 from lakebed._values.ingest import Source
+from lakebed.errors import UnsupportedOperationError
 from lakebed.model import ObjectInfo, TransferResult, WorkspaceInfo
 
 if TYPE_CHECKING:
@@ -111,6 +113,22 @@ async def check_ingest(ref: Ref, source: Source, after: str) -> str:
     """Ask whether a branch may take these objects of a bucket. The commit that it would begin at."""
     page = ingest.page(ref.repository.id, ref.id, source, after=after, listed=0, write=False)
     return (await ref._transport.call(page)).base_commit_id
+
+
+async def check_write(workspace: Workspace, path: str) -> None:
+    """Check that the caller may write an object at this path. Raises PermissionDeniedError."""
+    await workspace._transport.call(objects.check_write(workspace.repository.id, workspace.id, path))
+
+
+async def may_commit(workspace: Workspace) -> bool:
+    """Whether the caller may commit to the branch of a workspace, as far as the server says."""
+    repository, branch = workspace.repository.id, workspace.branch
+    resource = f"arn:lakefs:fs:::repository/{repository}/branch/{branch}"
+    question = identities.simulate("fs:CreateCommit", resource, "", {"branch": branch})
+    try:
+        return bool(await workspace._transport.call(question))
+    except UnsupportedOperationError:  # a server with `auth.mode: single`, or an older one
+        return True
 
 
 async def open_object(ref: Ref, info: ObjectInfo) -> Any:

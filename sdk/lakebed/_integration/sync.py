@@ -3,6 +3,8 @@
 from lakebed._sync.integration import (
     ProxiedRef,
     check_ingest,
+    check_write,
+    may_commit,
     open_object,
     place_of,
     read_buffer,
@@ -19,7 +21,9 @@ from lakebed._sync.objects.upload_item import outgoing
 __all__ = [
     "ProxiedRef",
     "check_ingest",
+    "check_write",
     "is_cloud",
+    "may_commit",
     "open_object",
     "outgoing",
     "place_of",

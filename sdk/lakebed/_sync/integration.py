@@ -14,6 +14,7 @@ from lakebed._compat.sync import blocking
 from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import ingest, objects
+from lakebed._gateway.operations.access import identities
 from lakebed._http.object_frames import ObjectRead
 from lakebed._settings.config import Settings
 from lakebed._sync.bulk.download import fetch_items
@@ -26,6 +27,7 @@ from lakebed._sync.objects import shared_directory as objects_shared
 from lakebed._sync.objects.read_many import Wanted, read_batches
 from lakebed._sync.objects.sinks import Sink
 from lakebed._values.ingest import Source
+from lakebed.errors import UnsupportedOperationError
 from lakebed.model import ObjectInfo, TransferResult, WorkspaceInfo
 
 if TYPE_CHECKING:
@@ -113,6 +115,22 @@ def check_ingest(ref: Ref, source: Source, after: str) -> str:
     """Ask whether a branch may take these objects of a bucket. The commit that it would begin at."""
     page = ingest.page(ref.repository.id, ref.id, source, after=after, listed=0, write=False)
     return (ref._transport.call(page)).base_commit_id
+
+
+def check_write(workspace: Workspace, path: str) -> None:
+    """Check that the caller may write an object at this path. Raises PermissionDeniedError."""
+    workspace._transport.call(objects.check_write(workspace.repository.id, workspace.id, path))
+
+
+def may_commit(workspace: Workspace) -> bool:
+    """Whether the caller may commit to the branch of a workspace, as far as the server says."""
+    repository, branch = workspace.repository.id, workspace.branch
+    resource = f"arn:lakefs:fs:::repository/{repository}/branch/{branch}"
+    question = identities.simulate("fs:CreateCommit", resource, "", {"branch": branch})
+    try:
+        return bool(workspace._transport.call(question))
+    except UnsupportedOperationError:  # a server with `auth.mode: single`, or an older one
+        return True
 
 
 def open_object(ref: Ref, info: ObjectInfo) -> Any:

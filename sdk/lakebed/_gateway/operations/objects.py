@@ -114,6 +114,14 @@ def delete(repository: str, branch: str, path: str, if_match: str | None = None)
     return call("deleteObject", kwargs, calls.nothing, subject, success=204, repeat="safe")
 
 
+def check_write(repository: str, branch: str, path: str) -> Call[None]:
+    """Ask whether the caller may write an object at a path. Raises PermissionDeniedError."""
+    from lakebed_api.api.objects import upload_object_preflight
+
+    kwargs = upload_object_preflight._get_kwargs(repository, branch, path=path)
+    return call("uploadObjectPreflight", kwargs, calls.nothing, Subject(repository, branch, path), success=204)
+
+
 def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tuple[ObjectFailure, ...]]:
     """Delete up to 1,000 objects. Returns the objects that the server could not delete."""
     from lakebed_api.api.objects import delete_objects
