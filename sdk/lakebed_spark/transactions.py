@@ -136,7 +136,7 @@ def transaction(
     `target` is a branch, or `lakebed://repository/branch`. With a path after it, all paths are below that path. Or it
     is a workspace, which is then committed. `on_conflict` is the policy of the workspace.
 
-    Raises PermissionDeniedError at once for a user who may not commit to the branch, and at the end what
+    Raises PermissionDeniedError at the start for a user who may not commit to the branch, and at the end what
     `lakebed_spark.write` raises.
     """
     check_session(spark)

@@ -130,7 +130,7 @@ class Writing(Reading):
         await send(bytes(value))
 
     async def _put(self, lpath: Any, rpath: Any, *args: Any, **kwargs: Any) -> None:
-        """As fsspec's. A user who may not look writes to exactly this path, as with `pipe`, if it may write."""
+        """As fsspec's. A user who may write but not read writes to exactly this path, as `pipe` does."""
         token = _PUTTING.set(True)
         try:
             await super()._put(lpath, rpath, *args, **kwargs)
