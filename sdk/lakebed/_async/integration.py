@@ -126,9 +126,10 @@ async def may_commit(workspace: Workspace) -> bool:
     resource = f"arn:lakefs:fs:::repository/{repository}/branch/{branch}"
     question = identities.simulate("fs:CreateCommit", resource, "", {"branch": branch})
     try:
-        return bool(await workspace._transport.call(question))
+        decision = await workspace._transport.call(question)
     except UnsupportedOperationError:  # a server with `auth.mode: single`, or an older one
         return True
+    return bool(decision)
 
 
 async def open_object(ref: Ref, info: ObjectInfo) -> Any:

@@ -128,9 +128,10 @@ def may_commit(workspace: Workspace) -> bool:
     resource = f"arn:lakefs:fs:::repository/{repository}/branch/{branch}"
     question = identities.simulate("fs:CreateCommit", resource, "", {"branch": branch})
     try:
-        return bool(workspace._transport.call(question))
+        decision = workspace._transport.call(question)
     except UnsupportedOperationError:  # a server with `auth.mode: single`, or an older one
         return True
+    return bool(decision)
 
 
 def open_object(ref: Ref, info: ObjectInfo) -> Any:
