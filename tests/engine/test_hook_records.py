@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.hooks import deliveries
-from lakebed_engine.operations.hooks.runs import CANDIDATE_LIFETIME
+from lakebed_engine.operations.hooks.runs import CANDIDATE_LIFETIME, LATE
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
@@ -59,6 +59,27 @@ def test_a_run_keeps_its_logs_and_unknown_ones_are_errors() -> None:
         for run_id, hook_id in (("nope", "0000_0000"), (made.id, "0000_0009")):
             with pytest.raises(errors.RunNotFoundError):
                 await engine.hooks.log(REPO, run_id, hook_id)
+        await engine.close()
+
+    run(job())
+
+
+def test_a_run_whose_server_died_has_failed_once_its_time_is_over() -> None:
+    async def job() -> None:
+        clock = FakeClock()
+        engine = await make_engine(clock=clock)
+        made = _run(engine, clock, ends_by=clock.now() + 600)
+        await engine.hooks.save_run(REPO, made)
+        clock.forward(600 + LATE - 1)
+        assert (await engine.hooks.run(REPO, made.id)).state == "running"
+        clock.forward(2)
+        found = await engine.hooks.run(REPO, made.id)
+        assert (found.state, found.ended, found.message) == (
+            "error",
+            made.ends_by,
+            "the server died before its hooks ended",
+        )
+        assert (await engine.hooks.runs(REPO)).items == [found]
         await engine.close()
 
     run(job())

@@ -125,6 +125,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     tag: str = ""
     user: str = ""
     started: float
+    ends_by: float = 0.0
+    """When its hooks have ended at the latest, unless their server died. 0: not known."""
     ended: float = 0.0
     state: RunState = "running"
     message: str = ""

@@ -135,6 +135,7 @@ class Runner:
 
     def begun(self, occasion: Occasion, *, delivery_id: str = "", rerun_of: str = "") -> Run:
         """A run that begins now."""
+        started = self._now()
         return Run(
             id=self._engine.hooks.new_run_id(),
             event_type=occasion.type,
@@ -143,7 +144,8 @@ class Runner:
             commit_id=occasion.text("commit_id") or occasion.text("candidate_commit_id"),
             tag=occasion.text("tag_id"),
             user=occasion.text("user"),
-            started=self._now(),
+            started=started,
+            ends_by=started + self._settings.operation_timeout,
             delivery_id=delivery_id,
             rerun_of=rerun_of,
         )

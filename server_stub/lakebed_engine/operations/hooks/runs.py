@@ -29,6 +29,8 @@ from lakebed_engine.vocabulary.hooks import Run, RunPage, Verdict
 
 CANDIDATE_LIFETIME: Final = 24 * 3600
 """Seconds for which a commit that hooks refused can still be read."""
+LATE: Final = 60
+"""Seconds after `ends_by` when a run without an end counts as one whose server died."""
 _SCANNED: Final = 5_000
 """Rows that one page reads at most."""
 _END_OF_TIME: Final = 1 << 47
@@ -55,7 +57,15 @@ async def get_run(ctx: Context, repo_name: str, run_id: str) -> Run:
     found = await ctx.kv.get(repo.partition, hook_run_key(run_id))
     if found is None:
         raise RunNotFoundError(f"run {run_id[:80]!r} not found in repository {repo_name!r}")
-    return _run.decode(found.value)
+    return _as_of_now(ctx, _run.decode(found.value))
+
+
+def _as_of_now(ctx: Context, run: Run) -> Run:
+    """The run. One whose server died has failed, and nobody has recorded it."""
+    if run.state != "running" or not run.ends_by or ctx.clock.now() < run.ends_by + LATE:
+        return run
+    message = "the server died before its hooks ended"
+    return msgspec.structs.replace(run, state="error", ended=run.ends_by, message=message)
 
 
 async def list_runs(
@@ -72,7 +82,7 @@ async def list_runs(
     async for row in scan_rows(ctx.kv, repo.partition, start, end_of(HOOK_RUNS), size=min(1000, amount + 1)):
         if len(items) == amount or scanned == _SCANNED:
             return RunPage(items, after, has_more=True)
-        run = _run.decode(row.value)
+        run = _as_of_now(ctx, _run.decode(row.value))
         scanned, after = scanned + 1, run.id
         if (not branch or run.branch == branch) and (not commit or run.commit_id == commit):
             items.append(run)
