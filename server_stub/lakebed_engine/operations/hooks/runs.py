@@ -61,7 +61,7 @@ async def get_run(ctx: Context, repo_name: str, run_id: str) -> Run:
 
 
 def _as_of_now(ctx: Context, run: Run) -> Run:
-    """The run. One whose server died has failed, and nobody has recorded it."""
+    """The run, as failed if its server died: such a run has no recorded end."""
     if run.state != "running" or not run.ends_by or ctx.clock.now() < run.ends_by + LATE:
         return run
     message = "the server died before its hooks ended"
