@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 
 import click
 
-from lakebed import Location
+from lakebed import Lake, Location
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.exits import ExitCode
 from lakebed.cli.targets import HISTORY, REPOSITORY
+from lakebed.errors import PermissionDeniedError
 
 LEVELS: Final = ("reader", "writer", "admin")
 group_option = click.option("--group", "to_group", is_flag=True, help="The name is that of a group.")
@@ -55,8 +56,19 @@ def grant(app: App, name: str, level: str, repository: Location, to_group: bool)
     """
     with app.lake() as lake:
         granted = (lake.groups if to_group else lake.users).grant(name, repository.repository, level)
+        is_missing = _is_missing(lake, repository.repository)
     line = f"{output.shown(name)} is {level} of {output.shown(repository.repository)}."
     output.say(app, line, {"name": name, "repository": repository.repository, "level": level, "policy": granted.id})
+    if is_missing:
+        output.note(app, f"There is no repository {output.shown(repository.repository)} yet: check the name.")
+
+
+def _is_missing(lake: Lake, repository: str) -> bool:
+    """Whether there is no such repository. Who may grant need not be allowed to read it."""
+    try:
+        return not lake.repository(repository).exists()
+    except PermissionDeniedError:
+        return False
 
 
 @click.command(cls=Verb)
