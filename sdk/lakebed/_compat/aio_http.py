@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -26,6 +27,9 @@ from lakebed._http.exchange import (
     UndecodableError,
     header_text,
 )
+
+_CONNECTING = re.compile(r"^Cannot connect to host .*? ssl:.*? \[(.*)\]$")
+"""aiohttp repeats the host. The caller's message already names the endpoint."""
 
 
 class Response(Protocol):
@@ -186,7 +190,7 @@ def _text(value: str | bytes) -> str:
 
 
 def _failure(cause: Any) -> HttpError:
-    said = str(cause) or type(cause).__name__
+    said = _CONNECTING.sub(r"\1", str(cause)) or type(cause).__name__
     match cause:
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
             return BadAddressError(said)

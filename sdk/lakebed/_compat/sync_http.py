@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 import threading
 import time
@@ -33,6 +34,8 @@ from lakebed._http.exchange import (
 
 _CHUNK = 1 << 18
 """Bytes of one read. When the connection breaks, the part of a chunk that has arrived is lost."""
+_OPENING = re.compile(r"^\w+\(host=.*?, port=\d+\): (?:Failed to establish a new connection: )?")
+"""urllib3 begins with the name of our class. The caller's message already names the endpoint."""
 
 
 class Response(Protocol):
@@ -244,7 +247,7 @@ def _new_manager(proxy: str | None, tls: ssl.SSLContext | None) -> urllib3.PoolM
 
 
 def _failure(cause: Exception) -> HttpError:
-    said = str(cause) or type(cause).__name__
+    said = _OPENING.sub("", str(cause)) or type(cause).__name__
     match cause:
         case errors.LocationValueError() | errors.ProxySchemeUnknown():
             return BadAddressError(said)
