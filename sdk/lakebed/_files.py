@@ -16,6 +16,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from lakebed._process.disk_full import is_full
+from lakebed._process.special_files import refuse_special
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
@@ -66,7 +67,11 @@ def write_all(fd: int, data: bytes) -> None:
 
 @contextmanager
 def _named_at_the_end(final: Path, mtime_ns: int | None) -> Iterator[str]:
-    """A temporary file in the directory of `final`, which is renamed to it when the block ends without an error."""
+    """A temporary file in the directory of `final`, which is renamed to it when the block ends without an error.
+
+    Raises InvalidRequestError for a device or a pipe.
+    """
+    refuse_special(final, "read the object with `get` or `lakebed fs cat` instead")
     directory, name = os.path.split(final)
     partial = os.path.join(directory, f".{name[:100]}.{uuid4().hex}.part")
     try:

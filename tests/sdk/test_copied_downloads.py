@@ -208,3 +208,16 @@ def test_an_error_names_the_file_that_was_asked_for(write: Callable[[Path, bytes
             write(target, b"data")
         assert caught.value.filename == str(target)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("write", [write_as_stream, write_file])
+def test_a_pipe_or_a_device_is_not_replaced(write: Callable[[Path, bytes], None], tmp_path: Path) -> None:
+    """By a rename, the administrator of a machine would replace its /dev/null."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(lakebed.InvalidRequestError, match="a device or a pipe"):
+            write(tmp_path / name, b"data")
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+    assert len(list(tmp_path.iterdir())) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -76,3 +77,12 @@ def test_a_renewal_does_not_replace_another_sign_in(tmp_path: Path) -> None:
     sign_in_file.remove(path)
     sign_in_file.renew(path, token("one"), token("one", 9))
     assert "token" not in yaml.safe_load(path.read_text())
+
+
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:
+    """LAKEBED_CONFIG=/dev/null says that there is no file. A login as root must not replace it."""
+    path = tmp_path / "lakebed.yaml"
+    os.mkfifo(path)
+    with pytest.raises(lakebed.InvalidRequestError, match="a device or a pipe"):
+        sign_in_file.store(path, "https://lake.example", "t")
+    assert path.is_fifo()

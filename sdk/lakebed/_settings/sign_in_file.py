@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lakebed._process.special_files import refuse_special
 from lakebed._settings import profiles
 from lakebed._settings.config import Settings, normalise_endpoint
 from lakebed._settings.profiles import DEFAULT
@@ -225,6 +226,7 @@ def _means(text: str, wanted: Mapping[object, object]) -> bool:
 
 def _replace(path: Path, text: str) -> None:
     """Write a file of mode 0600 in one step: a reader sees the old content or the new."""
+    refuse_special(path, "name another file")
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
