@@ -91,7 +91,8 @@ def check_request(method: str, path: str, params: Mapping[str, str | Sequence[st
     if "?" in path or "#" in path:
         raise InvalidRequestError(f"{path!r} has more than a path: pass parameters as params, and # as %23")
     for key, value in params.items():
-        for text in (key, *([value] if isinstance(value, str) else value)):
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        for text in (key, *(value if several else [value])):
             _encodable(text, f"the parameter {key!r}")
     try:
         json.dumps(body, ensure_ascii=False, allow_nan=False).encode()

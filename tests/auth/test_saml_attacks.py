@@ -119,7 +119,7 @@ ELSEWHERE = "https://evil.example/saml/acs"
         (setting("text", "https://another.example", lambda r: r.issuer), "another issuer"),
         (setting("value", "urn:x:Responder", lambda r: r.status.status_code), "the provider refused the sign-in"),
         (without("authn_statement", lambda r: r.assertion), "AuthnStatement"),
-        (setting("version", "1.1"), "no response of SAML 2.0"),
+        (setting("version", "1.1"), "not a response of SAML 2.0"),
         (
             setting(
                 "format", "urn:oasis:names:tc:SAML:2.0:nameid-format:transient", lambda r: r.assertion.subject.name_id

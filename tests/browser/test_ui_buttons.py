@@ -45,7 +45,7 @@ def test_an_object_is_named_for_other_tools(chromium: Browser, server: RunningSe
 def test_files_and_folders_are_downloaded(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     for name in ("orders/a.csv", "orders/b.csv", "notes.txt"):
-        main.put(name, name.encode())
+        main.put(name, b"name\n" + name.encode() + b"\n")
     with signed_in(chromium, server) as page:
         page.goto(f"/repositories/{repo.id}/objects")
         page.get_by_role("button", name="Download as zip").click()

@@ -37,17 +37,19 @@ def test_the_object_browser_is_fast_and_accessible(
     performance = 0.0
     for number in range(TRIES):
         report = audited(server, f"/repositories/{repo.id}/objects", preset, tmp_path / f"{number}.json")
+        if report is None:
+            continue
         marks = {name: one["score"] for name, one in report["categories"].items()}
         print(f"{preset}: {marks}, {times(report)}")
         performance = max(performance, marks["performance"])
         assert marks["accessibility"] >= ACCESSIBILITY, failed(report, "accessibility")
         if performance >= PERFORMANCE[preset]:
             return
-    raise AssertionError(f"{preset}: performance {performance}: {failed(report, 'performance')}")
+    raise AssertionError(f"{preset}: performance {performance}: {report and failed(report, 'performance')}")
 
 
 def audited(server: RunningServer, path: str, preset: str, output: Path) -> Any:
-    """Lighthouse's report of a page of a person who is signed in."""
+    """Lighthouse's report of a page of a person who is signed in. None: Chromium recorded no trace of it."""
     key = {"access_key_id": server.access_key_id, "secret_access_key": server.secret_access_key}
     answer = httpx.post(f"{server.endpoint}/api/v1/auth/login", json=key).raise_for_status()
     cookie = "; ".join(f"{name}={value}" for name, value in answer.cookies.items())
@@ -61,6 +63,8 @@ def audited(server: RunningServer, path: str, preset: str, output: Path) -> Any:
     ]  # fmt: skip
     environment = {**os.environ, **certificates(), "CHROME_PATH": chromium()}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
+    if "NO_NAVSTART" in done.stdout + done.stderr:  # Lighthouse says: run it again
+        return None
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     report = json.loads(output.read_text())
     requests = report["audits"]["network-requests"]["details"]["items"]

@@ -75,6 +75,6 @@ def test_plain_requests(run: Run, repo: lakebed.Repository) -> None:
     assert (made["status"], made["body"]["id"]) == (201, name)
     assert made["headers"]["content-type"] == "application/json"
     assert run("api", "GET", "/repositories/none", "--json", code=3).error["kind"] == "repository_not_found"
-    assert "no JSON" in run("api", "POST", "/repositories", "--body", "-", stdin=b"{", code=2).err
+    assert "not JSON" in run("api", "POST", "/repositories", "--body", "-", stdin=b"{", code=2).err
     assert "KEY=VALUE" in run("api", "GET", objects, "--param", "path", code=2).err
     assert "such as /repositories" in run("api", "GET", "https://elsewhere.test/", code=2).err

@@ -87,7 +87,6 @@ LEFT_OUT = {
         {"path": "b"},
         {"physical_address": "s3://elsewhere/b", "checksum": "x", "size_bytes": 1},
     ),
-    "uploadObjectPreflight": Plain("says only that the repository is there", "Branch.put", 204, {"path": "a"}),
     "createPresignMultipartUpload": Plain(
         _PARTS + "createPartUpload", "Workspace.put", "not_implemented", {"path": "a"}
     ),
@@ -298,6 +297,7 @@ REACHED = {
     "updatePullRequestComment": Reached("Pulls.update_comment", why=_PAGE),
     "deletePullRequestComment": Reached("Pulls.delete_comment", why=_PAGE),
     "stashBranch": Reached("Branch.stash", "workspace stash"),
+    "uploadObjectPreflight": Reached("Branch.put", why="a step of a write of Spark, before its job"),
 }
 """What each operation is reached by. A command may reach several, as options or as steps."""
 

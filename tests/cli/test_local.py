@@ -253,7 +253,7 @@ def test_invalid_directories_are_refused(run: Run, main: lakebed.Branch, top: Pa
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").touch()
     assert "is not empty" in run("local", "clone", source, str(tmp_path / "full"), code=2).err
-    assert "no working directory" in run("local", "status", str(tmp_path / "full"), code=2).err
+    assert "not a working directory" in run("local", "status", str(tmp_path / "full"), code=2).err
     main.put_many({"data/x//y": b"1", "data/.lakebed/index.db": b"evil", "data/../up": b"2"})
     main.commit("odd")
     assert "3 objects cannot be files here" in run("local", "clone", source, str(tmp_path / "odd")).err

@@ -116,6 +116,8 @@ def test_plain_requests(door: Door, server: RunningServer) -> None:
         name = f"r-{uuid4().hex[:12]}"
         made = await lake.request("POST", "/repositories", body={"name": name, "storage_namespace": f"local://{name}"})
         assert (made.status, made.json()["id"]) == (201, name)
+        with pytest.raises(lakebed.InvalidRequestError, match="'amount' must be a string, not int"):
+            await lake.request("GET", "/repositories", {"amount": 5})
         main = lake.repository(name).branch("main")
         await main.put("ü b", b"12")
         head = await lake.request("HEAD", f"/repositories/{name}/refs/main/objects", {"path": "ü b"})

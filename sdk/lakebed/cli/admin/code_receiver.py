@@ -21,6 +21,7 @@ class CodeReceiver:
 
     def __init__(self, state: str) -> None:
         codes: queue.Queue[str] = queue.Queue(1)
+        first = threading.Lock()
 
         class Handler(BaseHTTPRequestHandler):
             timeout = 10
@@ -33,6 +34,7 @@ class CodeReceiver:
                 query = parse_qs(urlsplit(self.path).query)
                 code, sent = query.get("code", [""])[0], query.get("state", [""])[0]
                 is_right = hmac.compare_digest(sent.encode(), state.encode()) and 0 < len(code) <= _LONGEST
+                is_first = is_right and first.acquire(blocking=False)
                 page = _DONE if is_right else _REFUSED
                 self.send_response(200 if is_right else 400)
                 self.send_header("content-type", "text/html; charset=utf-8")
@@ -42,7 +44,7 @@ class CodeReceiver:
                 self.send_header("content-length", str(len(page)))
                 self.end_headers()
                 self.wfile.write(page)
-                if is_right and codes.empty():
+                if is_first:  # after the page: the command ends when it has the code
                     codes.put(code)
 
         self._codes = codes
