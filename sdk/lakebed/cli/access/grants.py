@@ -64,7 +64,7 @@ def grant(app: App, name: str, level: str, repository: Location, to_group: bool)
 
 
 def _is_missing(lake: Lake, repository: str) -> bool:
-    """Whether there is no such repository. Who may grant need not be allowed to read it."""
+    """Whether there is no such repository. A user who may grant rights may lack the right to read it: False."""
     try:
         return not lake.repository(repository).exists()
     except PermissionDeniedError:
