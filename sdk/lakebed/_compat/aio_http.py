@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -27,9 +26,6 @@ from lakebed._http.exchange import (
     UndecodableError,
     header_text,
 )
-
-_CONNECTING = re.compile(r"^Cannot connect to host .*? ssl:.*? \[(.*)\]$")
-"""aiohttp repeats the host. The caller's message already names the endpoint."""
 
 
 class Response(Protocol):
@@ -190,7 +186,9 @@ def _text(value: str | bytes) -> str:
 
 
 def _failure(cause: Any) -> HttpError:
-    said = _CONNECTING.sub(r"\1", str(cause)) or type(cause).__name__
+    said = str(cause) or type(cause).__name__
+    if said.startswith("Cannot connect to host "):  # the caller's message already names the endpoint
+        said = said.partition(" ssl:")[2].partition(" [")[2].removesuffix("]") or said
     match cause:
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
             return BadAddressError(said)
