@@ -164,8 +164,8 @@ def test_a_port_in_use(start: type[Process], setting: str) -> None:
         env = {} if setting == "--port" else {variable: f"127.0.0.1:{port}"}
         server = start("--port", str(port) if setting == "--port" else "0", **env)
         assert server.wait() == 1
-    told = f"Error: port {port} on 127.0.0.1 is in use; stop what listens there or choose another {setting}"
-    assert told in server.said[-2]
+    expected = f"Error: port {port} on 127.0.0.1 is in use; stop what listens there or choose another {setting}"
+    assert expected in server.said[-2]
 
 
 def test_a_data_directory_that_cannot_be_made(start: type[Process], tmp_path: Path) -> None:

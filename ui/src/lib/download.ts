@@ -1,4 +1,4 @@
-// Downloads of objects and of folders. A folder is a zip of the last commit: the person is told what it has not.
+// Downloads of objects and of folders. A folder is a zip of the last commit: the page says what the zip leaves out.
 import { api, archiveUrl, contentUrl, ok } from '../api/client'
 import { queries } from '../api/queries'
 import { t } from '../strings'
