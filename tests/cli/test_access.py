@@ -162,7 +162,7 @@ def test_a_commit_for_another_user(run: Run, name: str) -> None:
     run("user", "delete", name, "--yes")
 
 
-def test_grants_and_questions(run: Run, name: str) -> None:
+def test_grants_and_simulations(run: Run, name: str) -> None:
     run("user", "create", name)
     target = f"{name}/main/x"
     no = run("can", name, "write", target, code=6)
@@ -203,7 +203,7 @@ def test_grants_and_questions(run: Run, name: str) -> None:
         (("fs:Fly", "*"), "no operation needs 'fs:Fly'"),
     ],
 )
-def test_questions_that_are_refused(run: Run, arguments: tuple[str, str], message: str) -> None:
+def test_invalid_simulations_are_refused(run: Run, arguments: tuple[str, str], message: str) -> None:
     assert message in run("can", "admin", *arguments, code=2).err
 
 

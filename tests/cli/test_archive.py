@@ -71,7 +71,7 @@ def test_nothing_to_write_leaves_the_file_as_it_is(run: Run, main: lakebed.Branc
     assert os.listdir(tmp_path) == ["f.tar"]
 
 
-def test_a_directory_is_no_file(run: Run, main: lakebed.Branch, tmp_path: Path) -> None:
+def test_directory_target_is_refused(run: Run, main: lakebed.Branch, tmp_path: Path) -> None:
     assert str(tmp_path) in run("archive", place(main, "f/"), "-o", str(tmp_path), code=None).err
     assert os.listdir(tmp_path) == []
 

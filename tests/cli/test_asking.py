@@ -21,7 +21,7 @@ def test_config_server_prints_level_and_settings(run: Run, lake: lakebed.Lake) -
     assert f"API level             {lake.version()}\nset up                yes\n" in text
 
 
-def test_a_token_is_all_of_the_output(run: Run, server: RunningServer) -> None:
+def test_token_is_the_only_output(run: Run, server: RunningServer) -> None:
     printed = run("key", "token")
     assert "It works until" in printed.err
     headers = {"Authorization": f"Bearer {printed.text.removesuffix(chr(10))}"}
@@ -36,7 +36,7 @@ def test_a_token_is_all_of_the_output(run: Run, server: RunningServer) -> None:
     assert told.status_code == 401
 
 
-def test_dumps_and_restores_that_are_not_waited_for(
+def test_dump_and_restore_without_waiting(
     run: Run, repo: lakebed.Repository, lake: lakebed.Lake, server: RunningServer
 ) -> None:
     begun = run("repo", "dump", repo.id, "--no-wait", "--json").json["id"]

@@ -318,7 +318,7 @@ def test_the_gateway_makes_a_call_of_each_reached_operation_and_of_no_other() ->
 
 
 @pytest.mark.parametrize("name", REACHED)
-def test_the_verbs_are_there(name: str) -> None:
+def test_all_verbs_exist(name: str) -> None:
     reached = REACHED[name]
     handle, _, verb = reached.sdk.partition(".")
     assert inspect.isfunction(getattr(getattr(lakebed, handle), verb))

@@ -161,7 +161,7 @@ def test_sweep_while_server_runs_deletes_orphans(command: Command, data_dir: Pat
     assert command("fsck", "sales", "--deep", "--json", "--data-dir", str(data_dir)).json["ok"]
 
 
-def test_a_sweep_that_leaves_a_repository_alone_ends_with_1(command: Command, data_dir: Path) -> None:
+def test_sweep_that_skips_a_repository_exits_with_1(command: Command, data_dir: Path) -> None:
     (namespace(data_dir) / "_lakebed/repository.json").unlink()
     result = command("sweep", "--data-dir", str(data_dir), code=1)
     assert "sales was skipped: repository 'sales': local://sales has no marker" in result.text
@@ -201,7 +201,7 @@ def test_refusals(command: Command, data_dir: Path, arguments: tuple[str, ...], 
     assert error["exit_code"] == code
 
 
-def test_no_database_is_no_clean_bill(command: Command, data_dir: Path, tmp_path: Path) -> None:
+def test_fsck_without_a_database_fails(command: Command, data_dir: Path, tmp_path: Path) -> None:
     result = command("fsck", "sales", "--data-dir", str(tmp_path / "elsewhere"), code=2)
     assert "there is no database" in result.err
     assert not (tmp_path / "elsewhere").exists()
@@ -209,7 +209,7 @@ def test_no_database_is_no_clean_bill(command: Command, data_dir: Path, tmp_path
     assert "kv.type is memory" in memory("fsck", "sales", code=2).err
 
 
-def test_a_store_that_does_not_answer_ends_with_7(command: Command, data_dir: Path) -> None:
+def test_unreachable_store_exits_with_7(command: Command, data_dir: Path) -> None:
     dead = {
         "LAKEBED_OBJECTS_S3_ENDPOINT": "http://127.0.0.1:1",
         "LAKEBED_OBJECTS_S3_ALLOW_HTTP": "true",
@@ -239,7 +239,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_on_a_terminal_gives_way_to_findings() -> None:
+def test_findings_replace_progress_on_a_terminal() -> None:
     screen, out = Terminal(), io.StringIO()
     line = ProgressLine(screen)
     line("ranges", 5)
@@ -291,7 +291,7 @@ def test_the_walk_through_of_the_docs(
         lake.repository("sales").branch("main").commit("on we go")
 
 
-def test_a_dry_run_needs_no_database_and_makes_none(command: Command, data_dir: Path, tmp_path: Path) -> None:
+def test_dry_run_needs_and_creates_no_database(command: Command, data_dir: Path, tmp_path: Path) -> None:
     fresh = tmp_path / "fresh"
     shutil.copytree(data_dir / "objects", fresh / "objects")
     before = snapshot_of(fresh)

@@ -64,7 +64,7 @@ def test_in_a_transaction(repo: lakebed.Repository, server: RunningServer, monke
     LakebedFileSystem.clear_instance_cache()
 
 
-def test_a_temporary_directory_that_is_full_is_named(repo: lakebed.Repository) -> None:
+def test_full_temporary_directory_error_names_the_path(repo: lakebed.Repository) -> None:
     main, frame = repo.branch("main"), pd.DataFrame({"a": [os.urandom(64).hex() for _ in range(20_000)]})
     for write, path in ((main.write_parquet, "t/"), (main.write_csv, "t.csv")):
         with little_room(), pytest.raises(OSError, match=r"File too large|Error writing bytes") as caught:
@@ -75,7 +75,7 @@ def test_a_temporary_directory_that_is_full_is_named(repo: lakebed.Repository) -
     assert main.list().all() == []
 
 
-def test_a_download_names_the_file(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_full_disk_error_of_a_download_names_the_file(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
     repo.branch("main").put("x", LARGE)
     target = tmp_path / "down"
     target.mkdir()
@@ -88,9 +88,7 @@ def test_a_download_names_the_file(run: Run, repo: lakebed.Repository, tmp_path:
     assert list(target.iterdir()) == []
 
 
-def test_a_file_that_is_too_large_leaves_the_others_their_chance(
-    run: Run, repo: lakebed.Repository, tmp_path: Path
-) -> None:
+def test_too_large_file_does_not_stop_the_others(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
     """On a disk with no room at all, the first write would fail and the rest would not be tried."""
     repo.branch("main").put_many({"t/a": LARGE, "t/b": b"small"})
     with little_room():
@@ -106,7 +104,7 @@ def test_full_disk_errors_are_recognized(number: str, full: bool) -> None:
     assert not is_full(lakebed.StoreFullError("told by the server"))
 
 
-def test_an_upload_says_how_to_go_on(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_failed_upload_names_the_next_step(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "large").write_bytes(LARGE)

@@ -117,7 +117,7 @@ def test_an_empty_message_is_refused(run: Run, main: lakebed.Branch) -> None:
         ("fs download {repo}/mian/orders/june.csv -", "'main'"),
     ],
 )
-def test_a_name_that_is_nearly_right(run: Run, main: lakebed.Branch, words: str, wanted: str) -> None:
+def test_misspelled_name_gets_a_suggestion(run: Run, main: lakebed.Branch, words: str, wanted: str) -> None:
     main.repository.tag("v1.0").create("main")
     name = main.repository.id
     failed = run(*words.format(repo=name).split(), code=3)
@@ -126,7 +126,7 @@ def test_a_name_that_is_nearly_right(run: Run, main: lakebed.Branch, words: str,
     assert as_json["suggestions"] == [wanted.format(repo=name).strip("'")]
 
 
-def test_nothing_is_suggested_that_the_user_may_not_list(run: Run, main: lakebed.Branch, lake: lakebed.Lake) -> None:
+def test_suggestions_contain_only_names_the_user_may_list(run: Run, main: lakebed.Branch, lake: lakebed.Lake) -> None:
     lake.users.create("gitverbs2")
     key = lake.keys.create("gitverbs2")
     as_other = ("--access-key-id", key.id, "--secret-access-key", key.secret or "")

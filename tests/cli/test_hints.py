@@ -87,7 +87,7 @@ def test_branch_with_a_slash_is_explained(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("command", "resumes"), [("lakebed upload", True), ("lakebed fs upload", False)])
-def test_interrupted_transfer_names_the_way_back(
+def test_interrupted_transfer_names_the_command_to_resume(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, resumes: bool
 ) -> None:
     def interrupt(*_: object, obj: App, **__: object) -> None:
@@ -104,6 +104,6 @@ def test_missing_pyspark_names_local() -> None:
 
 
 @pytest.mark.parametrize("said", [ssl.SSLError("[SSL: WRONG_VERSION_NUMBER] wrong version number"), None])
-def test_tls_error_is_not_a_server_that_does_not_run(said: Exception | None) -> None:
+def test_tls_error_is_not_reported_as_a_stopped_server(said: Exception | None) -> None:
     hint = explain(ServerUnavailableError(f"cannot connect: {said}")).hint
     assert ("Is the server running?" in hint) is (said is None)

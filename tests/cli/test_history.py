@@ -23,7 +23,7 @@ def diverged(repo: lakebed.Repository) -> lakebed.Repository:
     return repo
 
 
-def test_commit_says_what_it_made(run: Run, repo: lakebed.Repository) -> None:
+def test_commit_prints_what_it_created(run: Run, repo: lakebed.Repository) -> None:
     repo.branch("main").put("a", b"1")
     text = run("commit", f"{repo.id}/main", "-m", "add a\n\nbecause").text
     assert text.startswith("[main ")
@@ -43,7 +43,7 @@ def test_commit_as_json_with_metadata_and_date(run: Run, repo: lakebed.Repositor
     assert len(made["parents"]) == 1
 
 
-def test_nothing_to_commit_is_5(run: Run, repo: lakebed.Repository) -> None:
+def test_nothing_to_commit_exits_with_5(run: Run, repo: lakebed.Repository) -> None:
     assert "--allow-empty" in run("commit", f"{repo.id}/main", "-m", "x", code=5).err
     run("commit", f"{repo.id}/main", "-m", "x", "--allow-empty")
 
@@ -111,7 +111,7 @@ def test_diff_of_two_refs(run: Run, diverged: lakebed.Repository) -> None:
     assert run("diff", f"{diverged.id}/main", "main").err == "no differences\n"
 
 
-def test_diff_of_what_is_uncommitted(run: Run, repo: lakebed.Repository) -> None:
+def test_diff_of_uncommitted_changes(run: Run, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     main.put("f/a", b"1")
     main.put("g", b"1")
@@ -125,7 +125,7 @@ def test_two_repositories_cannot_be_compared(run: Run, repo: lakebed.Repository)
     assert "two repositories" in run("diff", f"{repo.id}/main", "other/main", code=2).err
 
 
-def test_a_conflict_lists_its_paths_and_ends_with_4(run: Run, diverged: lakebed.Repository) -> None:
+def test_conflict_lists_its_paths_and_exits_with_4(run: Run, diverged: lakebed.Repository) -> None:
     error = run("merge", f"{diverged.id}/dev", "main", code=4).err
     assert "\n    both\n" in error
     assert "--strategy" in error
@@ -149,7 +149,7 @@ def test_a_strategy_settles_the_conflict(run: Run, diverged: lakebed.Repository,
     assert run("merge", f"{diverged.id}/dev", "main", code=5).err
 
 
-def test_merge_into_a_dirty_branch_is_4(run: Run, diverged: lakebed.Repository) -> None:
+def test_merge_into_a_dirty_branch_exits_with_4(run: Run, diverged: lakebed.Repository) -> None:
     diverged.branch("main").put("dirty", b"1")
     assert "branch reset" in run("merge", f"{diverged.id}/dev", "main", code=4).err
 

@@ -143,7 +143,7 @@ def test_deliveries_and_runs_by_hand(run: Run, server: RunningServer, wire: resp
     assert run("hooks", "rerun", "lake", "r1", "--json").json["state"] == "passed"
 
 
-def test_a_refused_commit_is_one_message(run: Run, server: RunningServer, wire: respx.MockRouter) -> None:
+def test_refused_commit_prints_one_message(run: Run, server: RunningServer, wire: respx.MockRouter) -> None:
     said = {"message": "pre-commit hook aborted, run id 'r1': no", "kind": "hook_refused", "run_id": "r1"}
     commit = wire.post(f"{server.endpoint}/api/v1/repositories/lake/branches/main/commits")
     commit.mock(httpx.Response(412, json=said))

@@ -105,7 +105,7 @@ def test_dry_run_globs_and_removals(feed: Feed) -> None:
     assert waiting.endswith(", 3 waiting\n")
 
 
-def test_an_empty_source_is_more_often_a_mistake(feed: Feed) -> None:
+def test_empty_source_is_refused_by_default(feed: Feed) -> None:
     feed.main.put("events/a", b"1")
     feed.main.commit("c")
     options = ("--from", feed.uri + "misspelt", "--to", feed.place)
@@ -132,14 +132,14 @@ def test_ingest_without_permission_is_refused(feed: Feed) -> None:
     feed.lakebed("ingest", "commit", *options)
 
 
-def test_the_default_server_allows_nothing(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_default_server_allows_no_ingest(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
     command = Command({**server.environment, "HOME": str(tmp_path)})
     error = command("ingest", "commit", "--from", "local://x/", "--to", f"{repo.id}/main", "--json", code=6).error
     assert error["kind"] == "permission_denied"
     assert "names nothing" in error["message"]
 
 
-def test_a_rule_that_is_none_stops_the_server(tmp_path: Path) -> None:
+def test_invalid_ingest_rule_stops_the_server(tmp_path: Path) -> None:
     with (
         pytest.raises(AssertionError, match=r"ingest\.allow, or stores\.\*\.ingest: 'bucket/' is not a URI prefix"),
         running_server(tmp_path / "data", environment={"LAKEBED_INGEST_ALLOW": "bucket"}),
@@ -147,7 +147,7 @@ def test_a_rule_that_is_none_stops_the_server(tmp_path: Path) -> None:
         pass
 
 
-def test_watch_commits_what_comes_and_ends_at_ctrl_c(feed: Feed) -> None:
+def test_watch_commits_new_objects_and_ends_at_ctrl_c(feed: Feed) -> None:
     feed.write("1", "one")
     process = feed.lakebed.start(
         "ingest", "commit", "--from", feed.uri, "--to", feed.place, "--watch", "--interval", "0.1", "--settle", "0",

@@ -100,7 +100,7 @@ def test_both_sides_changed_a_file(run: Run, main: lakebed.Branch, top: Path) ->
     assert main.get("data/sub/b.txt") == b"mine too"
 
 
-def test_theirs_overwrites_only_when_asked_to(run: Run, main: lakebed.Branch, top: Path) -> None:
+def test_remote_version_overwrites_only_on_request(run: Run, main: lakebed.Branch, top: Path) -> None:
     main.put("data/a.txt", b"theirs")
     main.commit("theirs")
     (top / "a.txt").unlink()
@@ -135,7 +135,7 @@ def test_a_file_that_changes_during_a_pull_is_left_alone(
     assert status(run, top) == {"a.txt": "changed"}
 
 
-def test_an_update_that_was_broken_off_is_finished_first(
+def test_interrupted_update_is_finished_first(
     run: Run, main: lakebed.Branch, top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main.put_many({"data/a.txt": b"2", "data/c.txt": b"2"})
@@ -163,7 +163,7 @@ def test_an_update_that_was_broken_off_is_finished_first(
     assert status(run, top) == {}
 
 
-def test_a_clone_that_was_broken_off_goes_on(
+def test_interrupted_clone_resumes(
     run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory, source = tmp_path / "wd", f"{main.repository.id}/main/data"

@@ -128,7 +128,9 @@ def test_destructive_commands_ask_first(run: Run, repo: lakebed.Repository, argu
         ("repo", "list", "--nonsense"),
     ],
 )
-def test_bad_input_is_2_and_says_what_is_wrong(run: Run, repo: lakebed.Repository, arguments: tuple[str, ...]) -> None:
+def test_bad_input_exits_with_2_and_names_the_error(
+    run: Run, repo: lakebed.Repository, arguments: tuple[str, ...]
+) -> None:
     result = run(*(one.format(repo.id) for one in arguments), code=2)
     assert result.out == b""
     assert result.err.startswith("lakebed: ")

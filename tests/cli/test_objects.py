@@ -40,7 +40,7 @@ def test_ls(run: Run, main: lakebed.Branch) -> None:
     assert text[1].split() == ["-", "-", "f/"]
 
 
-def test_ls_of_nothing(run: Run, main: lakebed.Branch, repo: lakebed.Repository) -> None:
+def test_ls_of_an_empty_prefix(run: Run, main: lakebed.Branch, repo: lakebed.Repository) -> None:
     assert "nothing at" in run("fs", "ls", place(main, "nope"), code=3).err
     assert run("fs", "ls", f"{repo.id}/{repo.ref('main').commit_info().id}").out == b""
 
@@ -93,7 +93,7 @@ def test_upload_standard_input(run: Run, main: lakebed.Branch) -> None:
     run("fs", "upload", "-", place(main, "dir/"), stdin=b"x", code=2)
 
 
-def test_upload_of_what_is_not_there(run: Run, main: lakebed.Branch, tmp_path: Path, file: Path) -> None:
+def test_upload_of_a_missing_file(run: Run, main: lakebed.Branch, tmp_path: Path, file: Path) -> None:
     assert "no file" in run("fs", "upload", str(tmp_path / "nope"), place(main), code=2).err
     assert "-r" in run("fs", "upload", str(tmp_path), place(main), code=2).err
     assert "-r" in run("fs", "upload", "-r", str(file), place(main), code=2).err
@@ -153,7 +153,7 @@ def test_metadata_of_many(run: Run, main: lakebed.Branch, tmp_path: Path) -> Non
         assert (info.metadata, info.content_type) == ({"from": "here"}, "text/csv")
 
 
-def test_a_request_for_several_files_that_is_refused_is_made_for_each(
+def test_refused_batch_request_is_repeated_for_each_file(
     run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "u").mkdir()
@@ -193,7 +193,7 @@ def test_a_failed_download_leaves_nothing(run: Run, main: lakebed.Branch, tmp_pa
 
 
 @pytest.mark.parametrize("path", WEIRD)
-def test_any_path_goes_up_and_down(run: Run, repo: lakebed.Repository, tmp_path: Path, file: Path, path: str) -> None:
+def test_any_path_round_trips(run: Run, repo: lakebed.Repository, tmp_path: Path, file: Path, path: str) -> None:
     main = repo.branch("main")
     target = place(main, path)
     if path.endswith("/"):

@@ -97,7 +97,7 @@ def test_branch_list_loads_only_what_it_needs(server: RunningServer) -> None:
     assert {pattern for pattern in LOADED if not any(fnmatchcase(name, pattern) for name in foreign)} == set()
 
 
-def test_no_server_is_7() -> None:
+def test_unreachable_server_exits_with_7() -> None:
     result = Command(NOBODY)("repo", "list", "--retries", "0", code=7)
     assert "127.0.0.1:9" in result.err
     assert "lakebed serve" in result.err
@@ -105,13 +105,13 @@ def test_no_server_is_7() -> None:
     assert told["kind"] == "store_unavailable"
 
 
-def test_no_settings_is_2(tmp_path: Path) -> None:
+def test_missing_settings_exit_with_2(tmp_path: Path) -> None:
     result = Command({"HOME": str(tmp_path)})("repo", "list", code=2)
     assert "LAKEBED_ENDPOINT" in result.err
     assert "doctor" in result.err
 
 
-def test_wrong_credentials_are_6(command: Command) -> None:
+def test_wrong_credentials_exit_with_6(command: Command) -> None:
     result = command("repo", "list", "--access-key-id", "nobody", "--secret-access-key", "wrong-secret", code=6)
     assert "doctor" in result.err
     assert "wrong-secret" not in result.err
@@ -181,7 +181,7 @@ def test_config_show(tmp_path: Path) -> None:
         assert secret not in "".join(rows) + str(report)
 
 
-def test_config_show_of_what_is_wrong(tmp_path: Path) -> None:
+def test_config_show_reports_invalid_settings(tmp_path: Path) -> None:
     (tmp_path / ".lakebed.yaml").write_text("endpoint: 7\n")
     command = Command({"HOME": str(tmp_path)})
     broken = command("config", "show", "--json").json
@@ -191,7 +191,7 @@ def test_config_show_of_what_is_wrong(tmp_path: Path) -> None:
     assert "unknown key nope" in command("config", "show", "--config", str(tmp_path / "server.yaml"), code=2).err
 
 
-def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.Repository) -> None:
+def test_closed_pipe_is_not_an_error(command: Command, repo: lakebed.Repository) -> None:
     repo.branch("main").put("big", b"x" * (8 << 20))
     process = command.start("fs", "cat", f"{repo.id}/main/big")
     assert process.stdout is not None
@@ -331,7 +331,7 @@ def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository
         assert file.stat().st_size == 4 << 20
 
 
-def test_the_servers_verbs_are_there() -> None:
+def test_server_verbs_exist() -> None:
     assert "--data-dir" in Command({})("serve", "--help").text
     assert "show" in Command({})("config", "--help").text
     for verb in ("serve", "fsck", "sweep", "rebuild"):
@@ -339,7 +339,7 @@ def test_the_servers_verbs_are_there() -> None:
         assert (error["kind"], error["exit_code"]) == ("usage", 2)
 
 
-def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_server_package_is_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         def load(self) -> None:
             raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")

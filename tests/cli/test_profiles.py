@@ -179,7 +179,7 @@ def test_the_real_aws_with_a_sign_in(home: Path, server: RunningServer, repo: la
     assert " a" in listed.stdout, listed.stderr
 
 
-def test_a_made_key_has_the_names_of_the_settings(home: Path, server: RunningServer) -> None:
+def test_created_key_uses_the_names_of_the_settings(home: Path, server: RunningServer) -> None:
     """Old scripts read `id` and `secret`; the settings are called `access_key_id` and `secret_access_key`."""
     made = Command({**server.environment, "HOME": str(home)})("key", "create", "--json").json
     assert (made["id"], made["secret"]) == (made["access_key_id"], made["secret_access_key"])

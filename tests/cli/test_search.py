@@ -61,6 +61,6 @@ async def test_the_async_sdk_and_the_command_find_the_same(
     assert [row["path"] for row in run("fs", "find", "search/main", "orders", "--json").json] == found(main, "orders")
 
 
-def test_a_search_for_nothing_is_refused(main: lakebed.Branch) -> None:
+def test_empty_search_text_is_refused(main: lakebed.Branch) -> None:
     with pytest.raises(lakebed.InvalidRequestError, match="q"):
         main.find("").all()

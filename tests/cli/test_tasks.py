@@ -14,7 +14,7 @@ from tests.cli.conftest import Run
 from tests.support.server import RunningServer
 
 
-def test_a_commit_and_a_merge_that_are_not_waited_for(run: Run, repo: lakebed.Repository) -> None:
+def test_commit_and_merge_without_waiting(run: Run, repo: lakebed.Repository) -> None:
     dev = repo.branch("dev").create("main")
     dev.put("a", b"1")
     begun = run("commit", f"{repo.id}/dev", "-m", "one", "--key", "k", "--no-wait", "--json").json["id"]

@@ -91,7 +91,7 @@ def test_no_colours(server: RunningServer, main: lakebed.Branch, arguments: tupl
     assert not ESCAPE.search(shown)
 
 
-def test_a_pipe_has_neither(run: Run, main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipe_gets_no_colours_and_no_pager(run: Run, main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKEBED_PAGER", "false")
     for words in (("log", place(main)), ("diff", place(main)), ("branch", "list", main.repository.id)):
         assert not ESCAPE.search(run(*words).out)
@@ -115,7 +115,7 @@ def test_the_pager_gets_the_log(server: RunningServer, main: lakebed.Branch, tmp
     assert b"number 2" in on_terminal(server, "log", place(main), more={"LAKEBED_PAGER": ""})
 
 
-def test_a_pager_that_is_quit_is_no_error(server: RunningServer, repo: lakebed.Repository) -> None:
+def test_quitting_the_pager_is_not_an_error(server: RunningServer, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     main.put_many({f"{number:05}": b"x" for number in range(9000)})
     shown = on_terminal(server, "diff", place(main), typed=b"q", more={"LAKEBED_PAGER": "less"})

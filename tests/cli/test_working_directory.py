@@ -263,7 +263,7 @@ def test_a_killed_command_loses_nothing(
     assert here.files() == AT_MAIN
 
 
-def test_a_switch_that_was_broken_off_is_of_the_new_branch(
+def test_interrupted_switch_belongs_to_the_new_branch(
     run: Run, here: Directory, main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The branch is recorded with the target, so that a commit can never go to the old branch."""

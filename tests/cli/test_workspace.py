@@ -55,7 +55,7 @@ def test_the_life_of_a_workspace(run: Run, repo: lakebed.Repository, tree: Path)
     assert len(run("workspace", "list", repo.id, "--state", "all", "--json").json) == 1
 
 
-def test_a_part_is_chosen_by_add_and_the_rest_goes_on(run: Run, repo: lakebed.Repository, tree: Path) -> None:
+def test_add_selects_a_part_and_the_rest_stays_open(run: Run, repo: lakebed.Repository, tree: Path) -> None:
     name = make(run, repo, "-m", "load")
     run("upload", str(tree), name)
     assert "a/*.csv" in run("workspace", "add", name, "a/*.csv").text
@@ -106,7 +106,7 @@ def test_an_upload_is_one_commit_and_says_when_nothing_changed(
     assert "there is nothing at" in run("download", f"{repo.id}/main/none", str(out), code=3).err
 
 
-def test_a_conflict_keeps_the_upload_and_says_the_ways_out(run: Run, repo: lakebed.Repository, tree: Path) -> None:
+def test_conflict_keeps_the_upload_and_names_the_next_steps(run: Run, repo: lakebed.Repository, tree: Path) -> None:
     name = make(run, repo, "-m", "mine")
     run("upload", str(tree), f"{name}/t")
     repo.branch("main").put("t/2.txt", b"theirs")
@@ -119,7 +119,7 @@ def test_a_conflict_keeps_the_upload_and_says_the_ways_out(run: Run, repo: lakeb
     assert repo.branch("main").get("t/2.txt") == b"two"
 
 
-def test_an_upload_that_met_a_conflict_goes_on_in_its_workspace(run: Run, repo: lakebed.Repository, tree: Path) -> None:
+def test_upload_after_a_conflict_continues_in_its_workspace(run: Run, repo: lakebed.Repository, tree: Path) -> None:
     main = repo.branch("main")
     main.put("t/2.txt", b"staged by somebody")
     refused = run("upload", str(tree), f"{repo.id}/main/t", "-m", "up", code=4)

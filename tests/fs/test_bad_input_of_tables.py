@@ -115,7 +115,7 @@ def test_damaged_parquet_files_are_refused(door: str, doors: Doors, repo: lakebe
 
 
 @pytest.mark.parametrize("door", ["polars", "duckdb", "read_csv", "pandas.read_csv"])
-def test_a_directory_is_no_file(door: str, doors: Doors, repo: lakebed.Repository) -> None:
+def test_directory_target_is_refused(door: str, doors: Doors, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     (info,) = main.write_parquet("t/", FRAME)
     read: dict[str, Callable[[], Any]] = {

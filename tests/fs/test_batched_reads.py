@@ -114,7 +114,7 @@ def test_get_of_many_files(
     assert requests.names.count("getObjects") == 3
 
 
-async def test_batches_hold_few_bytes_that_are_in_no_file_yet(filled: lakebed.Branch) -> None:
+async def test_batches_buffer_few_bytes(filled: lakebed.Branch) -> None:
     reads, held = BatchedReads(unsaved=10_000), []
     async with lakebed.aio.connect() as lake:
         ref = lake.repository(filled.repository.id).ref("main")
@@ -132,7 +132,9 @@ async def test_batches_hold_few_bytes_that_are_in_no_file_yet(filled: lakebed.Br
     assert max(held) <= 10_000 + max(map(len, SMALL.values()))
 
 
-def test_get_of_a_folder_has_the_places_of_fsspec(fs: Any, top: str, repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_get_of_a_folder_has_the_target_paths_of_fsspec(
+    fs: Any, top: str, repo: lakebed.Repository, tmp_path: Path
+) -> None:
     """As fsspec gets each file."""
     repo.branch("main").put_many({"t/a": b"a", "t/deep/b": b"b", "t/marked/": b"", "alone": b"x"})
     for source in (f"{top}/t", f"{top}/t/", f"lakebed://{top}/t", top, f"{top}/", f"{top}/alone"):
@@ -224,7 +226,7 @@ def test_a_data_set_that_opens_one_file_fetches_one(
     assert asked == [1, 1, 4, 16, 9]
 
 
-def test_a_content_that_was_read_ahead_is_used_once(table: str, repo: lakebed.Repository) -> None:
+def test_prefetched_content_is_used_once(table: str, repo: lakebed.Repository) -> None:
     fs = LakebedFileSystem()
     first, second, third = files_of(fs, table)[:3]
     for path in (first, second):
@@ -239,9 +241,7 @@ def test_a_content_that_was_read_ahead_is_used_once(table: str, repo: lakebed.Re
         opened(fs, third)
 
 
-def test_a_content_that_was_read_ahead_is_soon_too_old(
-    table: str, repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prefetched_content_expires_soon(table: str, repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     fs = LakebedFileSystem()
     paths = files_of(fs, table)
     opened(fs, paths[0])
@@ -274,7 +274,7 @@ def test_the_file_system_reads_its_own_writes(table: str, write: str) -> None:
     assert opened(fs, paths[2]) == b"new"
 
 
-def test_a_file_that_has_grown_is_read_by_itself(table: str, repo: lakebed.Repository) -> None:
+def test_file_that_has_grown_is_read_separately(table: str, repo: lakebed.Repository) -> None:
     fs = LakebedFileSystem()
     paths = files_of(fs, table)
     content = os.urandom(MIB + 1)
@@ -307,7 +307,7 @@ def test_an_older_server_is_asked_for_each_file(table: str, monkeypatch: pytest.
     assert len(asked) == 1
 
 
-def test_what_is_read_ahead_is_bounded() -> None:
+def test_prefetching_is_bounded() -> None:
     paths = [f"{number:04}" for number in range(2000)]
 
     def read(asked: Any) -> list[ObjectRead]:
@@ -322,7 +322,7 @@ def test_what_is_read_ahead_is_bounded() -> None:
     assert ahead.take(Place("repo", "other", paths[0])) is None
 
 
-def test_two_threads_take_each_file_once() -> None:
+def test_two_threads_read_each_prefetched_file_once() -> None:
     paths = [f"{number:04}" for number in range(500)]
     ahead = ReadAhead(Place("repo", "main"), paths)
     seen: list[str] = []

@@ -52,7 +52,7 @@ def test_dataset_opens_known_files_without_requests(fs: Any, folder: str, reques
     assert requests.names == []
 
 
-def test_through_the_server_it_says_what_was_replaced(
+def test_replaced_file_error_of_a_read_through_the_server(
     fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before, it read the new file by the footer of the old one: `Unexpected end of stream`."""
@@ -70,7 +70,7 @@ def test_through_the_server_it_says_what_was_replaced(
         pads.dataset([f"{folder}/b.parquet"], filesystem=proxied).to_table()
 
 
-def test_a_file_that_is_no_longer_on_this_machine_is_asked_for(
+def test_file_missing_on_this_machine_is_requested(
     fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
@@ -81,13 +81,13 @@ def test_a_file_that_is_no_longer_on_this_machine_is_asked_for(
         dataset.to_table()
 
 
-def test_read_table_is_a_data_set_of_its_own(way: str, fs: Any, folder: str, repo: Repository) -> None:
+def test_read_table_opens_a_new_data_set(way: str, fs: Any, folder: str, repo: Repository) -> None:
     assert pq.read_table(folder, filesystem=fs).num_rows == 6
     replace(repo)
     assert pq.read_table(folder, filesystem=fs).num_rows == NEW.num_rows + OLD.num_rows
 
 
-def test_a_file_system_of_the_users_own_asks_every_time(way: str, fs: Any, folder: str, repo: Repository) -> None:
+def test_users_own_file_system_makes_a_request_each_time(way: str, fs: Any, folder: str, repo: Repository) -> None:
     own = pafs.PyFileSystem(pafs.FSSpecHandler(fs))
     pads.dataset(folder, filesystem=own)
     own.get_file_info(pafs.FileSelector(folder))
@@ -96,16 +96,14 @@ def test_a_file_system_of_the_users_own_asks_every_time(way: str, fs: Any, folde
     assert pq.read_table(f"{folder}/a.parquet", filesystem=own).num_rows == NEW.num_rows
 
 
-def test_the_file_system_of_a_data_set_that_lists_again_has_what_is_there_then(
-    fs: Any, folder: str, repo: Repository
-) -> None:
+def test_data_set_that_lists_again_sees_the_present_files(fs: Any, folder: str, repo: Repository) -> None:
     dataset = pads.dataset(folder, filesystem=arrow_filesystem(fs))
     replace(repo)
     again = pads.dataset(folder, filesystem=dataset.filesystem)
     assert again.to_table().num_rows == NEW.num_rows + OLD.num_rows
 
 
-def test_in_another_process_it_asks(fs: Any, folder: str, repo: Repository) -> None:
+def test_data_set_in_another_process_makes_requests(fs: Any, folder: str, repo: Repository) -> None:
     sent = pickle.dumps(pads.dataset(folder, filesystem=arrow_filesystem(fs)))
     replace(repo)
     assert pickle.loads(sent).to_table().num_rows == NEW.num_rows + OLD.num_rows

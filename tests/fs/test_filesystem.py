@@ -168,7 +168,7 @@ def test_reading_a_directory_as_a_file_raises(way: str, fs: Any, top: str, repo:
             assert (caught.value.kind, caught.value.ref, caught.value.path) == ("is_a_directory", "main", folder)
 
 
-def test_walks_and_globs_see_everything(
+def test_walk_and_glob_list_everything(
     fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lakebed._async.http.pagination._PAGE", 7)
@@ -187,7 +187,7 @@ def test_walks_and_globs_see_everything(
     assert [one.path for one in repo.branch("main").list()] == ["tz"]
 
 
-def test_a_deletion_that_fails_says_what_is_left(fs: Any, top: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_deletion_names_the_remaining_files(fs: Any, top: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fs.pipe({f"{top}/t/{n}": b"x" for n in range(4)})
     whole = objects.delete_many
 
@@ -237,7 +237,7 @@ def test_failed_upload_stream_raises_in_the_writer(fs: Any, repo: lakebed.Reposi
             file.write(os.urandom(1 << 16))
 
 
-def test_exclusive_creation_is_decided_when_it_is_closed(fs: Any, top: str) -> None:
+def test_exclusive_creation_is_decided_at_close(fs: Any, top: str) -> None:
     with pytest.raises(FileExistsError), fs.open(f"{top}/x", "xb") as file:
         file.write(b"mine")
         fs.pipe(f"{top}/x", b"theirs")
@@ -276,7 +276,7 @@ def test_block_caches(fs: Any, top: str, cache: str, monkeypatch: pytest.MonkeyP
             assert file.read(length) == CONTENT[start : start + length]
 
 
-def test_memory_of_arrow_is_filled(way: str, fs: Any, top: str) -> None:
+def test_reads_fill_the_buffer_of_arrow(way: str, fs: Any, top: str) -> None:
     fs.pipe({f"{top}/x.parquet": CONTENT, f"{top}/x.bin": CONTENT})
     for path in (f"{top}/x.parquet", f"{top}/x.bin"):
         for cache in ("none", "readahead"):
@@ -312,7 +312,7 @@ def test_files_with_a_footer_begin_with_it(fs: Any, top: str, repo: lakebed.Repo
     assert proxied.open(f"{top}/empty.parquet").read() == b""
 
 
-def test_a_shared_directory_is_only_believed_when_it_has_the_file(
+def test_shared_directory_is_used_only_if_it_has_the_file(
     fs: Any, top: str, server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fs.pipe(f"{top}/x", CONTENT)
@@ -389,7 +389,7 @@ def test_touch_mkdir_rmdir_and_sign(fs: Any, top: str, repo: lakebed.Repository)
         fs.sign(f"{top}/x")
 
 
-def test_an_answer_that_breaks_off_is_asked_for_again(fs: Any, top: str, server: Any) -> None:
+def test_interrupted_response_is_requested_again(fs: Any, top: str, server: Any) -> None:
     fs.pipe(f"{top}/x.parquet", CONTENT)
     proxy = Proxy(server.endpoint)
     try:
@@ -409,7 +409,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(fs: Any, top: str, server:
         proxy.close()
 
 
-async def test_the_async_door(server: Any, top: str) -> None:
+async def test_async_api(server: Any, top: str) -> None:
     async def work() -> None:
         fs = fsspec.filesystem("lakebed", asynchronous=True, skip_instance_cache=True)
         await fs._pipe_file(f"{top}/a", CONTENT)

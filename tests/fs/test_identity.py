@@ -40,7 +40,7 @@ def test_an_instance_is_for_one_server_and_one_key(monkeypatch: pytest.MonkeyPat
         fsspec.filesystem("lakebed")
 
 
-def test_the_secret_travels_and_is_not_shown() -> None:
+def test_secret_is_pickled_but_not_shown() -> None:
     fs = fsspec.filesystem("lakebed", **HERE)
     again = pickle.loads(pickle.dumps(fs))
     assert again == fs

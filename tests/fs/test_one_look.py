@@ -27,7 +27,7 @@ def test_pyarrow_opens_a_file_with_one_request(way: str, fs: Any, top: str, requ
 
 
 @pytest.mark.parametrize("handler_of", [pafs.FSSpecHandler, Handler])
-def test_every_opening_asks_again(
+def test_every_open_makes_a_request(
     way: str, fs: Any, top: str, repo: Repository, handler_of: Callable[[Any], Any]
 ) -> None:
     handler = handler_of(fs)

@@ -147,7 +147,7 @@ def test_a_user_who_may_write_and_not_read_puts_and_deletes(
     refuses(lambda: fs.isdir(f"{top}/tree.d"), top, "fs:ReadObject on {repository}/object/tree.d")
 
 
-def test_deleting_some_of_many_names_what_is_left(
+def test_partial_deletion_names_the_remaining_files(
     ana: str, top: str, lake: lakebed.Lake, repo: lakebed.Repository
 ) -> None:
     repo.branch("main").put("orders/b", b"1")

@@ -77,7 +77,7 @@ def test_a_second_branch_is_refused_and_the_first_is_kept(fs: Any, repo: lakebed
         fs.pipe(f"{repo.id}/v1/x", b"1")
 
 
-def test_a_conflict_says_how_to_go_on(fs: Any, repo: lakebed.Repository, top: str) -> None:
+def test_conflict_names_the_next_step(fs: Any, repo: lakebed.Repository, top: str) -> None:
     fs.pipe(f"{top}/x", b"0")
     repo.branch("main").commit("zero")
     with pytest.raises(lakebed.ConcurrentCommitError) as caught, fs.transaction:
@@ -108,7 +108,7 @@ def test_empty_transaction_makes_no_commit_and_an_open_file_is_an_error(
     assert len(repo.workspaces().all()) == 1
 
 
-def test_many_threads_write_into_one(fs: Any, repo: lakebed.Repository, top: str) -> None:
+def test_many_threads_write_into_one_transaction(fs: Any, repo: lakebed.Repository, top: str) -> None:
     gate = threading.Barrier(8)
 
     def write(number: int) -> None:

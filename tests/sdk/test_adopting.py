@@ -17,7 +17,7 @@ def finished(path: Path) -> HashedFile:
     return HashedFile(path, hashlib.md5(path.read_bytes()).hexdigest())
 
 
-def test_a_file_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_file_is_moved_without_a_copy(tmp_path: Path) -> None:
     given = tmp_path / "given"
     given.write_bytes(b"content" * 1000)
     told: list[int] = []
@@ -33,7 +33,7 @@ def test_a_file_is_taken_as_it_is(tmp_path: Path) -> None:
     folder.close()
 
 
-def test_on_another_file_system_it_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_on_another_file_system_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def apart(*_: Any) -> None:
         raise OSError(18, "Invalid cross-device link")
 

@@ -52,7 +52,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("body", [body for _, body in BODIES], ids=[name for name, _ in BODIES])
-def test_status_comes_first(door: Door, wire: respx.MockRouter, body: dict[str, Any]) -> None:
+def test_error_status_is_checked_before_the_body(door: Door, wire: respx.MockRouter, body: dict[str, Any]) -> None:
     async def scenario(lake: Any) -> None:
         main = lake.repository("repo").branch("main")
         for status, cls in STATUSES.items():
@@ -72,7 +72,7 @@ def test_status_comes_first(door: Door, wire: respx.MockRouter, body: dict[str, 
 @pytest.mark.parametrize(
     "content", [b"", b"<html>", b"[]", b"{}", b'{"path": "a"}', b'{"path": 1, "path_type": "object"}']
 )
-def test_a_success_that_cannot_be_read(door: Door, wire: respx.MockRouter, content: bytes) -> None:
+def test_unreadable_success_response_raises(door: Door, wire: respx.MockRouter, content: bytes) -> None:
     async def scenario(lake: Any) -> None:
         wire.get(STAT).mock(httpx.Response(200, content=content, headers={"x-request-id": "r7"}))
         with pytest.raises(errors.ProtocolError) as caught:
@@ -82,7 +82,7 @@ def test_a_success_that_cannot_be_read(door: Door, wire: respx.MockRouter, conte
     door.run(scenario)
 
 
-def test_nulls_for_what_is_required(door: Door, wire: respx.MockRouter) -> None:
+def test_null_in_a_required_field_raises(door: Door, wire: respx.MockRouter) -> None:
     row = {"path": "a", "path_type": "object", "physical_address": "x", "checksum": None, "mtime": 1, "size_bytes": 1}
 
     async def scenario(lake: Any) -> None:

@@ -85,7 +85,7 @@ def test_session_token_authenticates_as_the_key(lake: lakebed.Lake, server: Runn
     assert lake.user().id == "admin"
 
 
-def test_a_dump_and_a_restore_go_on_without_their_client(
+def test_dump_and_restore_continue_without_their_client(
     repo: lakebed.Repository, lake: lakebed.Lake, server: RunningServer
 ) -> None:
     main = repo.branch("main")
@@ -202,7 +202,7 @@ def test_restore_request_is_not_retried(door: Door, wire: respx.MockRouter) -> N
     assert sent.call_count == 1
 
 
-def test_a_dump_and_a_restore_that_failed_say_so(door: Door, wire: respx.MockRouter) -> None:
+def test_failed_dump_and_restore_report_the_error(door: Door, wire: respx.MockRouter) -> None:
     """They fail after their start: the call must not return success."""
     failed = {
         "id": "t",

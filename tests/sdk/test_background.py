@@ -50,7 +50,7 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
     return lake.repository(name).create(f"local://{name}")
 
 
-def test_commits_and_merges_are_begun_and_waited_for(repo: lakebed.Repository) -> None:
+def test_start_commit_and_merge_then_wait(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     dev = repo.branch("dev").create("main")
     dev.put("a", b"1")

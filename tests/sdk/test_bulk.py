@@ -65,7 +65,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("way", ["direct", "proxied"])
-def test_a_tree_goes_up_and_comes_down_as_it_was(repo: lakebed.Repository, tmp_path: Path, way: Any) -> None:
+def test_upload_and_download_of_a_tree_round_trip(repo: lakebed.Repository, tmp_path: Path, way: Any) -> None:
     files = plant(tmp_path / "in", 130)
     (tmp_path / "in" / "big.bin").write_bytes(os.urandom(3 << 20))
     files["big.bin"] = (tmp_path / "in" / "big.bin").read_bytes()
@@ -98,7 +98,7 @@ def test_ten_thousand_files_take_few_requests_and_no_byte_passes_the_server(
     assert sum(1 for _ in workspace.changes()) == 2_500
 
 
-async def test_the_async_door_does_the_same(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+async def test_async_api_does_the_same(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
     files = plant(tmp_path / "in", 60)
     keys = (server.endpoint, server.access_key_id, server.secret_access_key)
     async with lakebed.aio.connect(*keys) as lake:
@@ -111,7 +111,7 @@ async def test_the_async_door_does_the_same(server: RunningServer, repo: lakebed
 
 
 @pytest.mark.parametrize("way", ["direct", "proxied"])
-def test_a_broken_upload_goes_on_where_it_stopped(
+def test_interrupted_upload_resumes(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Any
 ) -> None:
     monkeypatch.setattr("lakebed._bulk.batches.BATCH_FILES", 20)
@@ -188,7 +188,7 @@ def test_kill_9_in_mid_upload_and_resume(server: RunningServer, repo: lakebed.Re
     assert contents(tmp_path / "out") == files
 
 
-def test_a_broken_download_goes_on_where_it_stopped(
+def test_interrupted_download_resumes(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetch, "BATCH_FILES", 20)
@@ -254,7 +254,7 @@ def test_links_and_pipes_are_left_out_with_a_warning(repo: lakebed.Repository, t
     assert "linked" in [one.path for one in workspace.list()]
 
 
-def test_paths_that_cannot_be_files_fail_alone(repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_invalid_file_paths_fail_only_those_files(repo: lakebed.Repository, tmp_path: Path) -> None:
     main = repo.branch("main")
     main.put_many({"t/good": b"1", "t/../../evil": b"2", "t//double": b"3", "t/a": b"4", "t/a/b": b"5"})
     with pytest.raises(PartialFailureError) as caught:
@@ -264,7 +264,7 @@ def test_paths_that_cannot_be_files_fail_alone(repo: lakebed.Repository, tmp_pat
     assert not (tmp_path / "evil").exists()
 
 
-def test_odd_paths_go_direct_too(repo: lakebed.Repository) -> None:
+def test_unusual_paths_are_written_directly_too(repo: lakebed.Repository) -> None:
     odd = {"a//b": b"1", "../x": b"2", "tab\there": b"3", "dir": b"4", "dir/file": b"5", "x" * 1000: b"6"}
     with repo.branch("main").workspace("odd", data_path="direct") as workspace:
         workspace.put_many(odd)
@@ -298,7 +298,7 @@ def test_bad_input_is_refused(repo: lakebed.Repository, tmp_path: Path) -> None:
         workspace.upload_tree(tmp_path / "in")
 
 
-def test_a_memory_trusts_no_file_that_changed_just_before_it_was_seen(tmp_path: Path) -> None:
+def test_hash_cache_ignores_files_changed_just_before_hashing(tmp_path: Path) -> None:
     from lakebed._bulk.hash_cache import Known
 
     file = tmp_path / "f"
@@ -316,7 +316,7 @@ def test_a_memory_trusts_no_file_that_changed_just_before_it_was_seen(tmp_path: 
         assert not known.is_unchanged(FileStat(stat.size, stat.mtime_ns, stat.inode + 1))
 
 
-def test_a_journal_that_is_damaged_is_named(tmp_path: Path) -> None:
+def test_damaged_journal_error_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "memory.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(lakebed.LakebedError, match=r"memory\.db cannot be used"):
         Memory(tmp_path / "memory.db")

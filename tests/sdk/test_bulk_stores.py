@@ -37,7 +37,7 @@ def server(bucket: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.mark.parametrize("way", ["presigned", "direct"])
-def test_a_tree_goes_past_the_server_and_comes_back(
+def test_tree_is_copied_directly_in_both_directions(
     server: RunningServer, bucket: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Any
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

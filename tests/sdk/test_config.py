@@ -77,7 +77,7 @@ def test_sources_in_their_order(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert shown(lakebed.connect()) == ("http://ours", "k2", "x2")
 
 
-def test_a_key_is_not_sent_to_a_server_of_the_other_family(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_is_not_sent_to_a_server_of_another_alias_family(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in THEIRS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("LAKEBED_ENDPOINT", "http://ours")
@@ -158,7 +158,7 @@ def test_missing_and_half_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("text", ["a: [", "- 1", "endpoint: 7", "\x00"])
-def test_a_file_that_cannot_be_used_is_named(home: Path, text: str) -> None:
+def test_unusable_file_error_names_the_file(home: Path, text: str) -> None:
     (home / ".lakebed.yaml").write_text(text)
     with pytest.raises(lakebed.ConfigurationError, match=r"\.lakebed\.yaml"):
         lakebed.connect()
@@ -196,7 +196,7 @@ def test_endpoints(text: str, address: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "ftp://h", "http://", "http://u:p@h", "http://h?x=1", "http://h:x", "http://h#f"])
-def test_endpoints_that_cannot_be(text: str) -> None:
+def test_invalid_endpoints_are_refused(text: str) -> None:
     with pytest.raises(lakebed.ConfigurationError, match="file f"):
         normalise_endpoint(text, "file f")
 

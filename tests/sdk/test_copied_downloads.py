@@ -119,7 +119,7 @@ def test_a_damaged_file_is_not_copied(main: lakebed.Branch, copied: list[str], t
     assert files(target) == {name: data for name, data in EXPECTED.items() if f"d/{name}" != path}
 
 
-def test_a_file_that_is_gone_is_asked_of_the_server(main: lakebed.Branch, copied: list[str], tmp_path: Path) -> None:
+def test_missing_local_file_is_read_from_the_server(main: lakebed.Branch, copied: list[str], tmp_path: Path) -> None:
     file_of(main, "d/small").unlink()
     with pytest.raises(lakebed.errors.LakebedError):
         main.download_tree("d", tmp_path)
@@ -197,7 +197,7 @@ def test_a_file_that_is_written_in_part_does_not_appear(write: Callable[[Path, b
 
 
 @pytest.mark.parametrize("write", [write_as_stream, write_file])
-def test_an_error_names_the_file_that_was_asked_for(write: Callable[[Path, bytes], None], tmp_path: Path) -> None:
+def test_error_names_the_requested_file(write: Callable[[Path, bytes], None], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
     for target, kind in (

@@ -51,7 +51,7 @@ def test_events_are_typed_and_filtered(door: Door, endpoint: str) -> None:
     door.run(body, endpoint=endpoint, key=KEY, secret=SECRET, quick=False)
 
 
-def test_following_shows_what_comes_and_resumes(door: Door, endpoint: str) -> None:
+def test_following_yields_new_events_and_resumes(door: Door, endpoint: str) -> None:
     async def body(lake: Any) -> None:
         name = f"r{uuid.uuid4().hex[:12]}"
         repo = await lake.repository(name).create(f"local://{name}")

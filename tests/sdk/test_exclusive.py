@@ -35,7 +35,7 @@ async def writables(lake: Any) -> list[Any]:
     return [main, await main.workspace("work").create()]
 
 
-def test_x_writes_what_is_not_there_and_replaces_nothing(door: Door, where: dict[str, Any]) -> None:
+def test_mode_x_creates_but_never_replaces(door: Door, where: dict[str, Any]) -> None:
     async def body(lake: Any) -> None:
         for target in await writables(lake):
             for mode, first, second in (("xb", b"1", b"2"), ("x", "1", "2")):

@@ -66,7 +66,7 @@ def test_reading_is_like_a_local_file(tmp_path: Path) -> None:
         assert sum(1 for _ in text) == 199_999
 
 
-def test_reads_are_few() -> None:
+def test_reader_makes_few_requests() -> None:
     reads = Reads(DATA)
     with reads.open() as file:
         assert sum(1 for _ in file) == 200_000

@@ -35,7 +35,7 @@ ROWS = [(cls, name) for cls, names in foreign_names.table().items() for name in 
 
 
 @pytest.mark.parametrize(("cls", "name"), ROWS, ids=[f"{cls}.{name}" for cls, name in ROWS])
-def test_a_name_of_another_sdk_names_ours(door: Door, cls: str, name: str) -> None:
+def test_name_of_another_sdk_suggests_the_lakebed_name(door: Door, cls: str, name: str) -> None:
     handle = handles(door)[cls]
     assert not hasattr(handle, name)
     with pytest.raises(AttributeError) as caught:

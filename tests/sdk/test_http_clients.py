@@ -178,7 +178,7 @@ def test_no_connection_means_not_sent(asker: Asker) -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://host/x", "http://[::1/x", "http://"])
-def test_an_unusable_address_is_named_so(asker: Asker, url: str) -> None:
+def test_unusable_address_error_names_the_address(asker: Asker, url: str) -> None:
     with pytest.raises(BadAddressError):
         asker.send(url)
 
@@ -256,7 +256,7 @@ asyncio.run(main())
 
 @pytest.mark.slow
 @pytest.mark.parametrize("drop", [True, False])
-def test_a_client_that_is_not_closed_says_nothing(serve: Callable[[Handler], BareServer], drop: bool) -> None:
+def test_unclosed_client_emits_no_warning(serve: Callable[[Handler], BareServer], drop: bool) -> None:
     endpoint = serve(answer).url.removesuffix("/x")
     code = _LEFT_OPEN.format(endpoint=endpoint, drop=drop)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -49,7 +49,7 @@ def test_the_same_key_gives_the_same_commit(repo: lakebed.Repository) -> None:
 
 @pytest.mark.parametrize("key", [None, "k"])
 @pytest.mark.parametrize("way", ["swallow", "cut"])
-def test_a_proxy_loses_one_answer_after_the_other(
+def test_commit_survives_a_proxy_that_drops_responses(
     repo: lakebed.Repository, proxy: Proxy, server: RunningServer, way: str, key: str | None
 ) -> None:
     """The plain request, the first two requests of its task, and the first poll of the task."""
@@ -73,7 +73,7 @@ def test_a_proxy_loses_one_answer_after_the_other(
 
 
 @pytest.mark.parametrize("way", ["swallow", "cut"])
-def test_a_merge_outlasts_a_proxy(repo: lakebed.Repository, proxy: Proxy, server: RunningServer, way: str) -> None:
+def test_merge_survives_proxy_timeouts(repo: lakebed.Repository, proxy: Proxy, server: RunningServer, way: str) -> None:
     dev = repo.branch("dev").create("main")
     dev.put("a", b"1")
     dev.commit("on dev")
@@ -130,7 +130,7 @@ def test_metadata_of_an_object_is_replaced(repo: lakebed.Repository) -> None:
         repo.tag("v1").replace_metadata("a", {})  # type: ignore[attr-defined]
 
 
-def test_links_are_for_what_the_server_may_read(repo: lakebed.Repository) -> None:
+def test_link_is_refused_without_an_ingest_rule(repo: lakebed.Repository) -> None:
     with pytest.raises(PermissionDeniedError, match=r"ingest\.allow"):
         repo.branch("main").link("a", "s3://somewhere/a", checksum="x", size=1)
 

@@ -72,7 +72,7 @@ def test_a_large_object_arrives_whole(door: Door, wire: respx.MockRouter) -> Non
 
 
 @pytest.mark.parametrize("at", [0, LARGE // 2, len(DATA) - 1])
-def test_one_wrong_bit_is_noticed(door: Door, wire: respx.MockRouter, at: int) -> None:
+def test_one_flipped_bit_is_detected(door: Door, wire: respx.MockRouter, at: int) -> None:
     damaged = bytearray(DATA)
     damaged[at] ^= 1
     answers(wire, bytes(damaged))
@@ -85,7 +85,7 @@ def test_one_wrong_bit_is_noticed(door: Door, wire: respx.MockRouter, at: int) -
 
 
 @pytest.mark.parametrize("body", [DATA[:-1], DATA[: LARGE // 2], DATA + b"x", DATA * 2], ids=len)
-def test_a_body_of_another_length_is_noticed(door: Door, wire: respx.MockRouter, body: bytes) -> None:
+def test_body_of_wrong_length_is_detected(door: Door, wire: respx.MockRouter, body: bytes) -> None:
     answers(wire, body)
 
     async def scenario(lake: Any) -> None:
@@ -134,7 +134,7 @@ def serve() -> Iterator[Callable[[Handler], str]]:
         server.close()
 
 
-def test_a_large_read_goes_on_where_the_connection_broke(door: Door, serve: Callable[[Handler], str]) -> None:
+def test_large_read_resumes_where_the_connection_broke(door: Door, serve: Callable[[Handler], str]) -> None:
     store = Store([LARGE + 100_000, 500_000])
 
     async def scenario(lake: Any) -> None:
@@ -146,9 +146,7 @@ def test_a_large_read_goes_on_where_the_connection_broke(door: Door, serve: Call
     assert store.starts == sorted(store.starts)
 
 
-def test_an_object_that_is_replaced_during_a_large_read_is_no_mixture(
-    door: Door, serve: Callable[[Handler], str]
-) -> None:
+def test_object_replaced_during_a_large_read_is_not_mixed(door: Door, serve: Callable[[Handler], str]) -> None:
     store = Store([LARGE + 100_000])
 
     def replaced(connection: socket.socket, head: bytes) -> bool:

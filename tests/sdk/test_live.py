@@ -316,7 +316,7 @@ def test_other_libraries_read_and_write_through_files(main: lakebed.Branch) -> N
         assert list(pd.read_csv(file)["x"]) == [1, 2, 3]
 
 
-def test_many_committers_of_one_branch_all_succeed_or_had_nothing_to_do(main: lakebed.Branch) -> None:
+def test_concurrent_commits_of_one_branch_succeed_or_have_no_changes(main: lakebed.Branch) -> None:
     def work(number: int) -> int:
         landed = 0
         for step in range(4):
@@ -380,7 +380,7 @@ def test_handles_work_in_other_processes(main: lakebed.Branch, method: str) -> N
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_connections_of_closed_event_loops_are_let_go(endpoint: str, main: lakebed.Branch) -> None:
+def test_connections_of_closed_event_loops_are_released(endpoint: str, main: lakebed.Branch) -> None:
     main.put("a", b"there")
     lake = lakebed.aio.connect(endpoint, KEY, SECRET)
     branch = lake.repository(main.repository.id).branch("main")
@@ -425,7 +425,7 @@ def test_lake_works_in_several_event_loops(endpoint: str, main: lakebed.Branch) 
     assert asyncio.run(read_again()) == b"there"
 
 
-def test_a_closed_lake_says_so(endpoint: str) -> None:
+def test_closed_lake_raises_a_clear_error(endpoint: str) -> None:
     lake = lakebed.connect(endpoint, KEY, SECRET)
     lake.close()
     with pytest.raises(lakebed.ConfigurationError, match="closed"):

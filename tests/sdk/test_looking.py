@@ -46,7 +46,7 @@ def ends(path: ET.Element) -> tuple[tuple[float, float], tuple[float, float]]:
     return (numbers[0], numbers[1]), (numbers[-2], numbers[-1])
 
 
-def test_the_picture_links_each_commit_to_its_parents() -> None:
+def test_graph_links_each_commit_to_its_parents() -> None:
     commits = [commit("d", "b", "c", at=4), commit("c", "a", at=3), commit("b", "a", at=2), commit("a", at=1)]
     picture = drawn(*commits, heads={"main": "d", "dev": "c"})
     dots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in picture.iter(f"{SVG}circle")]
@@ -60,7 +60,7 @@ def test_the_picture_links_each_commit_to_its_parents() -> None:
     assert texts[1] == "cccccccccccc (dev) message c"
 
 
-def test_columns_never_pass_through_a_commit_of_another_line() -> None:
+def test_graph_columns_never_cross_commits_of_other_lines() -> None:
     commits = [commit("f", "d", "e", at=6), commit("e", "b", at=5), commit("d", "c", at=4), commit("c", "a", at=3),
                commit("b", "a", at=2), commit("a", at=1), commit("z", "c", at=7)]  # fmt: skip
     ordered = render_graph.in_order(commits)
@@ -71,7 +71,7 @@ def test_columns_never_pass_through_a_commit_of_another_line() -> None:
         assert all(columns[one] != column for one in between), (child, parent)
 
 
-def test_the_picture_is_capped_and_escaped() -> None:
+def test_graph_picture_is_capped_and_escaped() -> None:
     commits = [commit(chr(97 + n), *([chr(96 + n)] if n else []), at=n, message=EVIL + "x" * 500) for n in range(26)]
     picture = drawn(*commits, heads={f"{EVIL}{n}": "z" for n in range(50)}, limit=5)
     assert len(list(picture.iter(f"{SVG}circle"))) == 5
@@ -81,7 +81,7 @@ def test_the_picture_is_capped_and_escaped() -> None:
     assert drawn(commit("a", message="\x00\x1b[31m")) is not None
 
 
-def test_a_graph_is_its_text() -> None:
+def test_str_of_a_graph_is_its_text() -> None:
     graph = render_graph.both([commit("a")], [], [], 5)
     assert graph == "* aaaaaaaaaaaa  message a"
     assert graph._repr_svg_() == graph.svg
@@ -132,7 +132,7 @@ def test_notebooks(repo: lakebed.Repository) -> None:
     assert "5 rows" in main.list(limit=5)._repr_html_()
 
 
-def test_a_notebook_never_fails_to_show(repo: lakebed.Repository) -> None:
+def test_notebook_display_never_raises(repo: lakebed.Repository) -> None:
     page = repo.branch("nowhere")._repr_html_()
     assert "NotFoundError" in page
     assert "&lt;Branch" in page
@@ -167,7 +167,7 @@ def test_bars_are_drawn_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> No
     assert not told()
 
 
-def test_a_bar_appears_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bar_appears_after_its_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     appeared = threading.Event()
     draw = progress.Meter._draw
 
@@ -221,7 +221,7 @@ def test_listings_and_ingests_are_counted_on_a_terminal(monkeypatch: pytest.Monk
     assert [one.listed for one in told] == [5]
 
 
-def test_a_count_is_drawn_and_never_over_another_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_count_is_drawn_but_never_over_another_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE", 3600.0)
     monkeypatch.delenv(progress.VARIABLE, raising=False)
     terminal = Terminal()

@@ -34,7 +34,7 @@ def refused_calls(lake: lakebed.Lake, repo: lakebed.Repository) -> list[Callable
     ]
 
 
-def test_no_words_of_the_wire(lake: lakebed.Lake, repo: lakebed.Repository) -> None:
+def test_messages_contain_no_words_of_the_rest_api(lake: lakebed.Lake, repo: lakebed.Repository) -> None:
     for call in refused_calls(lake, repo):
         with pytest.raises(lakebed.LakebedError) as caught:
             call()

@@ -26,7 +26,9 @@ from tests.sdk.doors import REPO, Door
         (lambda repo: repo.branch("v1").create(), "taken by a tag.*; choose another name"),
     ],
 )
-def test_a_name_that_is_taken(repo: lakebed.Repository, taken: Callable[[Any], Any], step: str) -> None:
+def test_existing_name_error_names_the_next_step(
+    repo: lakebed.Repository, taken: Callable[[Any], Any], step: str
+) -> None:
     repo.tag("v1").create("main")
     with pytest.raises(lakebed.AlreadyExistsError, match=step) as caught:
         taken(repo)
@@ -41,7 +43,7 @@ def test_a_repository_over_another_namespace(repo: lakebed.Repository) -> None:
     assert f"create({there!r}, exist_ok=True)" in str(caught.value)
 
 
-def test_objects_that_are_there(repo: lakebed.Repository) -> None:
+def test_existing_object_error_names_the_next_step(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     main.put("x", b"1")
     with pytest.raises(lakebed.ObjectExistsError, match="leave that condition out"):
@@ -90,7 +92,7 @@ def test_commit_with_unknown_outcome_names_the_next_step(door: Door, wire: respx
     door.run(scenario)
 
 
-def test_every_step_is_of_a_known_kind_and_names_calls_that_there_are() -> None:
+def test_every_next_step_has_a_known_kind_and_existing_calls() -> None:
     handles: dict[str, type] = {
         "lake": lakebed.Lake,
         "repo": lakebed.Repository,

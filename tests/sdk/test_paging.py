@@ -58,7 +58,7 @@ def test_limit_and_first(door: Door, wire: respx.MockRouter) -> None:
     [page([], "z"), page(refs("c"), "b"), {"pagination": {"has_more": True}, "results": []}, {"results": []}],
     ids=["empty page", "no progress", "no offset", "no pagination"],
 )
-def test_a_listing_that_cannot_be_completed_says_so(door: Door, wire: respx.MockRouter, second: dict[str, Any]) -> None:
+def test_incomplete_listing_raises_an_error(door: Door, wire: respx.MockRouter, second: dict[str, Any]) -> None:
     async def scenario(lake: Any) -> None:
         route = wire.get(url__startswith=TAGS)
         route.side_effect = [httpx.Response(200, json=page(refs("a", "b"), "b")), httpx.Response(200, json=second)]
@@ -85,9 +85,7 @@ def test_more_without_an_offset(door: Door, wire: respx.MockRouter) -> None:
     [{"path": None}, {"size_bytes": "5"}, {"mtime": True}, {"mtime": [1]}, {"metadata": ["k"]}, {"checksum": ...}],
     ids=str,
 )
-def test_a_row_that_is_no_object_ends_a_listing_with_an_error(
-    door: Door, wire: respx.MockRouter, changed: dict[str, Any]
-) -> None:
+def test_invalid_row_ends_a_listing_with_an_error(door: Door, wire: respx.MockRouter, changed: dict[str, Any]) -> None:
     good = {"path": "a", "path_type": "object", "physical_address": "", "checksum": "x", "mtime": 1, "size_bytes": 5}
     bad = {name: value for name, value in {**good, **changed}.items() if value is not ...}
 

@@ -66,7 +66,7 @@ def test_pickled_into_workers(server: lakebed_testing.LakebedServer, main: lakeb
     assert main.commit("from three processes").message == "from three processes"
 
 
-async def test_a_forked_child_goes_on_with_the_clients_that_it_finds(
+async def test_forked_child_reuses_existing_clients(
     server: lakebed_testing.LakebedServer, main: lakebed.Branch
 ) -> None:
     assert main.get("here.txt")  # connections are open
@@ -104,7 +104,7 @@ def test_a_fork_while_another_thread_connects(main: lakebed.Branch) -> None:
     assert main.get("here.txt") == b"first line\nsecond line\n"
 
 
-def test_a_lock_locks() -> None:
+def test_lock_excludes_other_threads() -> None:
     lock = ForkLock()
     order: list[str] = []
 
@@ -121,7 +121,7 @@ def test_a_lock_locks() -> None:
 
 
 @pytest.mark.parametrize("mode", ["rb", "r"])
-def test_open_files_are_pickled_at_their_place(main: lakebed.Branch, mode: str) -> None:
+def test_pickled_open_file_keeps_its_position(main: lakebed.Branch, mode: str) -> None:
     with main.open("here.txt", mode) as file:
         assert file.readline()
         with pickle.loads(pickle.dumps(file)) as again:

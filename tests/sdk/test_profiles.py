@@ -53,7 +53,7 @@ def shown(lake: lakebed.Lake | lakebed.aio.Lake) -> tuple[str, str, str]:
 
 
 @pytest.mark.usefixtures("file")
-def test_a_flat_file_is_read_as_before() -> None:
+def test_file_without_profiles_is_read_as_before() -> None:
     assert shown(lakebed.connect()) == ("http://flat", "fk", "")
 
 
@@ -91,12 +91,12 @@ def test_the_file_names_the_profile_in_use(file: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("file")
-def test_refused(given: dict[str, str], said: str) -> None:
+def test_invalid_profiles_are_refused(given: dict[str, str], said: str) -> None:
     with pytest.raises(lakebed.ConfigurationError, match=said):
         lakebed.connect(**given)  # type: ignore[arg-type]
 
 
-def test_a_key_goes_to_its_own_server_only(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_is_sent_only_to_its_own_server(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever names the other server: an argument, a variable, with a profile that is named or in use."""
     sign_in_file.use(file, "prod")
     with pytest.raises(lakebed.ConfigurationError, match=r"is for https://prod\.example"):

@@ -109,9 +109,7 @@ def test_refused_publishes_raise_the_expected_errors(door: Door, proxy: Proxy, m
 
 @pytest.mark.slow
 @pytest.mark.parametrize("drops", [1, 3])
-def test_a_lost_answer_is_asked_for_again_and_commits_once(
-    door: Door, proxy: Proxy, main: lakebed.Branch, drops: int
-) -> None:
+def test_lost_response_is_retried_and_commits_once(door: Door, proxy: Proxy, main: lakebed.Branch, drops: int) -> None:
     proxy.swallow = lambda line: "/objects/batch" in line and len(proxy.swallowed) < drops
 
     async def body(branch: Any) -> None:
@@ -125,7 +123,7 @@ def test_a_lost_answer_is_asked_for_again_and_commits_once(
 
 
 @pytest.mark.slow
-def test_data_that_cannot_be_sent_again_is_settled_by_looking(door: Door, proxy: Proxy, main: lakebed.Branch) -> None:
+def test_outcome_of_one_shot_data_is_found_without_a_retry(door: Door, proxy: Proxy, main: lakebed.Branch) -> None:
     proxy.swallow = lambda line: "/objects/batch" in line
 
     async def body(branch: Any) -> None:
@@ -158,7 +156,7 @@ def test_publish_with_unknown_outcome_raises_state_unknown(door: Door, wire: res
     assert len(keys) == 1, "what cannot be read again is not sent again"
 
 
-def test_a_request_that_is_still_at_work_is_waited_for(door: Door, wire: respx.MockRouter) -> None:
+def test_publish_waits_for_a_request_in_progress(door: Door, wire: respx.MockRouter) -> None:
     """The commit is in the history only when it is looked for the second time."""
     keys: list[str] = []
     looks: list[httpx.Request] = []
@@ -207,7 +205,7 @@ def test_retries_of_a_publish_repeat_its_idempotency_key(door: Door, wire: respx
     assert first["metadata"]["lakebed.operation_id"] == first["idempotency_key"] != second["idempotency_key"]
 
 
-def test_an_answer_that_is_not_what_was_sent(door: Door, wire: respx.MockRouter) -> None:
+def test_response_that_differs_from_the_request_raises(door: Door, wire: respx.MockRouter) -> None:
     answers = [
         httpx.Response(201, json={"results": [stored(b"other", "a")], "commit": COMMIT}),
         httpx.Response(201, json={"results": [], "commit": COMMIT}),

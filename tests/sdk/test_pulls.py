@@ -113,7 +113,7 @@ def test_rules_checks_conflicts_and_auto_merge(run: Any) -> None:
     run(body)
 
 
-def test_what_is_wrong_is_said(run: Any) -> None:
+def test_errors_state_the_cause(run: Any) -> None:
     async def body(lake: Any, repo: Any, name: str) -> None:
         with pytest.raises(NotFoundError):
             await repo.pulls.create("none", "main", "t")

@@ -116,7 +116,7 @@ def test_many_objects_are_one_request(door: Door, served: tuple[Middle, str], mi
     run(door, served, "many", SMALL, body)
 
 
-def test_large_objects_come_by_requests_of_their_own(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
+def test_large_objects_are_read_by_separate_requests(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     contents = {"a": b"a", "large": os.urandom(MIB + 1), "z": b"z"}
 
     async def body(main: Any) -> None:
@@ -145,7 +145,7 @@ def test_errors_of_single_objects_are_listed(door: Door, served: tuple[Middle, s
     run(door, served, "errors", SMALL, body)
 
 
-def test_a_missing_ref_is_no_partial_failure(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
+def test_missing_ref_fails_the_whole_request(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         with pytest.raises(errors.NotFoundError, match="nowhere"):
             await main.repository.ref("nowhere").get_many(["a"])
@@ -155,7 +155,7 @@ def test_a_missing_ref_is_no_partial_failure(door: Door, served: tuple[Middle, s
 
 @pytest.mark.parametrize("ends", [False, True])
 @pytest.mark.parametrize("prefix", [None, "d/"])
-def test_a_stream_that_breaks_off_goes_on_with_what_is_missing(
+def test_interrupted_stream_resumes_with_the_missing_objects(
     door: Door, served: tuple[Middle, str], middle: Middle, ends: bool, prefix: str | None
 ) -> None:
     async def body(main: Any) -> None:
@@ -167,7 +167,7 @@ def test_a_stream_that_breaks_off_goes_on_with_what_is_missing(
     run(door, served, f"cut-{'ends' if ends else 'breaks'}-{'prefix' if prefix else 'paths'}", SMALL, body)
 
 
-def test_a_server_that_always_breaks_off_is_an_error(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
+def test_stream_that_always_breaks_raises(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         middle.cuts = [5] * 10
         with pytest.raises(errors.ServerUnavailableError):
@@ -177,7 +177,7 @@ def test_a_server_that_always_breaks_off_is_an_error(door: Door, served: tuple[M
     run(door, served, "always", SMALL, body)
 
 
-def test_damage_on_the_way_is_found(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
+def test_damage_in_transit_is_detected(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         middle.flips = [(b"the bytes", b"the bYtes")]
         failed: dict[str, Exception] = {}
@@ -222,7 +222,7 @@ def test_a_folder_of_small_files_is_a_listing_and_a_batch(
     run(door, served, "folder", contents, body)
 
 
-def test_a_name_that_cannot_be_a_file_fails_alone(
+def test_invalid_file_name_fails_only_that_object(
     door: Door, served: tuple[Middle, str], middle: Middle, tmp_path: Path
 ) -> None:
     async def body(main: Any) -> None:

@@ -45,12 +45,12 @@ def same(block: bytes) -> bool:
     ],
     ids=range(16),
 )
-def test_as_the_standard_library_does(block: bytes) -> None:
+def test_results_equal_the_standard_library(block: bytes) -> None:
     assert same(block)
 
 
 @given(st.lists(st.text("aB:- \t\r\n\x00\x7f\u00e9", max_size=12).map(lambda text: text.encode("latin-1")), max_size=6))
-def test_as_the_standard_library_does_for_any_lines(lines: list[bytes]) -> None:
+def test_results_equal_the_standard_library_for_any_lines(lines: list[bytes]) -> None:
     assert same(b"\r\n".join(lines) + b"\r\n\r\n")
 
 

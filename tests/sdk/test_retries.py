@@ -120,7 +120,7 @@ def test_other_errors_are_not_repeated(door: Door, wire: respx.MockRouter) -> No
     door.run(scenario)
 
 
-def test_commits_that_lose_races_are_patient(door: Door, wire: respx.MockRouter) -> None:
+def test_commits_that_lose_races_are_retried(door: Door, wire: respx.MockRouter) -> None:
     lost = httpx.Response(429, json={"message": "m", "kind": "too_many_attempts"})
 
     async def scenario(lake: Any) -> None:
@@ -232,7 +232,7 @@ def test_a_lost_merge_is_found(door: Door, wire: respx.MockRouter) -> None:
     door.run(scenario)
 
 
-def test_settling_outlives_an_outage(door: Door, wire: respx.MockRouter) -> None:
+def test_outcome_is_found_after_an_outage(door: Door, wire: respx.MockRouter) -> None:
     wire.post(COMMITS).mock(side_effect=httpx.ReadError("reset"))
     wire.post(url__startswith=COMMITS + "/async").mock(side_effect=httpx.ConnectError("down"))
     wire.get(url__startswith=LOG).mock(side_effect=httpx.ConnectError("still down"))
@@ -248,7 +248,7 @@ TASK = {"id": "t", "operation": "commit", "completed": False, "update_time": "20
 
 
 @pytest.mark.parametrize("failure", LOST, ids=repr)
-def test_a_lost_commit_goes_on_as_a_task_with_its_key(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+def test_lost_commit_continues_as_a_task_with_its_key(door: Door, wire: respx.MockRouter, failure: Any) -> None:
     sent: list[httpx.Request] = []
 
     def keep(answer: httpx.Response | Exception) -> Any:
@@ -323,9 +323,7 @@ def test_a_lost_cherry_pick_is_sent_once_more_with_its_key(door: Door, wire: res
 
 
 @pytest.mark.parametrize("refused", [409, 400], ids=["conflict", "dirty"])
-def test_a_refusal_of_the_second_request_is_no_answer_to_the_first(
-    door: Door, wire: respx.MockRouter, refused: int
-) -> None:
+def test_refused_retry_does_not_decide_the_first_request(door: Door, wire: respx.MockRouter, refused: int) -> None:
     """The first request may still be running: the SDK searches for its commit, and then the outcome is unknown."""
     kinds = {409: "merge_conflict", 400: "dirty_branch"}
     route = wire.post(f"{REPO}/branches/main/revert")
@@ -344,7 +342,7 @@ def test_a_refusal_of_the_second_request_is_no_answer_to_the_first(
     door.run(scenario)
 
 
-def test_the_mark_cannot_be_given_by_hand(door: Door) -> None:
+def test_reserved_metadata_key_is_refused(door: Door) -> None:
     async def scenario(lake: Any) -> None:
         with pytest.raises(errors.InvalidRequestError):
             await lake.repository("repo").branch("main").commit("m", metadata={"lakebed.operation_id": "x"})
@@ -416,7 +414,7 @@ def test_retry_after() -> None:
         assert retry_after({"retry-after": nonsense}) is None
 
 
-def test_an_asked_for_pause_is_kept_within_reason(door: Door, wire: respx.MockRouter) -> None:
+def test_requested_retry_delay_is_bounded(door: Door, wire: respx.MockRouter) -> None:
     from dataclasses import replace
 
     async def scenario(lake: Any) -> None:

@@ -72,7 +72,7 @@ def test_the_directory_of_a_server_elsewhere_is_not(server: RunningServer) -> No
         assert repo.branch("main").get("c") == b"3"
 
 
-def test_but_it_is_where_the_user_says_so(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directory_elsewhere_is_used_on_request(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with connected(server, ELSEWHERE) as lake:
         repo = lake.repository("sales")
         with repo.branch("main").workspace("direct", data_path="direct") as ws:
@@ -92,7 +92,9 @@ def test_but_it_is_where_the_user_says_so(server: RunningServer, monkeypatch: py
         (["fe80::1%1"], False), (["0.0.0.0"], False), ([], False),
     ],
 )  # fmt: skip
-def test_a_name_is_what_it_resolves_to(addresses: list[str], here: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_name_counts_as_its_resolved_address(
+    addresses: list[str], here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def resolved(host: str, port: int, **_: Any) -> list[Any]:
         assert (host, port) == ("lake.example", 8000)
         return [(socket.AF_UNSPEC, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
@@ -101,7 +103,7 @@ def test_a_name_is_what_it_resolves_to(addresses: list[str], here: bool, monkeyp
     assert loopback.is_here("http://lake.example:8000/api/v1") is here
 
 
-def test_a_server_behind_a_proxy_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_behind_a_proxy_counts_as_remote(monkeypatch: pytest.MonkeyPatch) -> None:
     assert loopback.is_here("http://127.0.0.1:8000")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")

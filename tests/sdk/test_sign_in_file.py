@@ -52,7 +52,7 @@ def test_a_link_to_the_file_stays(tmp_path: Path) -> None:
     assert yaml.safe_load(path.read_text())["token"] == "t"
 
 
-def test_a_file_in_another_form_of_yaml_is_written_again(tmp_path: Path) -> None:
+def test_file_in_another_yaml_style_is_rewritten(tmp_path: Path) -> None:
     path = tmp_path / "lakebed.yaml"
     path.write_text('{"endpoint": "http://old",\n "token": "old", "ca_file": "x"}\n')
     sign_in_file.store(path, "https://lake.example", "new")

@@ -97,7 +97,7 @@ def test_a_part_that_fails_is_sent_again(live: Any, store: FaultyS3, small_parts
     live(body)
 
 
-def test_an_address_that_has_ended_is_signed_again(live: Any, store: FaultyS3, small_parts: None) -> None:
+def test_expired_address_is_signed_again(live: Any, store: FaultyS3, small_parts: None) -> None:
     content = os.urandom(6 * MIB)
 
     async def body(main: Any) -> None:
@@ -181,7 +181,7 @@ def test_a_lost_answer_to_a_completion(live: Any, server: RunningServer, small_p
     proxy.close()
 
 
-def test_a_download_that_breaks_off_goes_on_at_the_store(live: Any, store: FaultyS3, tmp_path: Path) -> None:
+def test_interrupted_download_resumes_at_the_store(live: Any, store: FaultyS3, tmp_path: Path) -> None:
     content = os.urandom(4 * MIB)
 
     async def body(main: Any) -> None:
@@ -226,7 +226,7 @@ def test_server_sends_the_content_when_the_store_fails(
     live(body)
 
 
-def test_an_address_is_used_again_while_it_is_good(live: Any, store: FaultyS3, server: RunningServer) -> None:
+def test_address_is_reused_until_it_expires(live: Any, store: FaultyS3, server: RunningServer) -> None:
     content = os.urandom(3 * MIB)
     proxy = Proxy(server.endpoint)
     asked: list[str] = []
@@ -252,7 +252,7 @@ def test_an_address_is_used_again_while_it_is_good(live: Any, store: FaultyS3, s
 
 
 @pytest.mark.parametrize("way", ["option", "variable"])
-def test_reads_come_through_the_server_where_that_is_asked_for(
+def test_reads_go_through_the_server_on_request(
     live: Any, store: FaultyS3, server: RunningServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, way: str
 ) -> None:
     proxy = Proxy(server.endpoint)

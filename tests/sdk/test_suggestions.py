@@ -66,7 +66,7 @@ def test_a_listing_that_fails_changes_nothing(door: Door, wire: respx.MockRouter
     door.run(scenario)
 
 
-def test_many_errors_in_a_row_ask_once_a_second(
+def test_repeated_errors_query_suggestions_once_a_second(
     door: Door, wire: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (suggestions, async_suggestions):
@@ -82,7 +82,7 @@ def test_many_errors_in_a_row_ask_once_a_second(
     door.run(scenario)
 
 
-def test_questions_that_expect_nothing_ask_nothing_more(door: Door, wire: respx.MockRouter) -> None:
+def test_existence_checks_request_no_suggestions(door: Door, wire: respx.MockRouter) -> None:
     async def scenario(lake: Any) -> None:
         wire.get(REPO).mock(missing("repository_not_found"))
         listed = wire.get(API + "/repositories").mock(names("repos"))

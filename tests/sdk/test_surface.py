@@ -77,7 +77,7 @@ def test_no_generated_or_transport_type_is_public(module: ModuleType) -> None:
     assert leaks == []
 
 
-def test_the_surface_is_a_sorted_list_that_is_there() -> None:
+def test_public_names_are_sorted_and_exist() -> None:
     for module in (*DOORS, lakebed.model, lakebed.errors):
         assert module.__all__ == sorted(module.__all__)
         assert all(getattr(module, name) is not None for name in module.__all__)
@@ -86,7 +86,7 @@ def test_the_surface_is_a_sorted_list_that_is_there() -> None:
 
 
 @pytest.mark.parametrize("module", DOORS)
-def test_public_things_are_described_and_show_their_public_place(module: ModuleType) -> None:
+def test_public_objects_have_docstrings_and_public_module_paths(module: ModuleType) -> None:
     for where, value in public_members(module):
         if inspect.isfunction(value) or inspect.isclass(value):
             assert value.__doc__ or where.endswith("__init__"), where
@@ -94,7 +94,7 @@ def test_public_things_are_described_and_show_their_public_place(module: ModuleT
             assert value.__module__ == module.__name__
 
 
-def test_both_doors_have_the_same_signatures() -> None:
+def test_sync_and_async_api_have_the_same_signatures() -> None:
     for name in lakebed.aio.__all__:
         if name == "OpenFile":
             continue
@@ -116,7 +116,7 @@ def _parameters(function: Any) -> list[tuple[str, Any, Any]]:
     return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
 
 
-def test_the_async_door_has_every_handle_of_the_sync_one() -> None:
+def test_async_api_has_every_handle_of_the_sync_api() -> None:
     handles = {name for name, home in lakebed._HOMES.items() if home.startswith("_sync.")}
     assert handles | {"OpenFile"} == set(lakebed.aio.__all__)
 
@@ -126,7 +126,7 @@ ONLY_BLOCKING = {"buffer", "detach", "encoding", "errors", "fileno", "isatty", "
 """What Python's own file classes have besides: about buffers and terminals, or without meaning for objects."""
 
 
-def test_async_files_have_every_verb_of_plain_ones() -> None:
+def test_async_files_have_every_method_of_sync_files() -> None:
     plain = {
         name
         for one in (_files.ObjectReader, _files.TextObjectReader, _files.ObjectWriter, _files.TextObjectWriter)
@@ -151,7 +151,7 @@ def test_the_compatibility_pairs_have_the_same_names() -> None:
 
 
 @pytest.mark.slow
-def test_the_sync_door_is_what_the_async_one_makes() -> None:
+def test_sync_api_equals_the_output_of_unasync() -> None:
     spec = importlib.util.spec_from_file_location("unasync_sdk", ROOT / "tools" / "unasync_sdk.py")
     assert spec is not None
     assert spec.loader is not None

@@ -95,7 +95,7 @@ def test_against_a_dictionary(tmp_path: Path, before: dict[Any, Any], after: dic
     assert list(local.rglob("*.arrow")) == []
 
 
-def test_columns_that_come_go_and_change_their_type(tmp_path: Path) -> None:
+def test_added_removed_and_retyped_columns(tmp_path: Path) -> None:
     before = pa.table({"id": [1, 2], "old": [1, 2], "kind": pa.array([1, 2], pa.int32()), "same": ["a", "b"]})
     after = pa.table({"id": [1, 2], "new": [1, 2], "kind": [1, 9], "same": pa.array(["a", "c"], pa.large_string())})
     found = compare(before, after, tmp_path, "id")
@@ -109,7 +109,7 @@ def test_columns_that_come_go_and_change_their_type(tmp_path: Path) -> None:
     assert again.changed.equals(found.changed)
 
 
-def test_a_table_that_is_new_or_gone(tmp_path: Path) -> None:
+def test_added_or_deleted_table(tmp_path: Path) -> None:
     table = pa.table({"id": [1, 2], "x": [1, 2]})
     new, gone = compare(None, table, tmp_path, "id"), compare(table, None, tmp_path, "id")
     assert (new.added.to_pydict(), new.removed.num_rows) == (table.to_pydict(), 0)
@@ -147,7 +147,7 @@ def test_keys_of_many_types(tmp_path: Path, values: Any, size: int) -> None:
         ({"id": [1]}, {"id": [1]}, ["id", "id"], "each once"),
     ],
 )
-def test_keys_that_are_none(
+def test_invalid_keys_are_refused(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], key: list[str], problem: str, size: int
 ) -> None:
     with pytest.raises(lakebed.InvalidRequestError, match=rf"diff\.table lakebed://repo/main/t\.parquet: .*{problem}"):
@@ -215,7 +215,7 @@ def test_every_diff_has_its_table(live: Any) -> None:
 
 
 @pytest.mark.slow
-def test_of_a_directory_only_files_that_differ_are_read(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_files_that_differ_are_read(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     async def body(repo: Any) -> None:

@@ -93,7 +93,7 @@ def planted(folder: Path, *tables: pa.Table) -> list[tuple[str, Path]]:
 
 
 @pytest.mark.parametrize("column", ["day", "name", "code", "ok", "at", "price"])
-def test_partitions_come_back_as_they_were(tmp_path: Path, column: str) -> None:
+def test_partitions_round_trip(tmp_path: Path, column: str) -> None:
     files = written(tmp_path, FRAME, [column])
     assert len(files) == 3
     table = read_back(files)
@@ -191,7 +191,7 @@ def test_schemas_must_be_the_same(tmp_path: Path) -> None:
     assert united.to_pydict() == {"x": [1, 1, 2**40], "y": [None, None, "new"]}
 
 
-def test_types_are_never_changed_unasked(tmp_path: Path) -> None:
+def test_types_change_only_on_request(tmp_path: Path) -> None:
     files = planted(
         tmp_path, pa.table({"x": pa.array([1], pa.int32())}), pa.table({"x": pa.array([2**40], pa.int64())})
     )
@@ -274,7 +274,7 @@ def test_footers_are_read_once_and_only_the_columns_asked_for(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("cut", [0, 3, 100, -20, -1])
-def test_a_file_cut_short_is_named(tmp_path: Path, cut: int) -> None:
+def test_truncated_file_error_names_the_file(tmp_path: Path, cut: int) -> None:
     files = planted(tmp_path, pa.table({"x": range(100)}), pa.table({"x": range(100)}))
     data = files[1][1].read_bytes()
     files[1][1].write_bytes(data[:cut])
@@ -285,7 +285,7 @@ def test_a_file_cut_short_is_named(tmp_path: Path, cut: int) -> None:
     assert (caught.value.repository, caught.value.ref, caught.value.path) == ("repo", "main", "t/1.parquet")
 
 
-def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
+def test_damage_error_names_the_file(tmp_path: Path) -> None:
     ((place, path),) = written(
         tmp_path, pa.table({"x": np.random.default_rng(1).bytes(1 << 20)[:1000].hex().split("0")})
     )
@@ -357,7 +357,7 @@ def test_invalid_partitioning_is_refused(
     [{"x": [1]}, "text", [1, 2], [], pd.DataFrame({"x": [1, "a"]}), pd.DataFrame([[1, 2]], columns=["a", "a"]), None],
     ids=["dict", "text", "numbers", "nothing", "mixed", "twins", "none"],
 )
-def test_values_that_are_no_table_are_refused(tmp_path: Path, data: object) -> None:
+def test_values_that_are_not_tables_are_refused(tmp_path: Path, data: object) -> None:
     with pytest.raises(errors.InvalidRequestError):
         written(tmp_path, data)
 
@@ -377,9 +377,7 @@ def test_parts_of_an_iterator_must_agree() -> None:
         ([1, None], r"cannot partition by 'k' \(int64\): it is null in some rows"),
     ],
 )
-def test_values_that_are_no_plain_directories_are_refused_unless_asked_for(
-    tmp_path: Path, values: list[Any], problem: str
-) -> None:
+def test_unusual_partition_values_are_refused_by_default(tmp_path: Path, values: list[Any], problem: str) -> None:
     table = pa.table({"k": values, "x": range(len(values))})
     with pytest.raises(errors.InvalidRequestError, match=problem):
         written(tmp_path / "plain", table, ["k"], partition_values="plain")
@@ -387,7 +385,7 @@ def test_values_that_are_no_plain_directories_are_refused_unless_asked_for(
     assert read_back(files).sort_by("x").column("k").to_pylist() == values
 
 
-def test_a_writer_that_is_given_up_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_writer_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "ROW_GROUP_ROWS", 10)
     reader = pa.table({"k": [1, 2] * 50, "x": range(100)}).to_reader()
     writer = Writer(reader.schema, tmp_path, ["k"])

@@ -108,7 +108,7 @@ def test_all_columns_take_one_request_of_a_small_file_and_two_of_a_large_one(
     through(door, server, body)
 
 
-def test_of_a_file_that_is_not_tiny_only_what_is_wanted_is_fetched(
+def test_only_requested_columns_of_a_larger_file_are_fetched(
     door: Door, server: Any, repo: lakebed.Repository, seen: Seen
 ) -> None:
     size = put_table(repo, MIDDLE, 1)["t/0.parquet"]
@@ -146,7 +146,7 @@ def test_filter_skips_row_groups_between_others(repo: lakebed.Repository) -> Non
 
 
 @pytest.mark.parametrize("rows", [SMALL, LARGE])
-def test_a_range_that_fails_is_asked_for_again(
+def test_failed_range_is_requested_again(
     rows: int, door: Door, server: Any, repo: lakebed.Repository, seen: Seen
 ) -> None:
     put_table(repo, rows)
@@ -171,7 +171,7 @@ def test_file_replaced_during_a_scan_raises(repo: lakebed.Repository) -> None:
         opened.read_all()
 
 
-def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_of_small_files_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranged_read, "KEPT", 250)
     asked: list[tuple[str, int, int]] = []
 
@@ -189,7 +189,7 @@ def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> 
     assert asked == [("a", 0, 100), ("b", 0, 100), ("c", 90, 5), ("c", 90, 5)]
 
 
-def test_a_forked_child_connects_by_itself(repo: lakebed.Repository, seen: Seen) -> None:
+def test_forked_child_opens_its_own_connection(repo: lakebed.Repository, seen: Seen) -> None:
     put_table(repo, LARGE, 1)
     main = repo.branch("main")
 
@@ -203,7 +203,7 @@ def test_a_forked_child_connects_by_itself(repo: lakebed.Repository, seen: Seen)
     assert read() == (LARGE, 2)  # the parent's connections were left alone
 
 
-def test_a_closed_lake_reads_no_more(server: Any, repo: lakebed.Repository) -> None:
+def test_closed_lake_refuses_reads(server: Any, repo: lakebed.Repository) -> None:
     put_table(repo, LARGE, 1)
     with server.connect() as lake:
         reader = lake.repository("repo").branch("main").scan_table("t").to_reader()

@@ -129,7 +129,7 @@ def test_a_single_file(live: Any, any_size: str) -> None:
     live(body)
 
 
-def test_a_message_makes_a_commit_of_its_own(live: Any) -> None:
+def test_message_argument_creates_a_separate_commit(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
         await main.write_parquet("t", COMMITTED, partition_by="day", message="first")
@@ -254,7 +254,9 @@ def test_a_workspace_registers_once(live: Any, monkeypatch: pytest.MonkeyPatch) 
     live(body)
 
 
-def test_a_lost_answer_is_settled(door: Door, live: Any, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcome_of_a_lost_response_is_found(
+    door: Door, live: Any, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     large(monkeypatch)
     proxy = Proxy(endpoint)
     lost: list[str] = []
@@ -336,7 +338,7 @@ def test_schemas_of_what_is_added(live: Any) -> None:
     live(body)
 
 
-def test_data_are_compared_with_more_than_one_file(live: Any) -> None:
+def test_schema_is_compared_with_several_files(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
         for name in ("t/a.parquet", "t/b.parquet", "t/c.parquet"):
@@ -351,7 +353,7 @@ def test_data_are_compared_with_more_than_one_file(live: Any) -> None:
     live(body)
 
 
-def test_of_many_files_the_newest_and_some_from_everywhere_are_compared() -> None:
+def test_schema_check_samples_the_newest_and_other_files() -> None:
     start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     files = [ObjectInfo(f"t/{n:04}.parquet", 1, "c", start) for n in range(1000)]
     files[777] = replace(files[777], mtime=start + dt.timedelta(seconds=1))

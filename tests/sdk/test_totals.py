@@ -38,7 +38,7 @@ def test_totals_are_exact_when_files_come_and_go() -> None:
     assert (now.files_total, now.bytes_total, now.skipped) == (2, 100, 1)
 
 
-def test_counting_reads_no_file_and_warns_of_nothing(tmp_path: Path) -> None:
+def test_counting_reads_no_file_and_emits_no_warning(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a").write_bytes(b"123")
     (tmp_path / "b").write_bytes(b"4")
@@ -47,7 +47,7 @@ def test_counting_reads_no_file_and_warns_of_nothing(tmp_path: Path) -> None:
     assert count_tree(tmp_path) == (2, 4)
 
 
-def test_a_result_is_for_people() -> None:
+def test_upload_result_has_a_readable_summary() -> None:
     assert repr(TransferResult(300, 629_148_000, 128, 4.7)) == (
         "<TransferResult 300 files, 629.1 MB in 4.7 s, 133.9 MB/s, 128 files of them before>"
     )

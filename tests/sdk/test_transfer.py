@@ -68,7 +68,7 @@ class Object:
         return httpx.Response(206 if asked else 200, headers=headers, stream=stream)
 
 
-def test_a_download_goes_on_where_it_broke_off(door: Door, wire: respx.MockRouter) -> None:
+def test_interrupted_download_resumes(door: Door, wire: respx.MockRouter) -> None:
     server = Object(DATA, [1000, 0, 500, None])
     wire.get(url__startswith=OBJECTS).mock(side_effect=server)
 
@@ -79,7 +79,7 @@ def test_a_download_goes_on_where_it_broke_off(door: Door, wire: respx.MockRoute
     door.run(scenario)
 
 
-def test_a_range_goes_on_too(door: Door, wire: respx.MockRouter) -> None:
+def test_interrupted_range_read_resumes(door: Door, wire: respx.MockRouter) -> None:
     server = Object(DATA, [500, None])
     wire.get(url__startswith=OBJECTS).mock(side_effect=server)
 
@@ -91,7 +91,7 @@ def test_a_range_goes_on_too(door: Door, wire: respx.MockRouter) -> None:
     door.run(scenario)
 
 
-def test_a_download_that_never_gets_on_gives_up(door: Door, wire: respx.MockRouter) -> None:
+def test_download_without_progress_gives_up(door: Door, wire: respx.MockRouter) -> None:
     server = Object(DATA, [0] * 99)
     wire.get(url__startswith=OBJECTS).mock(side_effect=server)
 
@@ -103,7 +103,7 @@ def test_a_download_that_never_gets_on_gives_up(door: Door, wire: respx.MockRout
     door.run(scenario)
 
 
-def test_object_changed_during_a_download_is_no_mixture(door: Door, wire: respx.MockRouter) -> None:
+def test_object_changed_during_a_download_is_not_mixed(door: Door, wire: respx.MockRouter) -> None:
     old, new = Object(DATA, [1000]), Object(DATA[::-1], [])
     states = iter([old, new])
 
@@ -119,7 +119,7 @@ def test_object_changed_during_a_download_is_no_mixture(door: Door, wire: respx.
     door.run(scenario)
 
 
-def test_damage_is_noticed(door: Door, wire: respx.MockRouter, tmp_path: Path) -> None:
+def test_damage_is_detected(door: Door, wire: respx.MockRouter, tmp_path: Path) -> None:
     wire.get(url__startswith=OBJECTS).mock(side_effect=Object(DATA, [], hashlib.md5(b"other").hexdigest()))
 
     async def scenario(lake: Any) -> None:
@@ -136,7 +136,7 @@ def test_damage_is_noticed(door: Door, wire: respx.MockRouter, tmp_path: Path) -
     door.run(scenario)
 
 
-def test_a_checksum_that_is_no_md5_is_not_compared(door: Door, wire: respx.MockRouter) -> None:
+def test_only_md5_checksums_are_compared(door: Door, wire: respx.MockRouter) -> None:
     wire.get(url__startswith=OBJECTS).mock(side_effect=Object(DATA, [], "0123456789abcdef0123456789abcdef-3"))
 
     async def scenario(lake: Any) -> None:
@@ -163,9 +163,7 @@ def test_download_to_paths_and_files(door: Door, wire: respx.MockRouter, tmp_pat
     door.run(scenario)
 
 
-def test_a_download_to_where_no_file_can_be_names_what_was_given(
-    door: Door, wire: respx.MockRouter, tmp_path: Path
-) -> None:
+def test_download_to_an_invalid_target_names_the_argument(door: Door, wire: respx.MockRouter, tmp_path: Path) -> None:
     asked = wire.get(url__startswith=OBJECTS).mock(side_effect=Object(DATA, [len(DATA)]))
     missing = tmp_path / "nowhere" / "file"
 
@@ -251,7 +249,7 @@ def test_uploads_accept_bytes_files_and_iterables(door: Door, wire: respx.MockRo
     door.run(scenario)
 
 
-def test_async_iterators_go_through_the_async_door(wire: respx.MockRouter) -> None:
+def test_async_api_uploads_async_iterators(wire: respx.MockRouter) -> None:
     requests = received(wire, Door("aio"), UPLOAD, lambda body: httpx.Response(201, json=stored(body)))
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -294,7 +292,7 @@ def test_values_that_a_header_cannot_contain_are_not_sent(door: Door, arguments:
     door.run(scenario)
 
 
-def test_a_damaged_upload_is_noticed(door: Door, wire: respx.MockRouter) -> None:
+def test_damaged_upload_is_detected(door: Door, wire: respx.MockRouter) -> None:
     received(wire, door, UPLOAD, lambda body: httpx.Response(201, json=stored(body + b"!")))
 
     async def scenario(lake: Any) -> None:

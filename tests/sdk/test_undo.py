@@ -38,7 +38,7 @@ async def put_commit(branch: Any, rows: dict[str, bytes], message: str = "c") ->
     return await branch.commit(message)
 
 
-def test_undo_reverts_and_a_second_one_brings_it_back(live: Any) -> None:
+def test_undo_reverts_and_a_second_undo_restores(live: Any) -> None:
     async def body(lake: Any, repo: Any) -> None:
         main = repo.branch("main")
         await put_commit(main, {"a": b"1"})
@@ -111,7 +111,7 @@ def test_what_undo_refuses(live: Any) -> None:
     live(body)
 
 
-def test_a_commit_that_comes_between_stays(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undo_keeps_a_concurrent_commit(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def body(lake: Any, repo: Any) -> None:
         main = repo.branch("main")
         await put_commit(main, {"a": b"1"})
@@ -133,7 +133,7 @@ def test_a_commit_that_comes_between_stays(live: Any, monkeypatch: pytest.Monkey
     live(body)
 
 
-def test_pop_takes_the_newest_stash_and_no_other_workspace(live: Any) -> None:
+def test_pop_takes_the_newest_stash_only(live: Any) -> None:
     async def body(lake: Any, repo: Any) -> None:
         main = repo.branch("main")
         await put_commit(main, {"a": b"1"})

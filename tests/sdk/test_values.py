@@ -15,7 +15,7 @@ REPO = LAKE.repository("repo")
 
 
 @pytest.mark.parametrize("path", ["", "x" * 1025, "é" * 513, "a\ud800"])
-def test_paths_that_cannot_be(path: str) -> None:
+def test_invalid_paths_are_refused(path: str) -> None:
     with pytest.raises(lakebed.InvalidRequestError):
         REPO.branch("main").put(path, b"")
     with pytest.raises(lakebed.InvalidRequestError):
@@ -23,7 +23,7 @@ def test_paths_that_cannot_be(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["a//b", "/a", "..", ".", "😀", "x" * 1024, " ", "a\nb", "\x00"])
-def test_paths_that_can(path: str) -> None:
+def test_valid_paths_are_accepted(path: str) -> None:
     assert _checks.check_path(path) == path
 
 
@@ -62,7 +62,7 @@ def test_uris(uri: str, location: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize("uri", ["repo/main", "s3://repo/main", "lakebed://", "lakebed:///main/x", "lakebed://repo//x"])
-def test_uris_that_cannot_be(uri: str) -> None:
+def test_invalid_uris_are_refused(uri: str) -> None:
     with pytest.raises(lakebed.InvalidRequestError):
         lakebed.parse_uri(uri)
 
@@ -107,7 +107,7 @@ def test_three_children_of_one_commit() -> None:
     ]
 
 
-def test_lines_that_pass_by() -> None:
+def test_graph_draws_parallel_lines() -> None:
     commits = [
         commit("f", "d", "e", at=6),
         commit("e", "b", at=5),

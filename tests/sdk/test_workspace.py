@@ -62,7 +62,7 @@ async def paths(listing: Any) -> list[str]:
 # the life of a workspace
 
 
-def test_with_commits_at_the_end_and_nothing_is_seen_before(live: Any) -> None:
+def test_with_block_commits_at_its_end_and_shows_nothing_before(live: Any) -> None:
     async def body(main: Any) -> None:
         async with main.workspace("load orders") as ws:
             await ws.put("a", b"1", content_type="text/plain", metadata={"k": "v"})
@@ -84,7 +84,7 @@ def test_with_commits_at_the_end_and_nothing_is_seen_before(live: Any) -> None:
     live(body)
 
 
-def test_an_exception_keeps_the_work_and_says_how_to_go_on(live: Any) -> None:
+def test_exception_keeps_the_work_and_names_the_next_step(live: Any) -> None:
     async def body(main: Any) -> None:
         with pytest.raises(RuntimeError) as caught:
             async with main.workspace() as ws:
@@ -107,7 +107,7 @@ def test_an_exception_keeps_the_work_and_says_how_to_go_on(live: Any) -> None:
     live(body)
 
 
-def test_the_note_is_not_given_when_nothing_was_created_or_kept(live: Any) -> None:
+def test_no_note_when_nothing_was_created_or_kept(live: Any) -> None:
     async def body(main: Any) -> None:
         with pytest.raises(errors.NotFoundError) as caught:
             async with main.repository.branch("nowhere").workspace():
@@ -301,7 +301,7 @@ def test_any_data_any_path_any_way(live: Any, door: Door, data_path: str, tmp_pa
     live(body)
 
 
-def test_writing_again_replaces_what_is_shown_and_no_bytes(live: Any) -> None:
+def test_second_write_replaces_the_entry_but_no_stored_bytes(live: Any) -> None:
     async def body(main: Any) -> None:
         ws = main.workspace("twice")
         first = await ws.put("a", b"first")
@@ -319,7 +319,7 @@ def test_writing_again_replaces_what_is_shown_and_no_bytes(live: Any) -> None:
     live(body)
 
 
-def test_put_many_takes_any_number_and_reads_as_it_goes(live: Any) -> None:
+def test_put_many_streams_any_number_of_objects(live: Any) -> None:
     async def body(main: Any) -> None:
         ws = main.workspace("many")
         asked: list[int] = []
@@ -398,7 +398,7 @@ def test_other_tools_write_where_path_says(live: Any) -> None:
     live(body)
 
 
-def test_a_part_is_committed_and_the_rest_goes_on(live: Any) -> None:
+def test_partial_commit_keeps_the_rest_open(live: Any) -> None:
     async def body(main: Any) -> None:
         ws = main.workspace("parts")
         await ws.put_many({"a.csv": b"1", "x/b.csv": b"2", "x/c.txt": b"3", "d.txt": b"4"})
@@ -467,7 +467,7 @@ def test_disjoint_work_is_rebased_and_a_real_conflict_is_not_retried(live: Any) 
     live(body)
 
 
-def test_a_conflict_at_the_end_of_a_block_says_how_to_go_on(live: Any) -> None:
+def test_conflict_at_the_end_of_a_block_names_the_next_step(live: Any) -> None:
     async def body(main: Any) -> None:
         with pytest.raises(errors.ConcurrentCommitError) as caught:
             async with main.workspace("mine") as ws:
@@ -556,7 +556,7 @@ def test_no_object_byte_passes_through_the_server_on_the_direct_path(live: Any, 
         proxy.close()
 
 
-def test_the_way_can_be_chosen(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_path_can_be_chosen(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def body(main: Any) -> None:
         with pytest.raises(errors.UnsupportedOperationError, match="presigned"):
             await main.workspace(data_path="presigned").put("a", b"1")
@@ -597,7 +597,7 @@ ws.commit("in another process")
 """
 
 
-def test_a_pickled_workspace_goes_on_elsewhere_without_carrying_secrets(main: lakebed.Branch, endpoint: str) -> None:
+def test_pickled_workspace_works_elsewhere_and_has_no_secrets(main: lakebed.Branch, endpoint: str) -> None:
     ws = main.workspace("shared")
     ws.put("from/here", b"1")
     carried = pickle.dumps(ws)

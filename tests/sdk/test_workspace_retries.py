@@ -85,7 +85,7 @@ class Server:
 
 
 @pytest.mark.parametrize("lost", LOST, ids=repr)
-def test_a_lost_answer_is_asked_for_again_under_the_same_key(door: Door, wire: respx.MockRouter, lost: Any) -> None:
+def test_lost_response_is_retried_with_the_same_key(door: Door, wire: respx.MockRouter, lost: Any) -> None:
     server = Server(wire, lost, lost, "done")
 
     async def scenario(lake: Any) -> None:
@@ -158,7 +158,7 @@ def test_abort_stops_at_the_first_race(door: Door, wire: respx.MockRouter) -> No
     door.run(scenario)
 
 
-def test_patience_ends(door: Door, wire: respx.MockRouter) -> None:
+def test_retries_end_at_the_deadline(door: Door, wire: respx.MockRouter) -> None:
     server = Server(wire, refusal(409, "concurrent_commit"))
 
     async def scenario(lake: Any) -> None:
@@ -189,7 +189,7 @@ def test_outcome_is_unknown_only_when_it_cannot_be_found(door: Door, wire: respx
     door.run(scenario)
 
 
-def test_a_success_that_cannot_be_read_is_as_good_as_lost(door: Door, wire: respx.MockRouter) -> None:
+def test_unreadable_success_is_handled_as_a_lost_response(door: Door, wire: respx.MockRouter) -> None:
     server = Server(wire, httpx.Response(201, text="<html>"), "done")
 
     async def scenario(lake: Any) -> None:
@@ -212,7 +212,7 @@ def test_a_refusal_after_a_lost_answer_is_final(door: Door, wire: respx.MockRout
     door.run(scenario)
 
 
-def test_creating_is_asked_again_under_the_same_id(door: Door, wire: respx.MockRouter) -> None:
+def test_creation_is_retried_with_the_same_id(door: Door, wire: respx.MockRouter) -> None:
     asked: list[dict[str, Any]] = []
 
     def create(request: httpx.Request) -> httpx.Response:
@@ -276,7 +276,7 @@ def test_commits_with_dropped_answers_happen_once(door: Door, endpoint: str, pro
 
 
 @pytest.mark.slow
-def test_a_server_that_never_answers_and_is_asked_later(endpoint: str, proxy: Proxy) -> None:
+def test_outcome_is_found_after_a_server_never_answered(endpoint: str, proxy: Proxy) -> None:
     name = f"r{uuid.uuid4().hex[:12]}"
     with lakebed.connect(endpoint, KEY, SECRET) as direct, lakebed.connect(proxy.endpoint, KEY, SECRET) as lake:
         main = direct.repository(name).create(f"local://{name}").branch("main")

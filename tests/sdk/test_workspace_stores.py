@@ -130,7 +130,7 @@ def test_no_object_byte_passes_through_the_server(
     live(body)
 
 
-def test_signed_is_what_is_chosen_for_a_bucket(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_presigned_path_is_chosen_for_a_bucket(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def body(main: Any) -> None:
         ws = main.workspace()
         stored = await ws.put("a", b"1")
@@ -173,7 +173,7 @@ def test_committed_files_are_never_replaced(live: Any, bucket: S3Server) -> None
     live(body)
 
 
-async def test_addresses_that_are_too_old_are_signed_again(
+async def test_expired_addresses_are_signed_again(
     server: RunningServer, bucket: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with lakebed.aio.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
@@ -236,7 +236,9 @@ def test_own_writes_without_the_right_to_tag(
         assert bucket.tags(f"{namespace}/workspaces/x/{key}") == {}
 
 
-def test_wrong_credentials_say_what_to_do(live: Any, own_credentials: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_credentials_error_names_the_next_step(
+    live: Any, own_credentials: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 
     async def body(main: Any) -> None:
