@@ -47,24 +47,24 @@ _HEAD = """\
 
 **You need**: to repeat a proof: a clone of the repository, and make.
 
-What was tried on the real code, what came of it, and how to try it again. This page is made by
+This page lists the proofs that run on the real code, their results, and how to repeat them. To generate it, run:
 
 ```sh
 make correctness
 ```
 
-which runs everything below and counts. No figure is typed by hand. A proof that fails is written here as failed, and
-fails the command. Most of it runs in `make test` as well, at a smaller size. The figures are kept in
+The command runs all proofs and writes their figures. No figure is typed by hand. If a proof fails, this page reports
+it as failed, and the command fails. `make test` also runs most proofs, with smaller sizes. The figures are stored in
 [correctness.json](correctness.json).
 """
 
 _FOOT = """\
 ## What this does not show
 
-These are tests: they find mistakes, and cannot show that there are none. The simulation tries one repository with a few
-branches, paths and callers, and assumes that the KV store's batches are atomic and that an object store shows a file
-once it is written; the conformance suite asks the drivers for exactly that. Not tested: faulty memory, disks that
-lose synced data, and clocks that jump by hours.
+These are tests: they can find mistakes, but cannot prove that there are none. The simulation uses one repository with
+a few branches, paths and callers. It assumes that the KV store's batches are atomic, and that an object store shows a
+file once it is written. The conformance suite tests the drivers for these two properties. The proofs do not cover
+faulty memory, disks that lose synced data, and clocks that jump by hours.
 """
 
 
@@ -92,10 +92,10 @@ def _section(proof: Proof, seen: Seen | None) -> str:
         if seen.wrong:
             lines += [*(f"- **failed**: {_cell(one)}" for one in seen.wrong), ""]
         lines += [*_details(seen.details)]
-        lines += [f"{seen.date}, {seen.machine}, at commit {seen.commit}. The same again:", ""]
+        lines += [f"{seen.date}, {seen.machine}, at commit {seen.commit}. To repeat it:", ""]
         lines += ["```sh", seen.command, "```", ""]
     if proof.more:
-        lines += ["More of it:", "", "```sh", *proof.more, "```", ""]
+        lines += ["To run more, or one case:", "", "```sh", *proof.more, "```", ""]
     return "\n".join(lines)
 
 

@@ -91,13 +91,14 @@ PROOFS: Sequence[Job] = (
         Proof(
             "schedules",
             "Simulated schedules",
-            "The real engine on in-memory stores whose every call is a scheduling point of a seeded scheduler "
-            "(random, sticky random, PCT), with crashes, lost, late and refused answers, and pauses past the "
-            "clean-up's grace. Every effect on the store and every answer is judged against the history of each "
-            "branch: nothing acknowledged is lost, nothing refused is visible, commits hold what was shown, merges "
-            "are three-way, a workspace is in history once and just when nothing stood in its way, scans and ingests "
-            "register what is there, nothing referenced is deleted, no orphan rows are left. The seeds are fresh each "
-            "time; one seed is one schedule, and replays exactly.",
+            "The simulation runs the real engine on in-memory stores. Each store call is a scheduling point of a "
+            "seeded scheduler (random, sticky random, PCT). The scheduler injects crashes, lost, late and refused "
+            "responses, and pauses longer than the clean-up's grace period. A checker compares every effect on the "
+            "store and every response with the history of each branch: no acknowledged change is lost, no refused "
+            "change is visible, commits contain what the branch showed, merges are three-way, a workspace is in the "
+            "history once if nothing blocked it and otherwise never, scans and ingests register what exists, no "
+            "referenced object is deleted, and no orphan rows remain. Each run uses fresh seeds. A seed determines "
+            "one schedule and replays it exactly.",
             ("make simulate SEEDS=100000", "python -m tests.simulation.run --seed N --trace"),
         ),
         of_schedules,
@@ -108,9 +109,9 @@ PROOFS: Sequence[Job] = (
         Proof(
             "mutants",
             "Mutants",
-            "The test of the simulation: each patch in `tests/simulation/mutants` breaks the protocol in one place "
-            "of a copy of the engine, and the simulation must see it within a bounded number of seeds, from every "
-            "one of several fresh starting seeds. The same seeds must pass on the engine as it is.",
+            "This proof tests the simulation. Each patch in `tests/simulation/mutants` breaks the protocol in one "
+            "place of a copy of the engine. The simulation must detect it within a bounded number of seeds, from each "
+            "of several fresh starting seeds. The same seeds must pass on the unchanged engine.",
         ),
         of_mutants,
         ("-m", "tests.simulation.run", "--mutants", "--sets", "{sets}"),
@@ -120,10 +121,10 @@ PROOFS: Sequence[Job] = (
         Proof(
             "apart",
             "Pauses and sweeps",
-            "Separate schedules under the same scheduler, for cases that the schedules above meet too seldom: callers "
-            "that pause past the clean-up's grace while the cleaner runs all the time, and sweeps of orphans during "
-            "work. They have separate mutants, in `tests/simulation/mutants_apart`: each is caught, and the same seed "
-            "passes without it.",
+            "Separate schedules under the same scheduler cover cases that are rare in the schedules above: callers "
+            "that pause longer than the clean-up's grace period while the cleaner runs continuously, and sweeps of "
+            "orphans during work. They have separate mutants in `tests/simulation/mutants_apart`. The schedules must "
+            "detect each mutant, and the same seed must pass without it.",
             (
                 "python -m tests.simulation.apart --seeds 10000",
                 "python -m tests.simulation.apart --only pauses --seed N --trace",
@@ -136,9 +137,9 @@ PROOFS: Sequence[Job] = (
         Proof(
             "kills",
             "Kills under load",
-            "A real server under writers and committers gets SIGKILL at random moments, and starts again over the "
-            "same data: every acknowledged upload, delete and commit is there, and nothing else. "
-            "On SQLite and on PostgreSQL.",
+            "A real server under writers and committers receives SIGKILL at random moments and restarts on the same "
+            "data. Afterwards every acknowledged upload, delete and commit exists, and nothing else. The test runs on "
+            "SQLite and on PostgreSQL.",
             ("LAKEBED_KILLS=200 python -m pytest tests/crash/test_sigkill.py",),
         ),
         "tests/crash/test_sigkill.py",
@@ -148,15 +149,16 @@ PROOFS: Sequence[Job] = (
         Proof(
             "histories",
             "Histories of real servers",
-            "Three real servers on one PostgreSQL and one S3 server, eight clients, and faults that are drawn from a "
-            "seed: servers are paused, killed and started again; connections to the database are dropped, refused, "
-            "stalled, delayed and half-closed, or lose their answers; the bucket stalls; the database crashes. A "
-            "checker searches for each object, tag, branch and head an order of all operations that explains every "
-            "answer, the answers that were lost included. Every acknowledged commit and merge must be in the history "
-            "of its branch once, and hold what the branch showed. Servers with a mistake in them must be caught: a "
-            "stale cache, a commit answered before its batch, and a database that answers before it has written. "
-            "In the table, `done` counts what was acknowledged, `refused` answers that a condition did not hold, "
-            "`failed` answers that nothing was changed, and `unknown` lost answers.",
+            "Three real servers share one PostgreSQL and one S3 server. Eight clients send requests, and a seed "
+            "determines the faults: the test pauses, kills and restarts servers; drops, refuses, stalls, delays and "
+            "half-closes connections to the database, or loses their responses; stalls the bucket; and crashes the "
+            "database. For each object, tag, branch and head, a checker searches for an order of all operations that "
+            "explains every response, including the lost ones. Every acknowledged commit and merge must be in the "
+            "history of its branch once, and contain what the branch showed. The checker must also detect servers "
+            "with a deliberate fault: a stale cache, a commit that is acknowledged before its batch, and a database "
+            "that responds before it has written. In the table, `done` counts acknowledged operations, `refused` "
+            "operations whose condition was false, `failed` operations that changed nothing, and `unknown` operations "
+            "whose response was lost.",
             (
                 "python -m tests.histories.run --seconds 600 --seed N",
                 "python -m tests.histories.run --only-mutant stale_cache",
@@ -170,9 +172,9 @@ PROOFS: Sequence[Job] = (
         Proof(
             "kill-points",
             "Every kill point",
-            "A process that runs one operation kills itself right before, or right after, its k-th call to a store, "
-            "for every k until the operation ends. Each time the operation is there as a whole or not at all, and "
-            "running it again gives what one run gives.",
+            "A process that runs one operation kills itself directly before or after its k-th store call, for every k "
+            "until the operation ends. Each time, the operation has happened completely or not at all. Running it "
+            "again gives the result of a single run.",
         ),
         "tests/crash/test_kill_points.py",
     ),
@@ -180,15 +182,15 @@ PROOFS: Sequence[Job] = (
         Proof(
             "power",
             "Power loss",
-            "A server over SQLite and a local disk is recorded from its first start on: every write, every change "
-            "of a name, every sync of a file or a directory, and the moment at which each answer left. After every "
-            "prefix of the record the power fails: what was synced is on the disk, and of the rest any part is "
-            "lost, reordered, or torn at sectors of 512 bytes. On each such disk the server's parts start, "
-            "everything that had been acknowledged is compared, byte for byte, `fsck --data --deep` runs, and the "
-            "server writes and commits. A third of the recordings begin with a loss, and a third with a kill, so "
-            "that they hold a recovery. `tests/power/model.py` states the model and its sources. It does not show "
-            "what happens on a drive that reports a sync too early, or on a file system that loses what was synced; "
-            "and PostgreSQL and object stores in the cloud answer for their own disks.",
+            "The test records a server with SQLite and a local disk from its first start: every write, every change "
+            "of a name, every sync of a file or a directory, and the time of each response. It simulates a power "
+            "failure after every prefix of the record. Synced data is on the disk; any part of the other data is "
+            "lost, reordered, or torn at sectors of 512 bytes. On each such disk, the test starts the server's parts, "
+            "compares all acknowledged data byte for byte, runs `fsck --data --deep`, and lets the server write and "
+            "commit. A third of the recordings begin with a power failure, and a third with a kill, so that they "
+            "contain a recovery. `tests/power/model.py` describes the model and its sources. The test does not cover "
+            "drives that report a sync too early, or file systems that lose synced data. PostgreSQL and cloud object "
+            "stores are responsible for their own disks.",
             (
                 "python -m tests.power.run --disks 20000",
                 "python -m tests.power.run --seed N --trace",
@@ -202,9 +204,9 @@ PROOFS: Sequence[Job] = (
         Proof(
             "power-mutants",
             "Mutants of the sync order",
-            "The test of the power loss: each patch in `tests/power/mutants` leaves out one sync in a copy of the "
-            "server. Within a bounded number of disks one must show it, from every one of several fresh starts. The "
-            "same starts must pass on the server as it is.",
+            "This proof tests the power loss proof. Each patch in `tests/power/mutants` removes one sync from a copy "
+            "of the server. The proof must detect it within a bounded number of disks, from each of several fresh "
+            "starts. The same starts must pass on the unchanged server.",
         ),
         of_mutants,
         ("-m", "tests.power.run", "--mutants"),
@@ -214,8 +216,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "races",
             "Races",
-            "Tens of tasks on one branch; every verb against every rival at every store call; two processes on one "
-            "SQLite file; two servers and several workers over one store.",
+            "The tests run tens of tasks on one branch, every verb against every other verb at every store call, two "
+            "processes on one SQLite file, and two servers and several workers on one store.",
         ),
         "tests/engine/test_*races.py",
         "tests/engine/test_advance.py",
@@ -228,9 +230,9 @@ PROOFS: Sequence[Job] = (
         Proof(
             "workspaces",
             "Workspaces from many processes",
-            "Eight processes commit workspaces onto one branch of a real server, SQLite and a local disk under it, as "
-            "fast as it goes: each commit that was answered is in history once, nothing else is, and every object "
-            "reads as it was written.",
+            "Eight processes commit workspaces to one branch of a real server, with SQLite and a local disk, without "
+            "a pause. Each acknowledged commit is in the history once, the history contains nothing else, and every "
+            "object has the written content.",
             ("LAKEBED_WORKSPACES=1000 python -m pytest tests/server/test_workspaces_together.py",),
         ),
         "tests/server/test_workspaces_together.py",
@@ -240,8 +242,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "lost-answers",
             "Lost answers",
-            "Each verb with an answer lost before the call took effect, after it, or landing late: it settles what "
-            "happened by reading back, and nothing is done twice.",
+            "The tests lose the response of each verb before the call takes effect, after it, or while the effect is "
+            "still pending. The verb finds out what happened by reading back, and does nothing twice.",
         ),
         "tests/engine/test_lost_answers.py",
     ),
@@ -249,8 +251,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "oracles",
             "Generated cases",
-            "Folds, diffs, merges, layers, pages, and the file formats on generated inputs, against plain "
-            "dictionaries: tiny ranges, equal identities, empty files, odd paths.",
+            "The tests compare folds, diffs, merges, layers, pages and the file formats with plain dictionaries, on "
+            "generated inputs: tiny ranges, equal identities, empty files, unusual paths.",
         ),
         paths=generated,
         only=_FRESH,
@@ -259,8 +261,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "machine",
             "The whole engine against a model",
-            "Any sequence of the engine's verbs, with restarts and clean-up at random moments, gives what a model "
-            "of dictionaries gives.",
+            "Any sequence of the engine's verbs, with restarts and clean-up at random moments, gives the same result "
+            "as a model of dictionaries.",
         ),
         "tests/engine/test_machine.py",
         only=_FRESH,
@@ -269,9 +271,9 @@ PROOFS: Sequence[Job] = (
         Proof(
             "faults",
             "Faulty stores",
-            "Stores that are full, read-only, gone, slow, locked or answer 503, through a real server: typed "
-            "errors that say what failed, retries inside first, nothing half-done, and a branch that works again "
-            "when the fault has gone.",
+            "The tests run a real server on stores that are full, read-only, missing, slow, locked or respond with "
+            "503. The server first retries internally. Then it returns typed errors that name the failure, and leaves "
+            "nothing half-done. The branch works again when the fault is over.",
         ),
         "tests/server/test_faults*.py",
     ),
@@ -279,8 +281,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "damage",
             "Damaged files",
-            "Flipped bits, truncation and swapped files of every format: a typed error that names the file, never "
-            "wrong data.",
+            "The tests flip bits in files of every format, truncate them and swap them. A reader raises a typed error "
+            "that names the file, and never returns wrong data.",
         ),
         "tests/format/test_*.py",
         "tests/engine/test_corrupt.py",
@@ -290,13 +292,13 @@ PROOFS: Sequence[Job] = (
         Proof(
             "hostile-files",
             "Hostile files",
-            "Every parser of what comes from outside (ranges, patches, metaranges, metaranges that carry a patch, "
-            "commits, ref snapshots, markers, layers, pushed layers, logs of Delta tables, XML, aws-chunked, forms) "
-            "gets valid inputs with changes; the checksums and ids are made to fit again, so that the decoder is "
-            "reached. Each case gives a value or the one typed error, within 2 s of processor time, in a process that "
-            "may take 512 MiB of addresses beyond its start and grow by 192 MiB. Each parser with one mapping of an "
-            "error taken away is found out. The files and requests of the security review get the right answer through "
-            "a real server, `lakebed fsck` and `lakebed rebuild`.",
+            "Each parser of external data (ranges, patches, metaranges, metaranges that carry a patch, commits, ref "
+            "snapshots, markers, layers, pushed layers, logs of Delta tables, XML, aws-chunked, forms) gets mutated "
+            "valid inputs. The test corrects the checksums and ids, so that the input reaches the decoder. Each case "
+            "returns a value or raises the one typed error, within 2 s of processor time, in a process that may use "
+            "512 MiB of address space beyond its start and grow by 192 MiB. The test must also detect each parser "
+            "from which one error mapping was removed. A real server, `lakebed fsck` and `lakebed rebuild` give the "
+            "right result for the files and requests of the security review.",
             ("python -m tests.fuzz.run ranges --start N --cases 1",),
         ),
         "tests/fuzz/test_fuzz.py",
@@ -311,8 +313,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "conformance",
             "Store conformance",
-            "What the engine asks of a store, asked of every driver: one suite for the KV stores, one for the "
-            "object stores, on real servers and emulators.",
+            "The suites test every driver for what the engine requires of a store. One suite is for the KV stores and "
+            "one for the object stores, on real servers and emulators.",
         ),
         "tests/conformance/test_*.py",
     ),
@@ -320,12 +322,13 @@ PROOFS: Sequence[Job] = (
         Proof(
             "overload",
             "Overload",
-            "A real server, whose settings say what the machine can do (4 requests at a time, 150 connections), "
-            "gets twenty times as many: clients that ask without a pause, and connections that are silent, half a head "
-            "or half a body. The medians of answered puts, stats and logs stay within three times those of one client "
-            "alone; memory stays under what the settings add up to; health is always answered and a user of the SDK "
-            "goes on; after a restart every acknowledged put is there and no refused one. Heads of 16 and 48 MB, "
-            "200,000 headers, and 140 silent connections under a limit of 128 open files stop nothing.",
+            "A real server has settings for a small machine (4 requests at a time, 150 connections) and receives "
+            "twenty times as much: clients that send requests without a pause, and connections that send nothing, "
+            "half a head or half a body. The median times of answered puts, stats and logs stay within three times "
+            "those of a single client. Memory stays below the sum of the limits. The server always answers health "
+            "checks, and an SDK user can continue. After a restart, every acknowledged put exists and no refused one "
+            "does. The server also survives heads of 16 and 48 MB, 200,000 headers, and 140 silent connections under "
+            "a limit of 128 open files.",
             ("LAKEBED_OVERLOAD=60 python -m pytest tests/server/test_overload.py",),
         ),
         "tests/server/test_connection_bounds.py",
@@ -337,8 +340,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "api",
             "The whole API",
-            "schemathesis sends what `openapi.yaml` allows, and what it forbids, to a real server: every "
-            "response is a documented one, and none is a 500.",
+            "schemathesis sends valid and invalid requests according to `openapi.yaml` to a real server. Every "
+            "response is documented, and none is a 500.",
             ("python tools/run_schemathesis.py --max-examples 200 --seed N",),
         ),
         of_schemathesis,
