@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 class Conflict(Struct, kw_only=True):
     """
-    A path that both sides changed. The field of a side without the path is absent.
+    A path that both sides changed. If a side does not have the path, its field is absent.
     """
 
     path: str
@@ -22,7 +22,7 @@ class Conflict(Struct, kw_only=True):
 
 class Pagination(Struct, kw_only=True):
     """
-    The end of a page.
+    The position of a page in the results.
     """
 
     has_more: bool
@@ -161,7 +161,7 @@ class LoginInformation(Struct, kw_only=True):
 
 class SignInCode(Struct, kw_only=True):
     """
-    The code of a sign-in in a browser.
+    The code from a browser sign-in.
     """
 
     code: Annotated[str, Meta(max_length=4096, min_length=1)]
@@ -213,7 +213,7 @@ class UserCreation(Struct, kw_only=True):
 
 class UserUpdate(Struct, kw_only=True):
     """
-    New values of some fields of a user. The empty text removes a name or an address.
+    New values of some fields of a user. An empty string removes the name or the e-mail address.
     """
 
     friendly_name: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
@@ -260,7 +260,7 @@ class ACL(Struct, kw_only=True):
 
 ConditionFields: TypeAlias = dict[str, list[str]]
 """
-The values of each field. One of them must match.
+The values of each field, at least one of which must match.
 """
 
 
@@ -294,7 +294,7 @@ class Grant(Struct, kw_only=True):
 
 class SimulationContext(Struct, kw_only=True):
     """
-    What conditions ask about a request.
+    Properties of a request that conditions can test.
     """
 
     source_ip: str | UnsetType = UNSET
@@ -368,7 +368,7 @@ class RepositoryCreation(Struct, kw_only=True):
 
 class RepositoryPurge(Struct, kw_only=True):
     """
-    What a purge has deleted so far.
+    The progress of a purge.
     """
 
     repository: str
@@ -460,7 +460,7 @@ class ResetType(StrEnum):
 
 class ResetCreation(Struct, kw_only=True):
     """
-    Which uncommitted changes to drop.
+    Which uncommitted changes to discard.
     """
 
     type: ResetType
@@ -576,7 +576,7 @@ class CommitList(Struct, kw_only=True):
 
 class CommitCreation(Struct, kw_only=True):
     """
-    A commit to make.
+    A commit to create.
     """
 
     message: Annotated[str, Meta(max_length=65536)]
@@ -589,7 +589,7 @@ class CommitCreation(Struct, kw_only=True):
 
 class CommitRecordCreation(Struct, kw_only=True):
     """
-    A commit, exactly as it is to be.
+    A commit to store unchanged.
     """
 
     commit_id: str
@@ -611,7 +611,7 @@ class MergeSide(StrEnum):
 
 class MergeResult(Struct, kw_only=True):
     """
-    A merge that was made.
+    The result of a merge.
     """
 
     reference: str
@@ -655,7 +655,7 @@ class PullRequestStatus(StrEnum):
 
 class PullRequestAutoMerge(Struct, kw_only=True):
     """
-    That the server merges a pull request for the user when nothing blocks it. Lakebed only.
+    Auto-merge: the server merges the pull request on behalf of the user as soon as nothing blocks it. Lakebed only.
     """
 
     enabled: bool | UnsetType = True
@@ -688,7 +688,7 @@ class PullRequestReviewCreation(Struct, kw_only=True):
 
 class PullRequestReview(Struct, kw_only=True):
     """
-    A review. `stale`, it is of an older commit of the source.
+    A review of a pull request.
     """
 
     id: Annotated[int, Meta(ge=1, le=1000000)]
@@ -793,7 +793,7 @@ class PullRequestCommentList(Struct, kw_only=True):
 
 class PullRequestCommentUpdate(Struct, kw_only=True):
     """
-    Changes of a comment. Absent fields stay.
+    Changes of a comment. Absent fields keep their values.
     """
 
     body: Annotated[str, Meta(max_length=65536, min_length=1)] | UnsetType = UNSET
@@ -826,7 +826,7 @@ class PullRequestEventList(Struct, kw_only=True):
 
 class PullRequestApprovalCount(Struct, kw_only=True):
     """
-    Approvals that count, and how many the rules of the destination require.
+    The number of valid and of required approvals.
     """
 
     have: Annotated[int, Meta(ge=0, le=1000000)]
@@ -918,7 +918,7 @@ class ActionFile(Struct, kw_only=True):
 
 class ActionRunCreation(Struct, kw_only=True):
     """
-    A run by hand.
+    A manual run.
     """
 
     event: Annotated[str, Meta(max_length=64, min_length=1)]
@@ -1008,7 +1008,7 @@ class TableDiffRow(Struct, kw_only=True):
 
 class ColumnChange(Struct, kw_only=True):
     """
-    A column that was added, removed, or has another type.
+    A column that was added or removed, or whose type changed.
     """
 
     column: str
@@ -1092,7 +1092,7 @@ class ObjectsEnd(Struct, kw_only=True):
 
 class PublishCreation(Struct, kw_only=True):
     """
-    How to commit the objects and deletions of the request. Unknown members are refused.
+    How to commit the objects and deletions of the request. The server refuses unknown members.
     """
 
     message: Annotated[str, Meta(max_length=65536)]
@@ -1182,7 +1182,7 @@ class WorkspaceList(Struct, kw_only=True):
 
 class WorkspaceCreation(Struct, kw_only=True):
     """
-    A workspace to create. A branch, or a reference, or both.
+    A workspace to create. Give a branch, a reference, or both.
     """
 
     branch: str | UnsetType = UNSET
@@ -1475,7 +1475,7 @@ class UpdateObjectUserMetadata(Struct, kw_only=True):
 
 class UnderlyingObjectProperties(Struct, kw_only=True):
     """
-    How a store keeps an object.
+    Properties of an object in its store.
     """
 
     storage_class: str | None | UnsetType = UNSET
@@ -1483,7 +1483,7 @@ class UnderlyingObjectProperties(Struct, kw_only=True):
 
 class ObjectStageCreation(Struct, kw_only=True):
     """
-    An object that is in a store already.
+    An object that already exists in a store.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -1532,7 +1532,7 @@ class PresignMultipartUpload(Struct, kw_only=True):
 
 class UploadPartFrom(Struct, kw_only=True):
     """
-    The upload that a part is of.
+    The multipart upload of a part.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -1783,7 +1783,7 @@ class Error(Struct, kw_only=True):
 
 class Statement(Struct, kw_only=True):
     """
-    A rule of a policy. A denial has priority over every statement that allows.
+    A rule of a policy. `deny` overrides `allow`.
     """
 
     effect: str
@@ -1856,7 +1856,7 @@ class ObjectWriter(Struct, kw_only=True):
 
 class RepositoryStatistics(Struct, kw_only=True):
     """
-    The newest commit of the default branch, and the objects that it has.
+    The head of the default branch, and its number of objects.
     """
 
     objects: Annotated[int, Meta(ge=0, le=9223372036854775807)]
@@ -1897,7 +1897,7 @@ class PullRequestBasic(Struct, kw_only=True):
 
 class PullRequest(Struct, kw_only=True):
     """
-    A pull request, the wish to merge one branch into another.
+    A pull request: a proposal to merge one branch into another.
     """
 
     id: str
@@ -2017,7 +2017,7 @@ class HookRunList(Struct, kw_only=True):
 
 class HookDelivery(Struct, kw_only=True):
     """
-    A call of one action after a change.
+    A delivery: a call of one action after a change.
     """
 
     id: str
@@ -2094,7 +2094,7 @@ class TableDiffPage(Struct, kw_only=True):
 
 class ColumnStatistics(Struct, kw_only=True):
     """
-    What is known of the values of a column. Absent fields are unknown.
+    Statistics of the values of a column. Absent fields are unknown.
     """
 
     column: str
@@ -2253,7 +2253,7 @@ class Merge(Struct, kw_only=True):
 
 class TablePage(Struct, kw_only=True):
     """
-    Rows of a table. A cell is null, true or false, a number, or a text. Whole numbers beyond 2^53, decimals, times and NaN are texts. Binary cells are hexadecimal, and nested cells are the text of JSON. A text that is cut is an object with `cut` (its beginning) and `length` (in characters; of binary, in bytes).
+    Rows of a table. A cell is null, a boolean, a number or a string. Integers beyond 2^53, decimals, times and NaN are strings. Binary cells are hexadecimal strings, and nested cells are JSON strings. A truncated string is an object with `cut` (its beginning) and `length` (in characters, or in bytes for binary cells).
     """
 
     path: str

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "48c24214fb9aeee28295d74ac27a82a1fdb91884a9b83bde6f0cd3f93696947f"
+SPEC_DIGEST: Final = "ef04f3cdefa7c6f3b85a0dca4d411378084a2227f3ffd0b91d6f12e425ba3d85"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -1711,7 +1711,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="auth",
-        summary="Exchange the code of a sign-in in a browser for a token.",
+        summary="Exchange the code from a browser sign-in for a token.",
     ),
     Operation(
         operation_id="renewSession",
@@ -1771,7 +1771,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="auth",
-        summary="Report what a user interface can offer people that cannot log in.",
+        summary="Report what a user interface can offer to users who cannot log in.",
     ),
     Operation(
         operation_id="listUsers",
@@ -1963,7 +1963,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="auth",
-        summary="Take away what a grant gave to a user.",
+        summary="Revoke a user's grant on one repository.",
     ),
     Operation(
         operation_id="listGroups",
@@ -2190,7 +2190,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="auth",
-        summary="Take away what a grant gave to a group.",
+        summary="Revoke a group's grant on one repository.",
     ),
     Operation(
         operation_id="listRightsChanges",
@@ -2302,7 +2302,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="auth",
-        summary="Explain whether a user may do an action on a resource.",
+        summary="Explain whether a user may perform an action on a resource.",
     ),
     Operation(
         operation_id="createTemporaryKey",
@@ -2573,7 +2573,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="repositories",
-        summary="List the events of all repositories, and the changes of rights.",
+        summary="List the events of all repositories, and changes of rights.",
     ),
     Operation(
         operation_id="listEvents",
@@ -2712,7 +2712,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="branches",
-        summary="Drop uncommitted changes of a branch.",
+        summary="Discard uncommitted changes of a branch.",
     ),
     Operation(
         operation_id="deleteBranch",
@@ -2804,7 +2804,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="repositories",
-        summary="List the rules that protect branches.",
+        summary="List branch protection rules.",
     ),
     Operation(
         operation_id="setBranchProtectionRules",
@@ -2822,7 +2822,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="repositories",
-        summary="Replace the rules that protect branches.",
+        summary="Replace all branch protection rules.",
     ),
     Operation(
         operation_id="createBranchProtectionRulePreflight",
@@ -2837,7 +2837,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="repositories",
-        summary="Ask whether the caller may set rules that protect branches.",
+        summary="Report whether the caller may set branch protection rules.",
     ),
     Operation(
         operation_id="internalGetBranchProtectionRules",
@@ -2852,7 +2852,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="repositories",
-        summary="List the rules that protect branches.",
+        summary="List branch protection rules.",
     ),
     Operation(
         operation_id="internalCreateBranchProtectionRule",
@@ -2867,7 +2867,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="repositories",
-        summary="Add one rule that protects branches.",
+        summary="Add one branch protection rule.",
     ),
     Operation(
         operation_id="internalDeleteBranchProtectionRule",
@@ -2882,7 +2882,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="repositories",
-        summary="Remove one rule that protects branches.",
+        summary="Remove one branch protection rule.",
     ),
     Operation(
         operation_id="listTags",
@@ -3051,7 +3051,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="commits",
-        summary="List the history behind a reference.",
+        summary="List the commits that are reachable from a reference.",
     ),
     Operation(
         operation_id="findMergeBase",
@@ -3238,7 +3238,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="pulls",
-        summary="List the paths that source and destination changed differently.",
+        summary="List the conflicting paths of a pull request.",
     ),
     Operation(
         operation_id="listPullRequestEvents",
@@ -3331,7 +3331,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="pulls",
-        summary="Let a review not count.",
+        summary="Dismiss a review.",
     ),
     Operation(
         operation_id="listPullRequestApprovals",
@@ -3385,7 +3385,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="pulls",
-        summary="Withdraw the own approval.",
+        summary="Withdraw your approval.",
     ),
     Operation(
         operation_id="listPullRequestComments",
@@ -3441,7 +3441,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="pulls",
-        summary="Delete an own comment.",
+        summary="Delete your comment.",
     ),
     Operation(
         operation_id="updatePullRequestComment",
@@ -3460,7 +3460,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="pulls",
-        summary="Change the text of an own comment, or mark a comment as resolved.",
+        summary="Change the text of your comment, or mark a comment as resolved.",
     ),
     Operation(
         operation_id="listCommitChecks",
@@ -3532,7 +3532,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="actions",
-        summary="List the runs of hooks, the newest first.",
+        summary="List the runs of hooks, newest first.",
     ),
     Operation(
         operation_id="startActionRun",
@@ -3547,7 +3547,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="actions",
-        summary="Run the actions of an event by hand.",
+        summary="Run the actions of an event manually.",
     ),
     Operation(
         operation_id="getRun",
@@ -3642,7 +3642,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="actions",
-        summary="List the waiting calls of actions after changes, and the failed ones.",
+        summary="List the waiting and the failed deliveries of actions.",
     ),
     Operation(
         operation_id="redeliverHook",
@@ -3660,7 +3660,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="actions",
-        summary="Make a failed delivery due again, from its first hook.",
+        summary="Retry a failed delivery, from its first hook.",
     ),
     Operation(
         operation_id="getHookSettings",
@@ -4046,7 +4046,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="objects",
-        summary="Write and delete several objects in one request, all or nothing.",
+        summary="Write and delete several objects atomically in one request.",
     ),
     Operation(
         operation_id="deleteObjects",
@@ -4103,7 +4103,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Return the address of the file of a metarange.",
+        summary="Return the address of a metarange file.",
     ),
     Operation(
         operation_id="getRange",
@@ -4121,7 +4121,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Return the address of the file of a range.",
+        summary="Return the address of a range file.",
     ),
     Operation(
         operation_id="getMetadataObject",
@@ -4141,7 +4141,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Read the file of a range or a metarange.",
+        summary="Read a range or metarange file.",
     ),
     Operation(
         operation_id="uploadObjectPreflight",
@@ -4199,7 +4199,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Report how the store keeps the content of an object.",
+        summary="Report how the object store holds the content of an object.",
     ),
     Operation(
         operation_id="getPhysicalAddress",
@@ -4342,7 +4342,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="objects",
-        summary="Let the store copy a part from another object.",
+        summary="Copy a part from another object within the store.",
     ),
     Operation(
         operation_id="importStatus",
@@ -4379,7 +4379,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="imports",
-        summary="Add objects of another store, without a copy.",
+        summary="Add objects of another store without copying them.",
     ),
     Operation(
         operation_id="importCancel",
@@ -4477,7 +4477,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="metadata",
-        summary="Write a file for each directory of a branch that lists the addresses of its objects, for Hive.",
+        summary="Write symlink files for Hive: one file per directory, with the addresses of its objects.",
     ),
     Operation(
         operation_id="dumpRefs",
@@ -4507,7 +4507,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Read a dump into a repository that has no branches.",
+        summary="Restore a dump into a repository without branches.",
     ),
     Operation(
         operation_id="dumpStatus",
@@ -4683,7 +4683,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="workspaces",
-        summary="Register objects that were written to the store, and deletions, all or nothing.",
+        summary="Atomically register objects that were written to the store, and deletions.",
     ),
     Operation(
         operation_id="pushLayer",
@@ -4702,7 +4702,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="workspaces",
-        summary="Register any number of objects and deletions from a Parquet file, all or nothing.",
+        summary="Atomically register any number of objects and deletions from a Parquet file.",
     ),
     Operation(
         operation_id="shareObjects",
@@ -4887,7 +4887,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="workspaces",
-        summary="Make the changes of a workspace uncommitted changes of a branch.",
+        summary="Move the changes of a workspace to a branch, as uncommitted changes.",
     ),
     Operation(
         operation_id="stashBranch",
@@ -4923,7 +4923,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Add objects of another store to a workspace, without a copy.",
+        summary="Add objects of another store to a workspace without copying them.",
     ),
     Operation(
         operation_id="diffIngest",

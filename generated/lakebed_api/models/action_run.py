@@ -22,16 +22,17 @@ class ActionRun:
         branch (str): The branch; empty for an event of a tag.
         start_time (datetime.datetime): When the run began.
         event_type (str): The event, such as `pre-merge`.
-        status (str): `completed` if all hooks passed, else `failed`: also until the run ends.
+        status (str): `completed` if all hooks passed. Otherwise `failed`, which is also the status of a run in
+            progress.
         commit_id (str): The commit; empty if there is none yet.
         end_time (datetime.datetime | Unset): When it ended.
-        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed, and said nothing
-            about the change), `pending` (a check of the commit will have the answer) or `skipped`. `running` until then.
+        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed without a verdict
+            on the change), `pending` (a check of the commit will report the result) or `skipped`. Until it ends, `running`.
         message (str | Unset): Why the run did not pass.
         tag (str | Unset): The tag, for an event of a tag.
         source_ref (str | Unset): The ref or commit that the hooks saw.
         user (str | Unset): The user who made the change or started the run.
-        delivery_id (str | Unset): The delivery of which the run is an attempt.
+        delivery_id (str | Unset): The delivery that this run attempted.
         rerun_of (str | Unset): The run that this one repeats.
     """
 

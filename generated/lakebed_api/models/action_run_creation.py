@@ -14,12 +14,12 @@ T = TypeVar("T", bound="ActionRunCreation")
 
 @_attrs_define
 class ActionRunCreation:
-    """A run by hand.
+    """A manual run.
 
     Attributes:
         event (str): The event, such as `pre-merge`.
         ref (str): The branch, tag or commit.
-        action (str | Unset): The name of the only action to run. Absent: all.
+        action (str | Unset): The action to run. All when absent.
     """
 
     event: str

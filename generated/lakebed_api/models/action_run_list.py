@@ -20,7 +20,7 @@ class ActionRunList:
     """One page of runs.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[ActionRun]): The page.
     """
 

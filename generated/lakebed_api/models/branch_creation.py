@@ -19,8 +19,8 @@ class BranchCreation:
     Attributes:
         name (str): Letters, digits, underscores and hyphens.
         source (str): The reference to start at.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
-        hidden (bool | Unset): Leave the branch out of ordinary listings. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
+        hidden (bool | Unset): Hide the branch from ordinary listings. Default: False.
     """
 
     name: str

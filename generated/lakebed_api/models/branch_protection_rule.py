@@ -18,10 +18,10 @@ class BranchProtectionRule:
 
     Attributes:
         pattern (str): The names of the branches: `*` is any text, `?` any character, `[ab]` and `[!ab]` one of a set.
-        required_approvals (int | Unset): How many approvals a pull request into such a branch needs. Nothing but a pull
-            request can then change the branch. 0 when absent. Lakebed only.
-        required_checks (list[str] | Unset): The checks that must have succeeded for the source of a pull request.
-            Nothing but a pull request can then change the branch. Lakebed only.
+        required_approvals (int | Unset): The number of approvals that a pull request into a matching branch needs. Only
+            pull requests can then change the branch. 0 when absent. Lakebed only.
+        required_checks (list[str] | Unset): The checks that must succeed for the source of a pull request. Only pull
+            requests can then change the branch. Lakebed only.
     """
 
     pattern: str

@@ -15,7 +15,7 @@ class BranchProtectionRuleDeletion:
     """A rule to remove.
 
     Attributes:
-        pattern (str): Its pattern.
+        pattern (str): The pattern of the rule.
     """
 
     pattern: str

@@ -17,7 +17,7 @@ class CapabilitiesConfig:
     """Optional features of the server.
 
     Attributes:
-        workspaces (bool | Unset): Whether there are workspaces.
+        workspaces (bool | Unset): Whether the server supports workspaces.
         presigned_uploads (bool | Unset): Whether `createUploadUrls` works for stores that can sign.
     """
 

@@ -22,9 +22,10 @@ class CherryPickCreation:
 
     Attributes:
         ref (str): The commit, or an expression for it.
-        parent_number (int | Unset): For a merge, the number of the parent to compare with, from 1; else 0 or absent.
+        parent_number (int | Unset): For a merge commit, the number of the parent to compare with, from 1. Otherwise 0
+            or absent.
         commit_overrides (CommitOverrides | Unset): Values that replace those of the commit.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     ref: str

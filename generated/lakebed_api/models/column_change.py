@@ -14,7 +14,7 @@ T = TypeVar("T", bound="ColumnChange")
 
 @_attrs_define
 class ColumnChange:
-    """A column that was added, removed, or has another type.
+    """A column that was added or removed, or whose type changed.
 
     Attributes:
         column (str): The name.

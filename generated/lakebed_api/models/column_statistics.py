@@ -19,16 +19,16 @@ T = TypeVar("T", bound="ColumnStatistics")
 
 @_attrs_define
 class ColumnStatistics:
-    """What is known of the values of a column. Absent fields are unknown.
+    """Statistics of the values of a column. Absent fields are unknown.
 
     Attributes:
         column (str): The name.
-        source (str): `rows`: all rows were read; `footers`: the file gives these values.
+        source (str): `rows` if the server read all rows, `footers` if the values are from file footers.
         nulls (int | Unset): The number of nulls.
         distinct (int | Unset): The number of different values that are not null.
         minimum (Any | Unset): The smallest value, as a cell.
         maximum (Any | Unset): The largest value, as a cell.
-        histogram (list[HistogramBin] | Unset): The numbers of values in ranges of equal width.
+        histogram (list[HistogramBin] | Unset): The number of values in each range; all ranges have equal width.
         frequent (list[FrequentValue] | Unset): The most frequent values, the most frequent first.
     """
 

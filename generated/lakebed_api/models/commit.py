@@ -26,7 +26,7 @@ class Commit:
         committer (str): The committer.
         message (str): The result.
         creation_date (int): Time of creation (Unix seconds).
-        meta_range_id (str): The id of the listing of its content; empty when there is none.
+        meta_range_id (str): The id of the metarange of the commit's content. Empty if there is none.
         metadata (CommitMetadata | Unset): Keys and values.
         generation (int | Unset): One more than the largest generation of its parents.
         version (int | Unset): The version of the rule that computes the id.

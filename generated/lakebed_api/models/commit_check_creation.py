@@ -21,7 +21,7 @@ class CommitCheckCreation:
         name (str): The name, such as `freshness`.
         state (CommitCheckState): `pending`, `success` or `failure`.
         description (str | Unset): What the job found.
-        url (str | Unset): A page of the job, http or https.
+        url (str | Unset): A page of the job (`http` or `https`).
     """
 
     name: str

@@ -18,16 +18,16 @@ T = TypeVar("T", bound="CommitCreation")
 
 @_attrs_define
 class CommitCreation:
-    """A commit to make.
+    """A commit to create.
 
     Attributes:
         message (str): The commit message; may be empty.
-        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
-            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
+        author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
+            commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
         metadata (CommitCreationMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record instead of the current time (Unix seconds).
+        date (int | Unset): The time to record (Unix seconds). The current time when absent.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     message: str

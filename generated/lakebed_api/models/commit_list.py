@@ -20,7 +20,7 @@ class CommitList:
     """One page of history.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Commit]): The page.
     """
 

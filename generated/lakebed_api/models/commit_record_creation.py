@@ -18,19 +18,19 @@ T = TypeVar("T", bound="CommitRecordCreation")
 
 @_attrs_define
 class CommitRecordCreation:
-    """A commit, exactly as it is to be.
+    """A commit to store unchanged.
 
     Attributes:
-        commit_id (str): The id, which must be that of the content.
+        commit_id (str): The id, which must match the content.
         version (int): The version of the rule that computes the id.
         committer (str): The committer.
         message (str): The result.
-        metarange_id (str): The id of the listing of its content; empty when there is none.
+        metarange_id (str): The id of the metarange of the commit's content. Empty if there is none.
         creation_date (int): Time of creation (Unix seconds).
         parents (list[str]): The ids of its parents.
         generation (int): One more than the largest generation of its parents.
         metadata (CommitRecordCreationMetadata | Unset): Keys and values.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     commit_id: str

@@ -20,9 +20,9 @@ class CommitStatistics:
         added (int): The number of added paths.
         removed (int): The number of removed paths.
         changed (int): The number of changed paths.
-        bytes_added (int): The size of added and changed paths now.
-        bytes_removed (int): The size of changed and removed paths before.
-        complete (bool): Whether all changed paths are counted.
+        bytes_added (int): The size of added and changed paths after the commit.
+        bytes_removed (int): The size of changed and removed paths before the commit.
+        complete (bool): Whether the counts include all changed paths.
     """
 
     commit_id: str

@@ -26,8 +26,8 @@ class Config:
     Attributes:
         version_config (VersionConfig | Unset): The version of the server.
         storage_config (StorageConfig | Unset): The features of the server's object store.
-        storage_config_list (list[StorageConfig] | Unset): The stores, the default one first. Empty when there is only
-            that one.
+        storage_config_list (list[StorageConfig] | Unset): The stores, the default store first. Empty if there is only
+            one store.
         ui_config (UIConfig | Unset): Settings for a user interface.
         capabilities_config (CapabilitiesConfig | Unset): Optional features of the server.
     """

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Conflict")
 
 @_attrs_define
 class Conflict:
-    """A path that both sides changed. The field of a side without the path is absent.
+    """A path that both sides changed. If a side does not have the path, its field is absent.
 
     Attributes:
         path (str): The path.

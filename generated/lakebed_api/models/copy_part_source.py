@@ -18,9 +18,9 @@ class CopyPartSource:
 
     Attributes:
         repository (str): Its repository.
-        ref (str): The reference that shows it.
+        ref (str): The reference to read it from.
         path (str): Its path.
-        range_ (str | Unset): The bytes to copy: `bytes=0-99`; all when absent.
+        range_ (str | Unset): The bytes to copy: `bytes=0-99`. All when absent.
     """
 
     repository: str

@@ -24,10 +24,10 @@ class Credentials:
         access_key_id (str): Its id.
         creation_date (int): Time of creation (Unix seconds).
         name (str | Unset): What the key is for. Lakebed only.
-        expiration (int | Unset): The end (Unix seconds). Absent when the key does not end by itself. Lakebed only.
-        last_used (int | Unset): Time of the last use (Unix seconds), up to 16 minutes old. Absent for a key that was
-            not used. Lakebed only.
-        statement (list[Statement] | Unset): The policy of the key. Absent when the key has all rights of its user.
+        expiration (int | Unset): Time of expiry (Unix seconds). Absent if the key does not expire. Lakebed only.
+        last_used (int | Unset): Time of the last use (Unix seconds). It may be up to 16 minutes out of date. Absent if
+            the key was never used. Lakebed only.
+        statement (list[Statement] | Unset): The policy of the key. Absent if the key has all rights of its user.
             Lakebed only.
     """
 

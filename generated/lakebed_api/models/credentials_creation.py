@@ -22,7 +22,7 @@ class CredentialsCreation:
 
     Attributes:
         name (str | Unset): What the key is for.
-        expires_in (int | Unset): The seconds until the key ends. Without it, the key does not end by itself.
+        expires_in (int | Unset): Seconds until the key expires. When absent, the key does not expire.
         statement (list[Statement] | Unset): The policy of the key, at most 10 KiB. The key may do what both this policy
             and the policies of the user allow.
     """

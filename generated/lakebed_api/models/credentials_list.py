@@ -20,7 +20,7 @@ class CredentialsList:
     """A page of access keys.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Credentials]): The access keys.
     """
 

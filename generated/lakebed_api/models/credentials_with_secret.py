@@ -25,8 +25,8 @@ class CredentialsWithSecret:
         secret_access_key (str): Its secret.
         creation_date (int): Time of creation (Unix seconds).
         name (str | Unset): What the key is for. Lakebed only.
-        expiration (int | Unset): The end (Unix seconds). Absent when the key does not end by itself. Lakebed only.
-        statement (list[Statement] | Unset): The policy of the key. Absent when the key has all rights of its user.
+        expiration (int | Unset): Time of expiry (Unix seconds). Absent if the key does not expire. Lakebed only.
+        statement (list[Statement] | Unset): The policy of the key. Absent if the key has all rights of its user.
             Lakebed only.
     """
 

@@ -18,7 +18,7 @@ class CustomViewer:
 
     Attributes:
         name (str): The name to show.
-        url (str): Where the viewer is.
+        url (str): The URL of the viewer.
         extensions (list[str] | Unset): The file endings it shows.
         content_types (list[str] | Unset): The content types it shows.
     """

@@ -24,9 +24,9 @@ class Diff:
         type_ (str): The kind of change; `prefix_changed` is a change of a group of paths.
         path (str): The path or the common prefix.
         path_type (str): Whether the path is an object or a prefix.
-        size_bytes (int | Unset): The size on the right side. For a removed path, that on the left, or 0 in
+        size_bytes (int | Unset): The size on the right side. For a removed path, the size on the left side, or 0 in
             `diffBranch`. Absent for a prefix.
-        former_size_bytes (int | Unset): The size that a removed object had. Absent for other changes and for a prefix.
+        former_size_bytes (int | Unset): The former size of a removed object. Absent for other changes and for a prefix.
         right (DiffObjectStat | Unset): The right side of a changed path.
     """
 

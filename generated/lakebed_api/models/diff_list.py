@@ -20,7 +20,7 @@ class DiffList:
     """One page of differences.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Diff]): The page.
     """
 

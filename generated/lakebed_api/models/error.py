@@ -22,8 +22,8 @@ class Error:
 
     Attributes:
         message (str): One sentence for people. Do not parse it.
-        kind (str | Unset): The kind of the error, which never changes. New kinds may be added; treat an unknown kind by
-            its status.
+        kind (str | Unset): The stable identifier of the error. New kinds may be added; handle an unknown kind by its
+            status.
 
             - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
               namespace_not_empty, request_too_large, dirty_branch, no_changes, no_merge_base, pull_closed,
@@ -53,13 +53,13 @@ class Error:
             - 501: not_implemented
             - 503: store_unavailable, overloaded, interrupted, stopping
             - 507: store_full
-        reference (str | Unset): Empty on a merge conflict; other clients expect the field there.
+        reference (str | Unset): Empty. Present on a merge conflict, because other clients expect it.
         conflicts (list[Conflict] | Unset): On merge_conflict, concurrent_commit and dirty_overlap: one page of the
-            paths in conflict.
-        conflicts_has_more (bool | Unset): Whether there are more conflicts after the listed ones.
+            conflicting paths.
+        conflicts_has_more (bool | Unset): Whether there are more conflicts than the listed ones.
         no_acl (bool | Unset): On getGroupACL: the group has no access control list.
-        request_id (str | Unset): The id under which the server logged the request.
-        run_id (str | Unset): On hook_refused: the run of the hooks, also in a task.
+        request_id (str | Unset): The id of the request in the server's log.
+        run_id (str | Unset): On hook_refused: the id of the hook run. Also set in the error of a task.
     """
 
     message: str

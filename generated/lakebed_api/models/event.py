@@ -22,21 +22,21 @@ class Event:
     """One event.
 
     Attributes:
-        id (str): The unique id. An event that a client gets twice has the same id.
+        id (str): The unique id. If a client receives an event twice, both have the same id.
         type_ (str): What happened, such as `branch.merged`. New types may be added.
-        time (datetime.datetime): When, in milliseconds.
+        time (datetime.datetime): Time of the event (Unix milliseconds).
         repository (str): The name of the repository; empty for a change of rights.
-        repository_uid (str): Its unique id. A repository that is created again has another one.
-        data (EventData): What only events of this type have.
-        logical_timestamp (str | Unset): The place in the order of all events of the repository, as decimal digits.
-            Absent for an event of the last seconds.
+        repository_uid (str): The unique id of the repository. A repository that is created again gets a new one.
+        data (EventData): Fields that are specific to this type of event.
+        logical_timestamp (str | Unset): The position among all events of the repository, as decimal digits. Absent for
+            events of the last few seconds.
         branch (str | Unset): The branch, if the event is about one.
         gen (int | Unset): The number of the change of this branch.
-        user (str | Unset): The user. Absent for the work of the server itself.
+        user (str | Unset): The user who made the change. Absent if the server made it.
         request_id (str | Unset): The id of the request.
         commit_id (str | Unset): The commit that the event is about.
-        before (str | Unset): The commit of the branch or tag before.
-        after (str | Unset): The commit of the branch or tag afterwards.
+        before (str | Unset): The previous commit of the branch or tag.
+        after (str | Unset): The new commit of the branch or tag.
     """
 
     id: str

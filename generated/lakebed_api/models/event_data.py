@@ -12,7 +12,7 @@ T = TypeVar("T", bound="EventData")
 
 @_attrs_define
 class EventData:
-    """What only events of this type have."""
+    """Fields that are specific to this type of event."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

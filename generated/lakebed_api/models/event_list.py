@@ -20,7 +20,7 @@ class EventList:
     """One page of events.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Event]): The page.
     """
 

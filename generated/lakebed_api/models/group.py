@@ -19,7 +19,7 @@ class Group:
     Attributes:
         id (str): The id.
         creation_date (int): Time of creation (Unix seconds).
-        name (str | Unset): The id again.
+        name (str | Unset): The same as `id`.
         description (str | Unset): What the group is for.
     """
 

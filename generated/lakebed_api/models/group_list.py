@@ -20,7 +20,7 @@ class GroupList:
     """A page of groups.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Group]): The groups.
     """
 

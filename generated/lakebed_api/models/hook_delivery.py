@@ -19,18 +19,18 @@ T = TypeVar("T", bound="HookDelivery")
 
 @_attrs_define
 class HookDelivery:
-    """A call of one action after a change.
+    """A delivery: a call of one action after a change.
 
     Attributes:
         id (str): The id, which is the same for all attempts.
-        state (str): `waiting`, or `failed` for good.
+        state (str): `waiting`, or `failed` permanently.
         action (str): The name of the action.
         event_type (str): The event, such as `post-merge`.
-        attempts (list[HookDeliveryAttempt]): The last ones, the oldest first.
+        attempts (list[HookDeliveryAttempt]): The last attempts, oldest first.
         event_id (str | Unset): The id of the event in the list of events.
         branch (str | Unset): The branch of the event.
         commit_id (str | Unset): The commit of the event.
-        due (datetime.datetime | Unset): When the server makes the next attempt, if it waits.
+        due (datetime.datetime | Unset): For a waiting delivery, when the server makes the next attempt.
     """
 
     id: str

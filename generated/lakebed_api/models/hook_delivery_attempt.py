@@ -17,8 +17,8 @@ class HookDeliveryAttempt:
 
     Attributes:
         time (datetime.datetime): When it was made.
-        state (str): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed, and said nothing about
-            the change), `pending` (a check of the commit will have the answer) or `skipped`. `running` until then.
+        state (str): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed without a verdict on the
+            change), `pending` (a check of the commit will report the result) or `skipped`. Until it ends, `running`.
         message (str): Why it did not succeed.
         run_id (str): Its run.
     """

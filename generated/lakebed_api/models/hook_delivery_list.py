@@ -20,8 +20,8 @@ class HookDeliveryList:
     """One page of deliveries.
 
     Attributes:
-        pagination (Pagination): The end of a page.
-        results (list[HookDelivery]): The waiting ones, then the failed ones.
+        pagination (Pagination): The position of a page in the results.
+        results (list[HookDelivery]): The waiting deliveries, then the failed deliveries.
     """
 
     pagination: Pagination

@@ -25,14 +25,15 @@ class HookRun:
         hook_run_id (str): The numbers of the action and of the hook.
         action (str): The name of the action.
         hook_id (str): The id of the hook in its action.
-        start_time (datetime.datetime): When it began; of a skipped hook, when the run began.
-        status (str): `completed` if it passed, `skipped` if it was not called, else `failed`: also until it ends.
+        start_time (datetime.datetime): When the hook began. For a skipped hook, when the run began.
+        status (str): `completed` if the hook passed, `skipped` if it was not called. Otherwise `failed`, which is also
+            the status of a hook in progress.
         end_time (datetime.datetime | Unset): When it ended.
         type_ (str | Unset): The type, such as `webhook`.
-        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed, and said nothing
-            about the change), `pending` (a check of the commit will have the answer) or `skipped`. `running` until then.
-        message (str | Unset): Why it did not pass.
-        details (list[HookDetail] | Unset): The results, such as one for each file and check of a contract.
+        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed without a verdict
+            on the change), `pending` (a check of the commit will report the result) or `skipped`. Until it ends, `running`.
+        message (str | Unset): Why the hook did not pass.
+        details (list[HookDetail] | Unset): Detailed results, for example one for each file and check of a contract.
     """
 
     hook_run_id: str

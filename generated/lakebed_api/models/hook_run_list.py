@@ -20,7 +20,7 @@ class HookRunList:
     """One page of hooks.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[HookRun]): The page.
     """
 

@@ -23,8 +23,8 @@ class ImportCreation:
 
     Attributes:
         paths (list[ImportLocation]): The sources.
-        commit (CommitCreation): A commit to make.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        commit (CommitCreation): A commit to create.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     paths: list[ImportLocation]

@@ -18,9 +18,9 @@ class ImportLocation:
 
     Attributes:
         type_ (ImportType): A folder with all objects below it, or one object.
-        path (str): The object, or the prefix of keys such as `s3://bucket/folder/`. What follows the last slash of a
-            prefix stays in the paths.
-        destination (str): The folder or path where it appears.
+        path (str): The object, or the prefix of keys such as `s3://bucket/folder/`. The paths in the destination begin
+            after the last slash of the prefix.
+        destination (str): The folder or path of the imported objects.
     """
 
     type_: ImportType

@@ -27,7 +27,7 @@ class IngestPage:
         changed (int): Paths with other content.
         removed (int): Paths that the source does not have.
         unchanged (int): Unchanged objects.
-        waiting (int): Objects that are too young.
+        waiting (int): Objects that are younger than `settle`.
         ignored (int): Objects that the globs exclude.
         results (list[Diff]): The requested changes.
     """

@@ -17,17 +17,17 @@ class IngestRequest:
     """Objects of another store, and the folder where they appear.
 
     Attributes:
-        source (str): Their folder: `s3://bucket/folder/`.
-        prefix (str | Unset): The folder where they appear; the root when absent or empty.
+        source (str): The folder of the objects: `s3://bucket/folder/`.
+        prefix (str | Unset): The folder where they appear. The root when absent or empty.
         include (list[str] | Unset): Globs as in a .gitignore file, for the part of the address after `source`. All
             objects when absent or empty.
-        exclude (list[str] | Unset): Globs of objects, and of paths below `prefix`, to skip; stronger than `include`.
-        settle (int | Unset): Skip objects that are younger, in seconds.
+        exclude (list[str] | Unset): Globs of objects, and of paths below `prefix`, to skip. They override `include`.
+        settle (int | Unset): Skip objects that are younger than this many seconds.
         keep_removed (bool | Unset): Keep paths that `source` does not have. Default: False.
         after (str | Unset): The `next_offset` of the previous page.
         amount (int | Unset): Compare at most this many paths; 100000 when absent.
         changes_amount (int | Unset): List at most this many changes, then end the page; none when absent.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     source: str

@@ -20,7 +20,7 @@ class InstallationUsageReport:
 
     Attributes:
         installation_id (str): The id of the servers that share one database.
-        reports (list[UsageReport]): The months in their order.
+        reports (list[UsageReport]): The months in chronological order.
     """
 
     installation_id: str

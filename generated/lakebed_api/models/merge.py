@@ -22,17 +22,17 @@ class Merge:
     """How to merge.
 
     Attributes:
-        message (str | Unset): The commit message. Default is a sentence with the names of source and destination.
-        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
-            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
+        message (str | Unset): The commit message. The default names the source and the destination.
+        author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
+            commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
         metadata (MergeMetadata | Unset): Keys and values.
-        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`; none when empty or
-            absent.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
+            conflicts are errors.
+        force (bool | Unset): Also change a read-only repository. Default: False.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
         squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
-        resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first rule that matches
-            applies; without a match, `strategy`. Lakebed only.
+        resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first matching rule applies.
+            If no rule matches, `strategy` applies. Lakebed only.
     """
 
     message: str | Unset = UNSET

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="MergeResult")
 
 @_attrs_define
 class MergeResult:
-    """A merge that was made.
+    """The result of a merge.
 
     Attributes:
         reference (str): The id of the merge commit.

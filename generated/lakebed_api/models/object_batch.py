@@ -22,8 +22,8 @@ class ObjectBatch:
     """Objects to write, paths to delete, and how to commit them.
 
     Attributes:
-        commit (PublishCreation | Unset): How to commit the objects and deletions of the request. Unknown members are
-            refused.
+        commit (PublishCreation | Unset): How to commit the objects and deletions of the request. The server refuses
+            unknown members.
         content (list[File] | Unset): The objects.
         delete (list[str] | Unset): The paths to delete.
     """

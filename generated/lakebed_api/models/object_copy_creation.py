@@ -18,8 +18,8 @@ class ObjectCopyCreation:
 
     Attributes:
         src_path (str): The path to copy.
-        src_ref (str | Unset): The reference to copy from; the branch itself when absent or empty.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        src_ref (str | Unset): The reference to copy from. When absent or empty, the branch itself.
+        force (bool | Unset): Also change a read-only repository. Default: False.
         shallow (bool | Unset): Share the content. Not supported (501). Default: False.
     """
 

@@ -17,7 +17,7 @@ class ObjectError:
     """Why one path could not be deleted.
 
     Attributes:
-        status_code (int): The status of a single deletion of this path.
+        status_code (int): The status that `deleteObject` would return for this path.
         message (str): One sentence for people.
         path (str | Unset): The path.
     """

@@ -16,7 +16,7 @@ class ObjectReadError:
 
     Attributes:
         path (str): The path.
-        status_code (int): The status that getObject would have.
+        status_code (int): The status that getObject would return.
         kind (str): The kind of the error.
         message (str): One sentence for people.
     """

@@ -20,10 +20,10 @@ class ObjectSearch:
     """One page of a search.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[ObjectStats]): The page.
-        scanned (int): The number of paths that were read.
-        bound_reached (bool): Whether the page ended because a request reads no more paths.
+        scanned (int): The number of paths that the server read.
+        bound_reached (bool): Whether the page ended because the request reached its limit of paths.
     """
 
     pagination: Pagination

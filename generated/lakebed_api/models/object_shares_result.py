@@ -16,7 +16,7 @@ class ObjectSharesResult:
 
     Attributes:
         shared (int): Paths that now share data.
-        left (list[str]): Skipped paths: the two do not have the same content, or do not both exist.
+        left (list[str]): Skipped paths: the two paths have different content, or one of them does not exist.
     """
 
     shared: int

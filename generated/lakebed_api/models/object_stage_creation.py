@@ -18,7 +18,7 @@ T = TypeVar("T", bound="ObjectStageCreation")
 
 @_attrs_define
 class ObjectStageCreation:
-    """An object that is in a store already.
+    """An object that already exists in a store.
 
     Attributes:
         physical_address (str): Its complete address.
@@ -27,7 +27,7 @@ class ObjectStageCreation:
         mtime (int | Unset): Time of the write (Unix seconds); now when absent.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): Its content type; `application/octet-stream` when absent.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     physical_address: str

@@ -23,7 +23,7 @@ class ObjectStats:
     Attributes:
         path (str): The path or the common prefix.
         path_type (str): Whether the path is an object or a prefix.
-        physical_address (str): The address of the content; empty for a prefix.
+        physical_address (str): The address of the content. Empty for a prefix.
         checksum (str): The checksum of the content. For objects that were uploaded through the server, the MD5 in
             hexadecimal. Empty for a prefix.
         mtime (int): Time of the last write (Unix seconds); 0 for a prefix.

@@ -20,7 +20,7 @@ class ObjectStatsList:
     """One page of objects.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[ObjectStats]): The page.
     """
 

@@ -24,7 +24,7 @@ class ObjectWriter:
         path (str): The path.
         size_bytes (int): The size in bytes.
         mtime (int): Time of the write (Unix seconds).
-        uncommitted (bool): Whether the present content is in no commit of the branch yet.
+        uncommitted (bool): Whether the current content is not committed yet.
         commit (Commit | Unset): A commit.
     """
 

@@ -20,7 +20,7 @@ class ObjectWriterList:
     """One page of objects with their commits.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[ObjectWriter]): The page.
     """
 

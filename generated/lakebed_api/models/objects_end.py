@@ -15,8 +15,8 @@ class ObjectsEnd:
     """The end of the response of getObjects.
 
     Attributes:
-        results (int): The number of objects and errors before.
-        has_more (bool): More objects have the prefix. Ask again
+        results (int): The total number of objects and errors.
+        has_more (bool): More objects have the prefix. Send another request, with `after`.
     """
 
     results: int

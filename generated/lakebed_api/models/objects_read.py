@@ -19,9 +19,9 @@ class ObjectsRead:
     Attributes:
         paths (list[str] | Unset): The paths of the objects.
         prefix (str | Unset): Read the objects whose paths begin with this text, in the byte order of their paths. At
-            most 10,000; then the last frame has `has_more`. Empty for all.
-        after (str | Unset): Only with `prefix`. Begin behind this path.
-        max_object_size (int | Unset): Of an object with more bytes, the response has only the head, with `omitted`.
+            most 10,000 objects; if there are more, the last frame has `has_more`. An empty prefix selects all objects.
+        after (str | Unset): Start after this path, which is excluded. Only with `prefix`.
+        max_object_size (int | Unset): The response contains only the head of a larger object, with `omitted`.
     """
 
     paths: list[str] | Unset = UNSET

@@ -20,8 +20,8 @@ class OwnPullRequest:
 
     Attributes:
         repository (str): The name of the repository.
-        pull_request (PullRequest): A pull request, the wish to merge one branch into another.
-        reasons (list[str]): Why it is in the list.
+        pull_request (PullRequest): A pull request: a proposal to merge one branch into another.
+        reasons (list[str]): Why the pull request concerns the user.
     """
 
     repository: str

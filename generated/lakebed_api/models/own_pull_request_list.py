@@ -20,7 +20,7 @@ class OwnPullRequestList:
     """One page of pull requests.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[OwnPullRequest]): The page.
     """
 

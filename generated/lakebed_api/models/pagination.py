@@ -12,7 +12,7 @@ T = TypeVar("T", bound="Pagination")
 
 @_attrs_define
 class Pagination:
-    """The end of a page.
+    """The position of a page in the results.
 
     Attributes:
         has_more (bool): Whether another page follows.

@@ -20,7 +20,7 @@ class PolicyList:
     """A page of policies.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Policy]): The policies.
     """
 

@@ -18,16 +18,16 @@ T = TypeVar("T", bound="PublishCreation")
 
 @_attrs_define
 class PublishCreation:
-    """How to commit the objects and deletions of the request. Unknown members are refused.
+    """How to commit the objects and deletions of the request. The server refuses unknown members.
 
     Attributes:
         message (str): The commit message; may be empty.
-        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
-            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
+        author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
+            commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
         metadata (PublishCreationMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record instead of the current time (Unix seconds).
+        date (int | Unset): The time to record (Unix seconds). The current time when absent.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
-        idempotency_key (str | Unset): Any text. For a week, a second request with the same text changes nothing and
+        idempotency_key (str | Unset): Any text. For seven days, a second request with the same text changes nothing and
             returns the commit of the first. A different request with the same text is refused with 409.
     """
 

@@ -19,10 +19,10 @@ T = TypeVar("T", bound="PullRequest")
 
 @_attrs_define
 class PullRequest:
-    """A pull request, the wish to merge one branch into another.
+    """A pull request: a proposal to merge one branch into another.
 
     Attributes:
-        id (str): The id, 20 of the digits 0-9 and a-v.
+        id (str): The id: 20 characters from 0-9 and a-v.
         status (str): `open`, `closed` or `merged`.
         title (str): The title.
         description (str): The text, in CommonMark.
@@ -34,10 +34,11 @@ class PullRequest:
         closed_date (datetime.datetime | Unset): When it was closed or merged.
         merged_commit_id (str | Unset): The merge commit.
         source_commit_id (str | Unset): The head of the source when the pull request ended. Lakebed only.
-        draft (bool | Unset): Whether it is not ready to be merged. Lakebed only.
-        reviewers (list[str] | Unset): Users, and `@` with groups, that should review it. Lakebed only.
-        auto_merge (PullRequestAutoMerge | Unset): That the server merges a pull request for the user when nothing
-            blocks it. Lakebed only.
+        draft (bool | Unset): Whether the pull request is a draft, which cannot be merged. Lakebed only.
+        reviewers (list[str] | Unset): Requested reviewers: ids of users, and of groups with a leading `@`. Lakebed
+            only.
+        auto_merge (PullRequestAutoMerge | Unset): Auto-merge: the server merges the pull request on behalf of the user
+            as soon as nothing blocks it. Lakebed only.
     """
 
     id: str

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="PullRequestApprovalCount")
 
 @_attrs_define
 class PullRequestApprovalCount:
-    """Approvals that count, and how many the rules of the destination require.
+    """The number of valid and of required approvals.
 
     Attributes:
         have (int): Approvals of the head of the source.

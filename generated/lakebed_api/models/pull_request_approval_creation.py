@@ -17,7 +17,7 @@ class PullRequestApprovalCreation:
     """An approval.
 
     Attributes:
-        source_commit_id (str | Unset): The head of the source that was reviewed. 409 if the source has moved.
+        source_commit_id (str | Unset): The reviewed head of the source. The response is 409 if the source has moved.
     """
 
     source_commit_id: str | Unset = UNSET

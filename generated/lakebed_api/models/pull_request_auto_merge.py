@@ -14,14 +14,14 @@ T = TypeVar("T", bound="PullRequestAutoMerge")
 
 @_attrs_define
 class PullRequestAutoMerge:
-    """That the server merges a pull request for the user when nothing blocks it. Lakebed only.
+    """Auto-merge: the server merges the pull request on behalf of the user as soon as nothing blocks it. Lakebed only.
 
     Attributes:
-        enabled (bool | Unset): False ends it. Default: True.
-        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`; none when empty or
-            absent.
+        enabled (bool | Unset): False turns auto-merge off. Default: True.
+        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
+            conflicts are errors.
         message (str | Unset): The commit message.
-        user (str | Unset): In a response, the user who asked for it.
+        user (str | Unset): In a response, the user who turned auto-merge on.
     """
 
     enabled: bool | Unset = True

@@ -25,10 +25,10 @@ class PullRequestBasic:
         title (str | Unset): The title.
         description (str | Unset): The text, in CommonMark.
         status (PullRequestStatus | Unset): `open` or `closed`. `merged` is refused.
-        draft (bool | Unset): Whether it is not ready to be merged. Lakebed only.
-        reviewers (list[str] | Unset): Ids of users, and `@` with the id of a group.
-        auto_merge (PullRequestAutoMerge | Unset): That the server merges a pull request for the user when nothing
-            blocks it. Lakebed only.
+        draft (bool | Unset): Whether the pull request is a draft, which cannot be merged. Lakebed only.
+        reviewers (list[str] | Unset): Ids of users, and ids of groups with a leading `@`.
+        auto_merge (PullRequestAutoMerge | Unset): Auto-merge: the server merges the pull request on behalf of the user
+            as soon as nothing blocks it. Lakebed only.
     """
 
     title: str | Unset = UNSET

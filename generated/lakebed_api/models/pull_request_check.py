@@ -20,7 +20,7 @@ class PullRequestCheck:
         name (str): The name.
         required (bool): Whether a rule of the destination requires it.
         state (str): `pending`, `success` or `failure`; `missing` if no job has reported it.
-        description (str | Unset): What the job says.
+        description (str | Unset): The description that the job reported.
         url (str | Unset): A page of the job.
     """
 

@@ -21,10 +21,11 @@ class PullRequestCommentCreation:
         body (str): The text, in CommonMark.
         path (str | Unset): The path of an object or of a table.
         column (str | Unset): A column of the table at the path.
-        row_key (str | Unset): A row of the table at the path, by its key, as the client writes it.
+        row_key (str | Unset): A row of the table at the path, identified by its key. The client chooses the format of
+            the key.
         side (PullRequestCommentSide | Unset): `left` for the destination, `right` for the source.
         reply_to (int | Unset): The number of the comment to reply to.
-        commit_id (str | Unset): The commit that it is about. The head of the source when absent.
+        commit_id (str | Unset): The commit that the comment is about. The head of the source when absent.
     """
 
     body: str

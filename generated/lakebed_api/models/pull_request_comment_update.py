@@ -14,7 +14,7 @@ T = TypeVar("T", bound="PullRequestCommentUpdate")
 
 @_attrs_define
 class PullRequestCommentUpdate:
-    """Changes of a comment. Absent fields stay.
+    """Changes of a comment. Absent fields keep their values.
 
     Attributes:
         body (str | Unset): The text.

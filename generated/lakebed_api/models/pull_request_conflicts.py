@@ -20,7 +20,7 @@ class PullRequestConflicts:
 
     Attributes:
         conflicts (list[Conflict]): The page.
-        has_more (bool): Whether there are more behind it.
+        has_more (bool): Whether another page follows.
     """
 
     conflicts: list[Conflict]

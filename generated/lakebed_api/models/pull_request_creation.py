@@ -21,7 +21,7 @@ class PullRequestCreation:
         source_branch (str): The branch to merge.
         destination_branch (str): The branch to merge into.
         description (str | Unset): The text, in CommonMark.
-        draft (bool | Unset): That it is not ready to be merged. Lakebed only. Default: False.
+        draft (bool | Unset): Whether the pull request is a draft, which cannot be merged. Lakebed only. Default: False.
     """
 
     title: str

@@ -23,15 +23,15 @@ class PullRequestEvent:
     """An entry of a timeline.
 
     Attributes:
-        id (int): The number. 0 for an entry that is not stored.
-        type_ (str): What happened. `text` has the changed fields of `edited`, name and state of a `check`, and why the
-            server does not try again to merge for `auto_merge_stopped`. `review` and `comment` have those of `reviewed` and
-            `commented`.
+        id (int): The number of the entry. 0 for a computed entry.
+        type_ (str): The type of the entry. `text` contains the changed fields for `edited`, the name and state for
+            `check`, and the reason why the server stopped trying for `auto_merge_stopped`. `reviewed` entries have
+            `review`, and `commented` entries have `comment`.
         date (datetime.datetime): When.
-        actor (str): The id of the user. Empty for a push and for what the server does itself.
+        actor (str): The id of the user. Empty for a push and for actions of the server.
         text (str | Unset): Details.
-        commit_id (str | Unset): The merge commit of `merged`, else the head of the source then.
-        review (PullRequestReview | Unset): A review. `stale`, it is of an older commit of the source.
+        commit_id (str | Unset): The merge commit for `merged`. Otherwise the head of the source at that time.
+        review (PullRequestReview | Unset): A review of a pull request.
         comment (PullRequestComment | Unset): A comment.
     """
 

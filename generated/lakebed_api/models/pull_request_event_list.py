@@ -20,7 +20,7 @@ class PullRequestEventList:
     """One page of a timeline.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[PullRequestEvent]): The page.
     """
 

@@ -22,15 +22,15 @@ class PullRequestMerge:
     """How to merge a pull request. Lakebed only.
 
     Attributes:
-        source_commit_id (str | Unset): The commit of the source that was looked at. 409 if the source has moved.
-        message (str | Unset): The commit message. Default is the title and a sentence with the names of the branches.
+        source_commit_id (str | Unset): The expected head of the source. The response is 409 if the source has moved.
+        message (str | Unset): The commit message. The default is the title and the names of the branches.
         metadata (PullRequestMergeMetadata | Unset): Keys and values.
-        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`; none when empty or
-            absent.
+        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
+            conflicts are errors.
         squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
-        resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first rule that matches
-            applies; without a match, `strategy`.
+        force (bool | Unset): Also change a read-only repository. Default: False.
+        resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first matching rule applies.
+            If no rule matches, `strategy` applies.
     """
 
     source_commit_id: str | Unset = UNSET

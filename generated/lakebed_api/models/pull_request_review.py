@@ -15,7 +15,7 @@ T = TypeVar("T", bound="PullRequestReview")
 
 @_attrs_define
 class PullRequestReview:
-    """A review. `stale`, it is of an older commit of the source.
+    """A review of a pull request.
 
     Attributes:
         id (int): The number in the timeline.
@@ -23,9 +23,9 @@ class PullRequestReview:
         body (str): The text, in CommonMark.
         author (str): The id of the user.
         created_at (datetime.datetime): When it was written.
-        source_commit_id (str): The head of the source that was reviewed.
-        stale (bool): Whether the source has another head now.
-        dismissed_by (str | Unset): The user who dismissed it. Absent while it is not dismissed.
+        source_commit_id (str): The reviewed head of the source.
+        stale (bool): Whether the source has moved since the review.
+        dismissed_by (str | Unset): The user who dismissed the review. Absent if it is not dismissed.
     """
 
     id: int

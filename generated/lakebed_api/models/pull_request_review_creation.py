@@ -20,7 +20,7 @@ class PullRequestReviewCreation:
     Attributes:
         verdict (PullRequestVerdict): `approve`, `request_changes` or `comment`.
         body (str | Unset): The text, in CommonMark. A `comment` needs one.
-        source_commit_id (str | Unset): The head of the source that was reviewed. 409 if the source has moved.
+        source_commit_id (str | Unset): The reviewed head of the source. The response is 409 if the source has moved.
     """
 
     verdict: PullRequestVerdict

@@ -22,13 +22,13 @@ class PullRequestState:
     """Whether a pull request can be merged, and what blocks it.
 
     Attributes:
-        mergeable (str): `clean`, or what blocks the merge: it is a `draft`, there are `conflicts`, the source is
-            `behind` (it has nothing that the destination lacks), `approvals` or `checks` are missing. `unknown` if the pull
-            request is not open, or a branch does not exist.
-        approvals (PullRequestApprovalCount): Approvals that count, and how many the rules of the destination require.
-        changes_requested_by (list[str]): The users whose request for changes counts.
+        mergeable (str): `clean`, or what blocks the merge: `draft`, `conflicts`, `behind` (the source has no commits
+            that the destination lacks), missing `approvals` or missing `checks`. `unknown` if the pull request is not open,
+            or if a branch does not exist.
+        approvals (PullRequestApprovalCount): The number of valid and of required approvals.
+        changes_requested_by (list[str]): The users who requested changes, if the request still counts.
         checks (list[PullRequestCheck]): Required ones first.
-        conflicts_url (str | Unset): With `conflicts`, the path of the list of them.
+        conflicts_url (str | Unset): If `mergeable` is `conflicts`, the API path that lists them.
         source_commit_id (str | Unset): The head of the source.
         destination_commit_id (str | Unset): The head of the destination.
         base_commit_id (str | Unset): Their nearest common ancestor.

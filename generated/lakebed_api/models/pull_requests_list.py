@@ -20,7 +20,7 @@ class PullRequestsList:
     """One page of pull requests.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[PullRequest]): The page.
     """
 

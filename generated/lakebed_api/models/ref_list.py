@@ -20,7 +20,7 @@ class RefList:
     """One page of branches or tags.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Ref]): The page.
     """
 

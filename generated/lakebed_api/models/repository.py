@@ -19,15 +19,15 @@ class Repository:
     Attributes:
         id (str): The name.
         creation_date (int): Time of creation (Unix seconds).
-        default_branch (str): The branch that cannot be deleted.
+        default_branch (str): The default branch, which cannot be deleted.
         storage_namespace (str): The storage namespace of the content.
         storage_id (str | Unset): The named store of the content; empty for the default store.
-        read_only (bool | Unset): Whether changes are refused.
-        local_path (str | Unset): The directory of `storage_namespace`, for a client on a machine that has the
-            directory. Returned by `getRepository`; absent if the namespace is not a directory, or the server does not share
-            it. By default the server shares it with clients that connect by a loopback address and prove that they run on
-            the same machine: the header `X-Lakebed-Machine` is the SHA-256 (hexadecimal) of `lakebed machine ` and the text
-            of `/proc/sys/kernel/random/boot_id`.
+        read_only (bool | Unset): Whether the repository is read-only.
+        local_path (str | Unset): The directory of `storage_namespace`, for clients on a machine that can access the
+            directory. Returned by `getRepository`. Absent if the namespace is not a directory, or if the server does not
+            share it. By default the server shares it with clients that connect by a loopback address and prove that they
+            run on the same machine: the header `X-Lakebed-Machine` is the SHA-256 (hexadecimal) of `lakebed machine ` and
+            the text of `/proc/sys/kernel/random/boot_id`.
     """
 
     id: str

@@ -23,10 +23,10 @@ class RepositoryCreation:
         storage_namespace (str | Unset): The storage namespace for the content, such as `local://bucket/lake`. No other
             repository may use it. When empty or absent, the server chooses a free one below its `default_namespace_prefix`.
         default_branch (str | Unset): `main` when empty or absent.
-        sample_data (bool | Unset): Fill the repository with made-up sample objects. Default: False.
-        read_only (bool | Unset): Refuse changes from the start. Default: False.
-        allow_non_empty_namespace (bool | Unset): Accept a namespace with other objects. Lakebed neither reads, replaces
-            nor deletes them. Default: False.
+        sample_data (bool | Unset): Fill the repository with generated sample objects. Default: False.
+        read_only (bool | Unset): Create the repository as read-only. Default: False.
+        allow_non_empty_namespace (bool | Unset): Accept a namespace with other objects. Lakebed does not read, replace
+            or delete them. Default: False.
     """
 
     name: str

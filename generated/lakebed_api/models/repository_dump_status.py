@@ -23,7 +23,7 @@ class RepositoryDumpStatus:
 
     Attributes:
         id (str): The task.
-        done (bool): Whether it has ended, also with a failure.
+        done (bool): Whether the work has ended, successfully or not.
         update_time (datetime.datetime): The time of this state.
         error (str | Unset): The error after a failure.
         refs (RefsDump | Unset): A dump: the ids of the commits, the tags and the branches.

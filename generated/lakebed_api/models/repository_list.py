@@ -20,7 +20,7 @@ class RepositoryList:
     """One page of repositories.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Repository]): The page.
     """
 

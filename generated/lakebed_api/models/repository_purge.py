@@ -14,16 +14,16 @@ T = TypeVar("T", bound="RepositoryPurge")
 
 @_attrs_define
 class RepositoryPurge:
-    """What a purge has deleted so far.
+    """The progress of a purge.
 
     Attributes:
         repository (str): The name.
         storage_namespace (str): The storage namespace.
-        done (bool): Whether the name and the namespace are free.
+        done (bool): Whether the purge is complete: the name and the namespace are available.
         deleted (int): Files that this request deleted.
-        deleted_bytes (int): Their bytes.
-        foreign (int): Files that Lakebed did not make. They stay.
-        foreign_example (str | Unset): The key of one of them.
+        deleted_bytes (int): Total size of the deleted files in bytes.
+        foreign (int): Files that Lakebed did not create. They are not deleted.
+        foreign_example (str | Unset): The key of one such file.
     """
 
     repository: str

@@ -19,7 +19,7 @@ class RepositoryRestoreStatus:
 
     Attributes:
         id (str): The task.
-        done (bool): Whether it has ended, also with a failure.
+        done (bool): Whether the work has ended, successfully or not.
         update_time (datetime.datetime): The time of this state.
         error (str | Unset): The error after a failure.
     """

@@ -18,12 +18,12 @@ T = TypeVar("T", bound="RepositoryStatistics")
 
 @_attrs_define
 class RepositoryStatistics:
-    """The newest commit of the default branch, and the objects that it has.
+    """The head of the default branch, and its number of objects.
 
     Attributes:
         objects (int): The number of objects.
         last_commit (Commit | Unset): A commit.
-        bytes_ (int | Unset): The size of all objects; absent while the server still counts.
+        bytes_ (int | Unset): The size of all objects. Absent while the server is still counting.
     """
 
     objects: int

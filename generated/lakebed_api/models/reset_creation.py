@@ -15,12 +15,12 @@ T = TypeVar("T", bound="ResetCreation")
 
 @_attrs_define
 class ResetCreation:
-    """Which uncommitted changes to drop.
+    """Which uncommitted changes to discard.
 
     Attributes:
         type_ (ResetType): `object` for one path, `common_prefix` for all under a prefix, `reset` for everything.
         path (str | Unset): The path or the prefix. Ignored by `reset`.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     type_: ResetType

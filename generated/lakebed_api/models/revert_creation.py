@@ -22,10 +22,10 @@ class RevertCreation:
 
     Attributes:
         ref (str): The commit, or an expression for it.
-        parent_number (int): For a merge, the number of the parent to go back to, from 1; else 0.
+        parent_number (int): For a merge commit, the number of the parent to return to, from 1. Otherwise 0.
         commit_overrides (CommitOverrides | Unset): Values that replace those of the commit.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
-        allow_empty (bool | Unset): Commit even if there is nothing left to undo. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
+        allow_empty (bool | Unset): Commit even if there is nothing to undo. Default: False.
     """
 
     ref: str

@@ -15,9 +15,9 @@ class RightsChange:
     """A change of users, groups or policies.
 
     Attributes:
-        id (str): Its number.
-        time (int): Its time (Unix seconds).
-        by (str): The user who made it.
+        id (str): The number of the change.
+        time (int): Time of the change (Unix seconds).
+        by (str): The user who made the change.
         what (str): What was changed.
     """
 

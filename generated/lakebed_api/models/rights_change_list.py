@@ -20,7 +20,7 @@ class RightsChangeList:
     """A page of changes.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[RightsChange]): The changes.
     """
 

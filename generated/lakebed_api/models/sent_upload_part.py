@@ -15,7 +15,7 @@ class SentUploadPart:
     """A part that was written.
 
     Attributes:
-        part_number (int): Its number.
+        part_number (int): The number of the change.
         etag (str): The response of the store.
     """
 

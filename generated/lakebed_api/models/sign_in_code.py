@@ -12,7 +12,7 @@ T = TypeVar("T", bound="SignInCode")
 
 @_attrs_define
 class SignInCode:
-    """The code of a sign-in in a browser.
+    """The code from a browser sign-in.
 
     Attributes:
         code (str): The code.

@@ -22,9 +22,9 @@ class Simulation:
 
     Attributes:
         action (str): An action such as `fs:WriteObject`.
-        resource (str): The ARN of one resource, or `*` for what concerns no single resource.
+        resource (str): The ARN of one resource, or `*` for actions without a single resource.
         user (str | Unset): The id of the user; the caller when absent.
-        context (SimulationContext | Unset): What conditions ask about a request.
+        context (SimulationContext | Unset): Properties of a request that conditions can test.
     """
 
     action: str

@@ -14,11 +14,11 @@ T = TypeVar("T", bound="SimulationContext")
 
 @_attrs_define
 class SimulationContext:
-    """What conditions ask about a request.
+    """Properties of a request that conditions can test.
 
     Attributes:
-        source_ip (str | Unset): The address of the client; of this request when absent.
-        source (str | Unset): How the user signed in (`key`, `token`); as in this request when absent.
+        source_ip (str | Unset): The address of the client. When absent, the address of this request.
+        source (str | Unset): How the user signed in (`key`, `token`). When absent, as in this request.
         branch (str | Unset): The branch that is read or written.
         ref (str | Unset): The ref as sent.
     """

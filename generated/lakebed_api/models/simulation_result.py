@@ -21,8 +21,8 @@ class SimulationResult:
     """A decision.
 
     Attributes:
-        allowed (bool): Whether the user may do it.
-        effect (str): `neutral`: no statement applies, which refuses it too.
+        allowed (bool): Whether the user may perform the action.
+        effect (str): `neutral` means that no statement applies: the server refuses the action.
         reason (str): The reason in one sentence.
         statement (StatementReference | Unset): The statement that decided.
     """

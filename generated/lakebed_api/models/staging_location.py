@@ -26,7 +26,7 @@ class StagingLocation:
         physical_address (str | Unset): The full address.
         presigned_url (str | Unset): A presigned URL for one PUT.
         presigned_headers (StagingLocationPresignedHeaders | Unset): Headers that the PUT must send unchanged, for
-            example for the encryption of the store. Absent when there are none. A PUT without them is refused by the store.
+            example for the encryption of the store. Absent when there are none. The store refuses a PUT without them.
         presigned_url_expiry (int | Unset): Expiry of the presigned URL (Unix seconds).
     """
 

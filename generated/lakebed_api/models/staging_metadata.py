@@ -28,7 +28,7 @@ class StagingMetadata:
         user_metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): Its content type; `application/octet-stream` when absent.
         mtime (int | Unset): Time of the write (Unix seconds); now when absent.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     staging: StagingLocation

@@ -18,8 +18,8 @@ class StashCreation:
 
     Attributes:
         message (str | Unset): The default message of its commit.
-        expires_in (int | Unset): Seconds until it expires unless it is renewed; a week when absent.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        expires_in (int | Unset): Seconds until the workspace expires unless it is renewed. A week when absent.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     message: str | Unset = UNSET

@@ -18,14 +18,14 @@ T = TypeVar("T", bound="Statement")
 
 @_attrs_define
 class Statement:
-    """A rule of a policy. A denial has priority over every statement that allows.
+    """A rule of a policy. `deny` overrides `allow`.
 
     Attributes:
         effect (str): `allow` or `deny`.
-        resource (Any): `*`, an ARN such as `arn:lakefs:fs:::repository/sales/*`, an array of ARNs, or the JSON of such
-            an array as a text, which older clients can read. `${user}` is the id of the calling user.
+        resource (Any): `*`, an ARN such as `arn:lakefs:fs:::repository/sales/*`, an array of ARNs, or such an array as
+            JSON text, which older clients can read. `${user}` is the id of the calling user.
         action (list[str]): Actions such as `fs:ReadObject`. `*` and `?` are wildcards: `fs:Read*`.
-        condition (StatementCondition | Unset): Values of fields by operator. All must hold.
+        condition (StatementCondition | Unset): Expected values of fields, by operator. All conditions must hold.
     """
 
     effect: str

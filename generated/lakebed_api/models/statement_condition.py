@@ -16,7 +16,7 @@ T = TypeVar("T", bound="StatementCondition")
 
 @_attrs_define
 class StatementCondition:
-    """Values of fields by operator. All must hold."""
+    """Expected values of fields, by operator. All conditions must hold."""
 
     additional_properties: dict[str, ConditionFields] = _attrs_field(init=False, factory=dict)
 

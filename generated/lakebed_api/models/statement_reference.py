@@ -16,7 +16,7 @@ class StatementReference:
 
     Attributes:
         policy (str): The id of its policy.
-        number (int): Its place in the policy, from 1.
+        number (int): The position in the policy, from 1.
     """
 
     policy: str

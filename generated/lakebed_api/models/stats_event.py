@@ -15,7 +15,7 @@ class StatsEvent:
     """The number of uses of a feature.
 
     Attributes:
-        name (str): The feature.
+        name (str): The name of the feature.
         count (int): The number.
     """
 

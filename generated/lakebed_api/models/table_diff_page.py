@@ -31,7 +31,7 @@ class TableDiffPage:
         removed (int): The number of rows.
         changed (int): The number of rows.
         rows (list[TableDiffRow]): The page.
-        offset (int): The number of rows before.
+        offset (int): The number of skipped rows.
         has_more (bool): Whether more rows follow.
     """
 

@@ -18,7 +18,7 @@ class TableDiffRow:
 
     Attributes:
         change (str): What happened to the row.
-        columns (list[str] | Unset): The columns that differ, of a changed row.
+        columns (list[str] | Unset): For a changed row, the columns that differ.
         before (list[Any] | Unset): The old cells. Absent for an added row.
         after (list[Any] | Unset): The new cells. Absent for a removed row.
     """

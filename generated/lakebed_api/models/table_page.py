@@ -19,9 +19,9 @@ T = TypeVar("T", bound="TablePage")
 
 @_attrs_define
 class TablePage:
-    """Rows of a table. A cell is null, true or false, a number, or a text. Whole numbers beyond 2^53, decimals, times and
-    NaN are texts. Binary cells are hexadecimal, and nested cells are the text of JSON. A text that is cut is an object
-    with `cut` (its beginning) and `length` (in characters; of binary, in bytes).
+    """Rows of a table. A cell is null, a boolean, a number or a string. Integers beyond 2^53, decimals, times and NaN are
+    strings. Binary cells are hexadecimal strings, and nested cells are JSON strings. A truncated string is an object
+    with `cut` (its beginning) and `length` (in characters, or in bytes for binary cells).
 
         Attributes:
             path (str): The path of the request.
@@ -31,14 +31,13 @@ class TablePage:
             schema (list[TableColumn]): All columns.
             columns (list[str]): The columns of `rows`.
             rows (list[list[Any]]): The cells of each row.
-            offset (int): The number of rows before.
+            offset (int): The number of skipped rows.
             has_more (bool): Whether more rows follow.
             complete (bool): Whether `rows` can reach all rows of the table.
             total_rows (int | Unset): The number of rows of the table. Absent if only a part of it was read.
             encoding (str | Unset): The encoding of a text file.
-            skipped_rows (int | Unset): The number of lines of a CSV file that have another number of fields and are left
-                out.
-            statistics (list[ColumnStatistics] | Unset): The statistics, where they were requested.
+            skipped_rows (int | Unset): The number of skipped lines of a CSV file, which have a different number of fields.
+            statistics (list[ColumnStatistics] | Unset): The statistics, if they were requested.
     """
 
     path: str

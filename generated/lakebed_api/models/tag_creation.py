@@ -18,8 +18,8 @@ class TagCreation:
 
     Attributes:
         id (str): The name.
-        ref (str): The reference to point to.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        ref (str): The reference that the tag points to.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     id: str

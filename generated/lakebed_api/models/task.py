@@ -25,7 +25,7 @@ class Task:
     Attributes:
         id (str): Its id.
         operation (str): Its operation.
-        completed (bool): Whether it has ended, also with a failure.
+        completed (bool): Whether the work has ended, successfully or not.
         update_time (datetime.datetime): The time of this state.
         commit (Commit | Unset): A commit.
         error (Error | Unset): An error: `message` is for people, `kind` is for programs.

@@ -18,7 +18,7 @@ class TemporaryKey:
         access_key_id (str): Its id.
         secret_access_key (str): Its secret.
         session_token (str): The value of `x-amz-security-token` in each request.
-        expiration (int): The end (Unix seconds).
+        expiration (int): Time of expiry (Unix seconds).
     """
 
     access_key_id: str

@@ -21,8 +21,8 @@ class TemporaryKeyCreation:
     """A temporary access key to create.
 
     Attributes:
-        duration (int | Unset): The seconds until it ends. 3600 when absent.
-        statement (list[Statement] | Unset): Its policy, at most 2 KiB, which narrows the rights of the caller.
+        duration (int | Unset): Seconds until the key expires. 3600 when absent.
+        statement (list[Statement] | Unset): A policy of at most 2 KiB that restricts the rights of the key.
     """
 
     duration: int | Unset = UNSET

@@ -14,10 +14,10 @@ T = TypeVar("T", bound="UnderlyingObjectProperties")
 
 @_attrs_define
 class UnderlyingObjectProperties:
-    """How a store keeps an object.
+    """Properties of an object in its store.
 
     Attributes:
-        storage_class (None | str | Unset): The storage class; null where there is none.
+        storage_class (None | str | Unset): The storage class. Null if the store has none.
     """
 
     storage_class: None | str | Unset = UNSET

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="UploadPartFrom")
 
 @_attrs_define
 class UploadPartFrom:
-    """The upload that a part is of.
+    """The multipart upload of a part.
 
     Attributes:
         physical_address (str): The address of the upload.

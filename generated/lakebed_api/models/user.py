@@ -20,9 +20,9 @@ class User:
         id (str): The name.
         creation_date (int): Time of creation (Unix seconds).
         friendly_name (str | Unset): The name to show.
-        email (str | Unset): The address. Commits name it as the committer.
+        email (str | Unset): The e-mail address. Commits record it as the committer.
         disabled (bool | Unset): Whether the server refuses the user. False when absent. Lakebed only.
-        service (bool | Unset): Whether it is a program, not a person. False when absent. Lakebed only.
+        service (bool | Unset): Whether the user is a program, not a person. False when absent. Lakebed only.
     """
 
     id: str

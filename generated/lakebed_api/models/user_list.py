@@ -20,7 +20,7 @@ class UserList:
     """A page of users.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[User]): The users.
     """
 

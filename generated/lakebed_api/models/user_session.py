@@ -17,9 +17,8 @@ class UserSession:
     Attributes:
         id (str): Its id.
         creation_date (int): Time of the sign-in (Unix seconds).
-        expiration (int): The latest end (Unix seconds).
-        source (str): How the user signed in: `token` with an access key, otherwise `oidc`, `ldap`, `saml` or
-            `workload`.
+        expiration (int): The latest time at which the session ends (Unix seconds).
+        source (str): How the user signed in: `token` for an access key, otherwise `oidc`, `ldap`, `saml` or `workload`.
         address (str): The network address of the client at the sign-in.
         user_agent (str): The user agent of the client at the sign-in.
     """

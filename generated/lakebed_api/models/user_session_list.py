@@ -20,7 +20,7 @@ class UserSessionList:
     """A page of sessions.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[UserSession]): The sessions.
     """
 

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="UserUpdate")
 
 @_attrs_define
 class UserUpdate:
-    """New values of some fields of a user. The empty text removes a name or an address.
+    """New values of some fields of a user. An empty string removes the name or the e-mail address.
 
     Attributes:
         friendly_name (str | Unset): The name to show.

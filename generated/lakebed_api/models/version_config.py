@@ -20,8 +20,8 @@ class VersionConfig:
         version (str | Unset): Dotted whole numbers, such as `1.80.0`: the API level that clients test.
         version_context (str | Unset): The edition; empty here.
         latest_version (str | Unset): The newest release known to the server.
-        upgrade_recommended (bool | Unset): Whether a newer release should be installed.
-        upgrade_url (str | Unset): Where to read about it.
+        upgrade_recommended (bool | Unset): Whether upgrading is recommended.
+        upgrade_url (str | Unset): A page about the upgrade.
     """
 
     version: str | Unset = UNSET

@@ -19,23 +19,23 @@ class Workspace:
     Attributes:
         id (str): 32 lower-case hexadecimal digits.
         name (str): Its name as a branch and as a reference: `main+ID`.
-        branch (str): The branch of its commit.
-        base_commit_id (str): Its base commit.
-        state (str): Its state. Every state but `open` is final.
-        storage_prefix (str): The prefix where other tools may write objects, with a slash at its end: the path of an
-            object follows. It changes with each partial commit.
+        branch (str): The branch that the workspace commits to.
+        base_commit_id (str): The commit that the workspace is based on.
+        state (str): The state. All states except `open` are final.
+        storage_prefix (str): The prefix below which other tools may write objects. It ends with a slash; append the
+            path of the object. It changes with each partial commit.
         creator (str): The committer.
         creation_date (int): Time of creation (Unix seconds).
         expires (int): Time of expiry unless it is renewed (Unix seconds).
         data_paths (list[str]): The data paths of this server, best first: `direct` with the client's own credentials or
             a shared directory, `presigned` with `createUploadUrls`, `proxied` with `uploadObject`.
-        local_path (str | Unset): The directory of `storage_prefix`, with a slash at its end, for a client on a machine
-            that has the directory. Absent if the namespace is not a directory, or the server does not share it (see
-            `Repository`).
+        local_path (str | Unset): The directory of `storage_prefix`, with a slash at its end, for clients on a machine
+            that can access the directory. Absent if the namespace is not a directory, or if the server does not share it
+            (see `Repository`).
         message (str | Unset): The default message of its commit.
         claims (list[str] | Unset): Prefixes where any concurrent change is a conflict.
-        closed (int | Unset): Time of closing (Unix seconds); absent while open.
-        commit_id (str | Unset): Its commit; absent while open.
+        closed (int | Unset): When the workspace was closed (Unix seconds). Absent while it is open.
+        commit_id (str | Unset): The commit of the workspace. Absent while it is open.
     """
 
     id: str

@@ -22,13 +22,13 @@ class WorkspaceCommit:
     """How to commit a workspace.
 
     Attributes:
-        message (str | Unset): The commit message; that of the workspace when absent or empty.
-        author (str | Unset): The id of another user who is the committer of the commit. Needs `fs:CommitAs` on the
-            branch. The metadata of the commit name the caller as `lakebed.committed_by`. Lakebed only.
+        message (str | Unset): The commit message. When absent or empty, the message of the workspace.
+        author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
+            commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
         metadata (WorkspaceCommitMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record instead of the current time (Unix seconds).
-        policy (CommitPolicy | Unset): What to do when the branch has moved. `rebase`: commit unless the same paths
-            changed; `abort`: refuse; `overwrite`: the version of the workspace wins.
+        date (int | Unset): The time to record (Unix seconds). The current time when absent.
+        policy (CommitPolicy | Unset): What to do if the branch has moved. `rebase`: commit unless the same paths
+            changed. `abort`: refuse. `overwrite`: the version of the workspace wins.
         replace_prefix (list[str] | Unset): Prefixes that the workspace replaces: other objects below them are deleted,
             and a concurrent change there is a conflict.
         paths (list[str] | Unset): Globs as in a .gitignore file that choose a part. A glob without a match is an error.
@@ -37,7 +37,7 @@ class WorkspaceCommit:
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
         relocate (bool | Unset): Also commit entries that differ from the head only in their physical address. Default:
             False.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     message: str | Unset = UNSET

@@ -14,16 +14,16 @@ T = TypeVar("T", bound="WorkspaceCreation")
 
 @_attrs_define
 class WorkspaceCreation:
-    """A workspace to create. A branch, or a reference, or both.
+    """A workspace to create. Give a branch, a reference, or both.
 
     Attributes:
-        branch (str | Unset): The branch of its commit; the branch of `ref` when absent.
-        ref (str | Unset): The reference to start at; when absent the head of `branch`.
+        branch (str | Unset): The branch to commit to. When absent, the branch of `ref`.
+        ref (str | Unset): The reference to start at. When absent, the head of `branch`.
         message (str | Unset): The default message of its commit.
-        expires_in (int | Unset): Seconds until it expires unless it is renewed; a week when absent.
+        expires_in (int | Unset): Seconds until the workspace expires unless it is renewed. A week when absent.
         claims (list[str] | Unset): Prefixes below which a concurrent change of the branch is a conflict.
-        id (str | Unset): 128 random bits, for an id of the caller's own.
-        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        id (str | Unset): The id, if the caller chooses it: 128 random bits.
+        force (bool | Unset): Also change a read-only repository. Default: False.
     """
 
     branch: str | Unset = UNSET

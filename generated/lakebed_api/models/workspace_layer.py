@@ -16,7 +16,7 @@ class WorkspaceLayer:
 
     Attributes:
         id (str): The id.
-        rows (int): Objects and deletions.
+        rows (int): The number of objects and deletions.
     """
 
     id: str

@@ -20,7 +20,7 @@ class WorkspaceList:
     """One page of workspaces.
 
     Attributes:
-        pagination (Pagination): The end of a page.
+        pagination (Pagination): The position of a page in the results.
         results (list[Workspace]): The page.
     """
 

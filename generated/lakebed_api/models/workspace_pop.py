@@ -17,7 +17,7 @@ class WorkspacePop:
     """The destination of the changes.
 
     Attributes:
-        branch (str | Unset): The branch; when absent or empty that of the workspace.
+        branch (str | Unset): The branch. When absent or empty, the branch of the workspace.
     """
 
     branch: str | Unset = UNSET

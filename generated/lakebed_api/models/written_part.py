@@ -15,7 +15,7 @@ class WrittenPart:
     """A part that is in the store.
 
     Attributes:
-        part (int): Its number.
+        part (int): The number of the change.
         etag (str): The ETag that the store returned.
     """
 

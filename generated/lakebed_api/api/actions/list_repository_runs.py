@@ -118,9 +118,9 @@ def sync_detailed(
     branch: str | Unset = UNSET,
     commit: str | Unset = UNSET,
 ) -> Response[ActionRunList | Error]:
-    """List the runs of hooks, the newest first.
+    """List the runs of hooks, newest first.
 
-     A page with a filter may be short, or empty, although `has_more` is true. Needs `ci:ReadAction`.
+     A filtered page may be short or empty even if `has_more` is true. Needs `ci:ReadAction`.
 
     Args:
         repository (str):
@@ -161,9 +161,9 @@ def sync(
     branch: str | Unset = UNSET,
     commit: str | Unset = UNSET,
 ) -> ActionRunList | Error | None:
-    """List the runs of hooks, the newest first.
+    """List the runs of hooks, newest first.
 
-     A page with a filter may be short, or empty, although `has_more` is true. Needs `ci:ReadAction`.
+     A filtered page may be short or empty even if `has_more` is true. Needs `ci:ReadAction`.
 
     Args:
         repository (str):
@@ -199,9 +199,9 @@ async def asyncio_detailed(
     branch: str | Unset = UNSET,
     commit: str | Unset = UNSET,
 ) -> Response[ActionRunList | Error]:
-    """List the runs of hooks, the newest first.
+    """List the runs of hooks, newest first.
 
-     A page with a filter may be short, or empty, although `has_more` is true. Needs `ci:ReadAction`.
+     A filtered page may be short or empty even if `has_more` is true. Needs `ci:ReadAction`.
 
     Args:
         repository (str):
@@ -240,9 +240,9 @@ async def asyncio(
     branch: str | Unset = UNSET,
     commit: str | Unset = UNSET,
 ) -> ActionRunList | Error | None:
-    """List the runs of hooks, the newest first.
+    """List the runs of hooks, newest first.
 
-     A page with a filter may be short, or empty, although `has_more` is true. Needs `ci:ReadAction`.
+     A filtered page may be short or empty even if `has_more` is true. Needs `ci:ReadAction`.
 
     Args:
         repository (str):

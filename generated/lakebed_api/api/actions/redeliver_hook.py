@@ -104,9 +104,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | HookDelivery]:
-    """Make a failed delivery due again, from its first hook.
+    """Retry a failed delivery, from its first hook.
 
-     Its id stays, so a receiver knows it. Needs `ci:RunAction`. Lakebed only.
+     The delivery keeps its id, so that the receiver can recognize it. Needs `ci:RunAction`. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -138,9 +139,10 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | HookDelivery | None:
-    """Make a failed delivery due again, from its first hook.
+    """Retry a failed delivery, from its first hook.
 
-     Its id stays, so a receiver knows it. Needs `ci:RunAction`. Lakebed only.
+     The delivery keeps its id, so that the receiver can recognize it. Needs `ci:RunAction`. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -167,9 +169,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | HookDelivery]:
-    """Make a failed delivery due again, from its first hook.
+    """Retry a failed delivery, from its first hook.
 
-     Its id stays, so a receiver knows it. Needs `ci:RunAction`. Lakebed only.
+     The delivery keeps its id, so that the receiver can recognize it. Needs `ci:RunAction`. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -199,9 +202,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | HookDelivery | None:
-    """Make a failed delivery due again, from its first hook.
+    """Retry a failed delivery, from its first hook.
 
-     Its id stays, so a receiver knows it. Needs `ci:RunAction`. Lakebed only.
+     The delivery keeps its id, so that the receiver can recognize it. Needs `ci:RunAction`. Lakebed
+    only.
 
     Args:
         repository (str):

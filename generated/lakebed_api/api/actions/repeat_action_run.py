@@ -109,7 +109,7 @@ def sync_detailed(
 ) -> Response[ActionRun | Error]:
     """Run the actions of a run again, at the same commit.
 
-     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+     Creates a new run, and changes nothing else. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
@@ -143,7 +143,7 @@ def sync(
 ) -> ActionRun | Error | None:
     """Run the actions of a run again, at the same commit.
 
-     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+     Creates a new run, and changes nothing else. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
@@ -172,7 +172,7 @@ async def asyncio_detailed(
 ) -> Response[ActionRun | Error]:
     """Run the actions of a run again, at the same commit.
 
-     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+     Creates a new run, and changes nothing else. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
@@ -204,7 +204,7 @@ async def asyncio(
 ) -> ActionRun | Error | None:
     """Run the actions of a run again, at the same commit.
 
-     It is a new run, which changes nothing else. Needs `ci:RunAction`. Lakebed only.
+     Creates a new run, and changes nothing else. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):

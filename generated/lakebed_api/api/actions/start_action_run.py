@@ -119,14 +119,14 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: ActionRunCreation,
 ) -> Response[ActionRun | Error]:
-    """Run the actions of an event by hand.
+    """Run the actions of an event manually.
 
      Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whatever the hooks said. Needs `ci:RunAction`. Lakebed only.
+    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A run by hand.
+        body (ActionRunCreation): A manual run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -154,14 +154,14 @@ def sync(
     client: AuthenticatedClient | Client,
     body: ActionRunCreation,
 ) -> ActionRun | Error | None:
-    """Run the actions of an event by hand.
+    """Run the actions of an event manually.
 
      Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whatever the hooks said. Needs `ci:RunAction`. Lakebed only.
+    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A run by hand.
+        body (ActionRunCreation): A manual run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,14 +184,14 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: ActionRunCreation,
 ) -> Response[ActionRun | Error]:
-    """Run the actions of an event by hand.
+    """Run the actions of an event manually.
 
      Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whatever the hooks said. Needs `ci:RunAction`. Lakebed only.
+    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A run by hand.
+        body (ActionRunCreation): A manual run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,14 +217,14 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: ActionRunCreation,
 ) -> ActionRun | Error | None:
-    """Run the actions of an event by hand.
+    """Run the actions of an event manually.
 
      Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whatever the hooks said. Needs `ci:RunAction`. Lakebed only.
+    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A run by hand.
+        body (ActionRunCreation): A manual run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

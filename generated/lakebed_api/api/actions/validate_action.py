@@ -93,7 +93,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Check an action file without storing it.
 
-     The response of an invalid file is 400, with a message that names its line. Lakebed only.
+     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
+    only.
 
     Args:
         body (ActionFile): An action file.
@@ -124,7 +125,8 @@ def sync(
 ) -> Any | Error | None:
     """Check an action file without storing it.
 
-     The response of an invalid file is 400, with a message that names its line. Lakebed only.
+     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
+    only.
 
     Args:
         body (ActionFile): An action file.
@@ -150,7 +152,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Check an action file without storing it.
 
-     The response of an invalid file is 400, with a message that names its line. Lakebed only.
+     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
+    only.
 
     Args:
         body (ActionFile): An action file.
@@ -179,7 +182,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Check an action file without storing it.
 
-     The response of an invalid file is 400, with a message that names its line. Lakebed only.
+     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
+    only.
 
     Args:
         body (ActionFile): An action file.

@@ -111,8 +111,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Attach a policy to a user.
 
-     A caller may attach policies with rights that the caller does not have: the permission to attach
-    makes an administrator.
+     Callers may attach policies that grant more rights than they have themselves, so the permission to
+    attach policies is equivalent to administrator rights.
 
     Args:
         user_id (str):
@@ -146,8 +146,8 @@ def sync(
 ) -> Any | Error | None:
     """Attach a policy to a user.
 
-     A caller may attach policies with rights that the caller does not have: the permission to attach
-    makes an administrator.
+     Callers may attach policies that grant more rights than they have themselves, so the permission to
+    attach policies is equivalent to administrator rights.
 
     Args:
         user_id (str):
@@ -176,8 +176,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Attach a policy to a user.
 
-     A caller may attach policies with rights that the caller does not have: the permission to attach
-    makes an administrator.
+     Callers may attach policies that grant more rights than they have themselves, so the permission to
+    attach policies is equivalent to administrator rights.
 
     Args:
         user_id (str):
@@ -209,8 +209,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Attach a policy to a user.
 
-     A caller may attach policies with rights that the caller does not have: the permission to attach
-    makes an administrator.
+     Callers may attach policies that grant more rights than they have themselves, so the permission to
+    attach policies is equivalent to administrator rights.
 
     Args:
         user_id (str):

@@ -116,9 +116,9 @@ def sync_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Create another access key for a user.
 
-     Without a body, the key has all rights of the user and no end. A key never has more than the key
-    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
-    policy.
+     Without a body, the key has all rights of the user and does not expire. A key never has more rights
+    than the key that creates it, and expires no later. A key with a policy can create keys only for the
+    same user, and with the same policy.
 
     Args:
         user_id (str):
@@ -152,9 +152,9 @@ def sync(
 ) -> CredentialsWithSecret | Error | None:
     """Create another access key for a user.
 
-     Without a body, the key has all rights of the user and no end. A key never has more than the key
-    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
-    policy.
+     Without a body, the key has all rights of the user and does not expire. A key never has more rights
+    than the key that creates it, and expires no later. A key with a policy can create keys only for the
+    same user, and with the same policy.
 
     Args:
         user_id (str):
@@ -183,9 +183,9 @@ async def asyncio_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Create another access key for a user.
 
-     Without a body, the key has all rights of the user and no end. A key never has more than the key
-    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
-    policy.
+     Without a body, the key has all rights of the user and does not expire. A key never has more rights
+    than the key that creates it, and expires no later. A key with a policy can create keys only for the
+    same user, and with the same policy.
 
     Args:
         user_id (str):
@@ -217,9 +217,9 @@ async def asyncio(
 ) -> CredentialsWithSecret | Error | None:
     """Create another access key for a user.
 
-     Without a body, the key has all rights of the user and no end. A key never has more than the key
-    that makes it. It ends no later. A key with a policy makes keys of the same user only, with the same
-    policy.
+     Without a body, the key has all rights of the user and does not expire. A key never has more rights
+    than the key that creates it, and expires no later. A key with a policy can create keys only for the
+    same user, and with the same policy.
 
     Args:
         user_id (str):

@@ -111,8 +111,8 @@ def sync_detailed(
 ) -> Response[Error | Policy]:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate, and names of actions that no operation needs
-    (400, `invalid_policy`). It stores the statements as they were sent.
+     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
+    `invalid_policy`). It stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.
@@ -143,8 +143,8 @@ def sync(
 ) -> Error | Policy | None:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate, and names of actions that no operation needs
-    (400, `invalid_policy`). It stores the statements as they were sent.
+     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
+    `invalid_policy`). It stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.
@@ -170,8 +170,8 @@ async def asyncio_detailed(
 ) -> Response[Error | Policy]:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate, and names of actions that no operation needs
-    (400, `invalid_policy`). It stores the statements as they were sent.
+     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
+    `invalid_policy`). It stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.
@@ -200,8 +200,8 @@ async def asyncio(
 ) -> Error | Policy | None:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate, and names of actions that no operation needs
-    (400, `invalid_policy`). It stores the statements as they were sent.
+     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
+    `invalid_policy`). It stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.

@@ -111,7 +111,7 @@ def sync_detailed(
 ) -> Response[Error | User]:
     """Create a user.
 
-     The user can do nothing yet: add it to a group, or attach a policy. This server sends no
+     A new user has no permissions: add it to a group, or attach a policy. This server sends no
     invitations: with `invite_user` the response is 501.
 
     Args:
@@ -143,7 +143,7 @@ def sync(
 ) -> Error | User | None:
     """Create a user.
 
-     The user can do nothing yet: add it to a group, or attach a policy. This server sends no
+     A new user has no permissions: add it to a group, or attach a policy. This server sends no
     invitations: with `invite_user` the response is 501.
 
     Args:
@@ -170,7 +170,7 @@ async def asyncio_detailed(
 ) -> Response[Error | User]:
     """Create a user.
 
-     The user can do nothing yet: add it to a group, or attach a policy. This server sends no
+     A new user has no permissions: add it to a group, or attach a policy. This server sends no
     invitations: with `invite_user` the response is 501.
 
     Args:
@@ -200,7 +200,7 @@ async def asyncio(
 ) -> Error | User | None:
     """Create a user.
 
-     The user can do nothing yet: add it to a group, or attach a policy. This server sends no
+     A new user has no permissions: add it to a group, or attach a policy. This server sends no
     invitations: with `invite_user` the response is 501.
 
     Args:

@@ -106,8 +106,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Remove one access key of a user.
 
-     The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the caller's own last key (409, `last_credential`).
+     The key and its tokens stop working on all servers within a second. The server refuses to remove the
+    key that signs the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -141,8 +141,8 @@ def sync(
 ) -> Any | Error | None:
     """Remove one access key of a user.
 
-     The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the caller's own last key (409, `last_credential`).
+     The key and its tokens stop working on all servers within a second. The server refuses to remove the
+    key that signs the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -171,8 +171,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Remove one access key of a user.
 
-     The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the caller's own last key (409, `last_credential`).
+     The key and its tokens stop working on all servers within a second. The server refuses to remove the
+    key that signs the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -204,8 +204,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Remove one access key of a user.
 
-     The key and its tokens end on every server within a second. The server refuses to remove the key of
-    the request (400) and the caller's own last key (409, `last_credential`).
+     The key and its tokens stop working on all servers within a second. The server refuses to remove the
+    key that signs the request (400) and the caller's own last key (409, `last_credential`).
 
     Args:
         user_id (str):

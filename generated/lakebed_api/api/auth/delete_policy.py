@@ -108,7 +108,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete a policy and its attachments.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -140,7 +140,7 @@ def sync(
 ) -> Any | Error | None:
     """Delete a policy and its attachments.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -167,7 +167,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete a policy and its attachments.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -197,7 +197,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete a policy and its attachments.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:

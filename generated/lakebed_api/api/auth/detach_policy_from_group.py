@@ -111,7 +111,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Detach a policy from a group.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -146,7 +146,7 @@ def sync(
 ) -> Any | Error | None:
     """Detach a policy from a group.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -176,7 +176,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Detach a policy from a group.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -209,7 +209,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Detach a policy from a group.
 
-     The server refuses a change after which no user could manage users and policies (409,
+     The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:

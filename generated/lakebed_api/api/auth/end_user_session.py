@@ -101,8 +101,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """End a login session of a user.
 
-     All tokens of the session end, on every server within a second. Users need no permission for their
-    own, others need `auth:DeleteCredentials`.
+     Revokes all tokens of the session on all servers within a second. Users need no permission to end
+    their own sessions; other callers need `auth:DeleteCredentials`.
 
     Args:
         user_id (str):
@@ -136,8 +136,8 @@ def sync(
 ) -> Any | Error | None:
     """End a login session of a user.
 
-     All tokens of the session end, on every server within a second. Users need no permission for their
-    own, others need `auth:DeleteCredentials`.
+     Revokes all tokens of the session on all servers within a second. Users need no permission to end
+    their own sessions; other callers need `auth:DeleteCredentials`.
 
     Args:
         user_id (str):
@@ -166,8 +166,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """End a login session of a user.
 
-     All tokens of the session end, on every server within a second. Users need no permission for their
-    own, others need `auth:DeleteCredentials`.
+     Revokes all tokens of the session on all servers within a second. Users need no permission to end
+    their own sessions; other callers need `auth:DeleteCredentials`.
 
     Args:
         user_id (str):
@@ -199,8 +199,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """End a login session of a user.
 
-     All tokens of the session end, on every server within a second. Users need no permission for their
-    own, others need `auth:DeleteCredentials`.
+     Revokes all tokens of the session on all servers within a second. Users need no permission to end
+    their own sessions; other callers need `auth:DeleteCredentials`.
 
     Args:
         user_id (str):

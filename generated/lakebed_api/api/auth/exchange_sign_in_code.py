@@ -108,17 +108,18 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: SignInCode,
 ) -> Response[AuthenticationToken | Error]:
-    """Exchange the code of a sign-in in a browser for a token.
+    """Exchange the code from a browser sign-in for a token.
 
      A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
-    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
-    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
-    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
-    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
+    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
+    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
+    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
+    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
+    and `/logout`.
 
     Args:
-        body (SignInCode): The code of a sign-in in a browser.
+        body (SignInCode): The code from a browser sign-in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -144,17 +145,18 @@ def sync(
     client: AuthenticatedClient | Client,
     body: SignInCode,
 ) -> AuthenticationToken | Error | None:
-    """Exchange the code of a sign-in in a browser for a token.
+    """Exchange the code from a browser sign-in for a token.
 
      A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
-    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
-    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
-    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
-    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
+    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
+    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
+    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
+    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
+    and `/logout`.
 
     Args:
-        body (SignInCode): The code of a sign-in in a browser.
+        body (SignInCode): The code from a browser sign-in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,17 +177,18 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: SignInCode,
 ) -> Response[AuthenticationToken | Error]:
-    """Exchange the code of a sign-in in a browser for a token.
+    """Exchange the code from a browser sign-in for a token.
 
      A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
-    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
-    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
-    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
-    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
+    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
+    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
+    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
+    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
+    and `/logout`.
 
     Args:
-        body (SignInCode): The code of a sign-in in a browser.
+        body (SignInCode): The code from a browser sign-in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -209,17 +212,18 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: SignInCode,
 ) -> AuthenticationToken | Error | None:
-    """Exchange the code of a sign-in in a browser for a token.
+    """Exchange the code from a browser sign-in for a token.
 
      A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server sends the browser
-    to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or without a port shows the code. The code works
-    once, for two minutes, together with the verifier of the challenge (PKCE, S256). The pages for
-    browsers are outside of this API: `/oidc/login` and `/oidc/callback`, or `/saml/metadata`,
-    `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`, and `/logout`.
+    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
+    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
+    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
+    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
+    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
+    and `/logout`.
 
     Args:
-        body (SignInCode): The code of a sign-in in a browser.
+        body (SignInCode): The code from a browser sign-in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -72,7 +72,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[AuthCapabilities | Error]:
-    """Report what a user interface can offer people that cannot log in.
+    """Report what a user interface can offer to users who cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -95,7 +95,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> AuthCapabilities | Error | None:
-    """Report what a user interface can offer people that cannot log in.
+    """Report what a user interface can offer to users who cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -114,7 +114,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[AuthCapabilities | Error]:
-    """Report what a user interface can offer people that cannot log in.
+    """Report what a user interface can offer to users who cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -135,7 +135,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> AuthCapabilities | Error | None:
-    """Report what a user interface can offer people that cannot log in.
+    """Report what a user interface can offer to users who cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -101,7 +101,8 @@ def sync_detailed(
 ) -> Response[ACL | Error]:
     """Report that a group has no access control list.
 
-     Groups have policies here: the response is 404 with `no_acl`, also for a group that exists.
+     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
+    exists.
 
     Args:
         group_id (str):
@@ -132,7 +133,8 @@ def sync(
 ) -> ACL | Error | None:
     """Report that a group has no access control list.
 
-     Groups have policies here: the response is 404 with `no_acl`, also for a group that exists.
+     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
+    exists.
 
     Args:
         group_id (str):
@@ -158,7 +160,8 @@ async def asyncio_detailed(
 ) -> Response[ACL | Error]:
     """Report that a group has no access control list.
 
-     Groups have policies here: the response is 404 with `no_acl`, also for a group that exists.
+     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
+    exists.
 
     Args:
         group_id (str):
@@ -187,7 +190,8 @@ async def asyncio(
 ) -> ACL | Error | None:
     """Report that a group has no access control list.
 
-     Groups have policies here: the response is 404 with `no_acl`, also for a group that exists.
+     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
+    exists.
 
     Args:
         group_id (str):

@@ -125,7 +125,7 @@ def sync_detailed(
     """Give a user rights on one repository.
 
      Attaches the policy `lakebed.LEVEL.REPOSITORY`, and detaches the policies of other levels. The
-    server creates the policy if there is none. The repository need not exist yet. Lakebed only.
+    server creates the policy if it does not exist. The repository need not exist yet. Lakebed only.
 
     Args:
         user_id (str):
@@ -163,7 +163,7 @@ def sync(
     """Give a user rights on one repository.
 
      Attaches the policy `lakebed.LEVEL.REPOSITORY`, and detaches the policies of other levels. The
-    server creates the policy if there is none. The repository need not exist yet. Lakebed only.
+    server creates the policy if it does not exist. The repository need not exist yet. Lakebed only.
 
     Args:
         user_id (str):
@@ -196,7 +196,7 @@ async def asyncio_detailed(
     """Give a user rights on one repository.
 
      Attaches the policy `lakebed.LEVEL.REPOSITORY`, and detaches the policies of other levels. The
-    server creates the policy if there is none. The repository need not exist yet. Lakebed only.
+    server creates the policy if it does not exist. The repository need not exist yet. Lakebed only.
 
     Args:
         user_id (str):
@@ -232,7 +232,7 @@ async def asyncio(
     """Give a user rights on one repository.
 
      Attaches the policy `lakebed.LEVEL.REPOSITORY`, and detaches the policies of other levels. The
-    server creates the policy if there is none. The repository need not exist yet. Lakebed only.
+    server creates the policy if it does not exist. The repository need not exist yet. Lakebed only.
 
     Args:
         user_id (str):

@@ -109,8 +109,8 @@ def sync_detailed(
 ) -> Response[Error | RightsChangeList]:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change in the same batch that makes it. Needs `audit:ReadEvents` on
-    everything.
+     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
+    resources.
 
     Args:
         after (str | Unset):
@@ -144,8 +144,8 @@ def sync(
 ) -> Error | RightsChangeList | None:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change in the same batch that makes it. Needs `audit:ReadEvents` on
-    everything.
+     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
+    resources.
 
     Args:
         after (str | Unset):
@@ -174,8 +174,8 @@ async def asyncio_detailed(
 ) -> Response[Error | RightsChangeList]:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change in the same batch that makes it. Needs `audit:ReadEvents` on
-    everything.
+     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
+    resources.
 
     Args:
         after (str | Unset):
@@ -207,8 +207,8 @@ async def asyncio(
 ) -> Error | RightsChangeList | None:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change in the same batch that makes it. Needs `audit:ReadEvents` on
-    everything.
+     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
+    resources.
 
     Args:
         after (str | Unset):

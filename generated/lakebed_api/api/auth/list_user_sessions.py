@@ -114,7 +114,8 @@ def sync_detailed(
 ) -> Response[Error | UserSessionList]:
     """List the open login sessions of a user.
 
-     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+     Returns at most the 100 newest sessions. Users need no permission to list their own sessions; other
+    callers need `auth:ListCredentials`.
 
     Args:
         user_id (str):
@@ -151,7 +152,8 @@ def sync(
 ) -> Error | UserSessionList | None:
     """List the open login sessions of a user.
 
-     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+     Returns at most the 100 newest sessions. Users need no permission to list their own sessions; other
+    callers need `auth:ListCredentials`.
 
     Args:
         user_id (str):
@@ -183,7 +185,8 @@ async def asyncio_detailed(
 ) -> Response[Error | UserSessionList]:
     """List the open login sessions of a user.
 
-     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+     Returns at most the 100 newest sessions. Users need no permission to list their own sessions; other
+    callers need `auth:ListCredentials`.
 
     Args:
         user_id (str):
@@ -218,7 +221,8 @@ async def asyncio(
 ) -> Error | UserSessionList | None:
     """List the open login sessions of a user.
 
-     At most the 100 newest. Users need no permission for their own, others need `auth:ListCredentials`.
+     Returns at most the 100 newest sessions. Users need no permission to list their own sessions; other
+    callers need `auth:ListCredentials`.
 
     Args:
         user_id (str):

@@ -112,8 +112,9 @@ def sync_detailed(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
-    LDAP, a user name and a password have the same fields: 409 when another user has this id.
+    which contains the same token. An unknown key and a wrong secret get the same response. With LDAP,
+    send the user name and the password in the same fields; the response is 409 if another user already
+    has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -145,8 +146,9 @@ def sync(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
-    LDAP, a user name and a password have the same fields: 409 when another user has this id.
+    which contains the same token. An unknown key and a wrong secret get the same response. With LDAP,
+    send the user name and the password in the same fields; the response is 409 if another user already
+    has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -173,8 +175,9 @@ async def asyncio_detailed(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
-    LDAP, a user name and a password have the same fields: 409 when another user has this id.
+    which contains the same token. An unknown key and a wrong secret get the same response. With LDAP,
+    send the user name and the password in the same fields; the response is 409 if another user already
+    has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -204,8 +207,9 @@ async def asyncio(
     """Exchange an access key for a token.
 
      The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which contains the same token. The response to an unknown key is the same as to a wrong secret. With
-    LDAP, a user name and a password have the same fields: 409 when another user has this id.
+    which contains the same token. An unknown key and a wrong secret get the same response. With LDAP,
+    send the user name and the password in the same fields; the response is 409 if another user already
+    has this id.
 
     Args:
         body (LoginInformation | Unset): An access key.

@@ -98,9 +98,9 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """End the session of a token, or all sessions of the calling user.
 
-     The token of the request, or with `everywhere` every token of the user, ends on every server within
-    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
-    response is 400.
+     Revokes the token of the request, or with `everywhere` every token of the user, on all servers
+    within a second. Access keys remain valid. A request with an access key has no session: without
+    `everywhere` the response is 400.
 
     Args:
         everywhere (bool | Unset):
@@ -131,9 +131,9 @@ def sync(
 ) -> Any | Error | None:
     """End the session of a token, or all sessions of the calling user.
 
-     The token of the request, or with `everywhere` every token of the user, ends on every server within
-    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
-    response is 400.
+     Revokes the token of the request, or with `everywhere` every token of the user, on all servers
+    within a second. Access keys remain valid. A request with an access key has no session: without
+    `everywhere` the response is 400.
 
     Args:
         everywhere (bool | Unset):
@@ -159,9 +159,9 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """End the session of a token, or all sessions of the calling user.
 
-     The token of the request, or with `everywhere` every token of the user, ends on every server within
-    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
-    response is 400.
+     Revokes the token of the request, or with `everywhere` every token of the user, on all servers
+    within a second. Access keys remain valid. A request with an access key has no session: without
+    `everywhere` the response is 400.
 
     Args:
         everywhere (bool | Unset):
@@ -190,9 +190,9 @@ async def asyncio(
 ) -> Any | Error | None:
     """End the session of a token, or all sessions of the calling user.
 
-     The token of the request, or with `everywhere` every token of the user, ends on every server within
-    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
-    response is 400.
+     Revokes the token of the request, or with `everywhere` every token of the user, on all servers
+    within a second. Access keys remain valid. A request with an access key has no session: without
+    `everywhere` the response is 400.
 
     Args:
         everywhere (bool | Unset):

@@ -91,8 +91,7 @@ def sync_detailed(
 
      Returns a new token of the same session, for the token in the header `Authorization`. The session
     can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. An access key and its tokens have no session to renew: the response
-    is 400.
+    and both end with the session. Access keys and their tokens have no session: the response is 400.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -119,8 +118,7 @@ def sync(
 
      Returns a new token of the same session, for the token in the header `Authorization`. The session
     can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. An access key and its tokens have no session to renew: the response
-    is 400.
+    and both end with the session. Access keys and their tokens have no session: the response is 400.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -143,8 +141,7 @@ async def asyncio_detailed(
 
      Returns a new token of the same session, for the token in the header `Authorization`. The session
     can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. An access key and its tokens have no session to renew: the response
-    is 400.
+    and both end with the session. Access keys and their tokens have no session: the response is 400.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -169,8 +166,7 @@ async def asyncio(
 
      Returns a new token of the same session, for the token in the header `Authorization`. The session
     can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. An access key and its tokens have no session to renew: the response
-    is 400.
+    and both end with the session. Access keys and their tokens have no session: the response is 400.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

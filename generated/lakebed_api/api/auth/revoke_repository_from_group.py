@@ -109,9 +109,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Take away what a grant gave to a group.
+    """Revoke a group's grant on one repository.
 
-     As `revokeRepositoryFromUser`. Lakebed only.
+     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -143,9 +143,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Take away what a grant gave to a group.
+    """Revoke a group's grant on one repository.
 
-     As `revokeRepositoryFromUser`. Lakebed only.
+     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -172,9 +172,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Take away what a grant gave to a group.
+    """Revoke a group's grant on one repository.
 
-     As `revokeRepositoryFromUser`. Lakebed only.
+     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -204,9 +204,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Take away what a grant gave to a group.
+    """Revoke a group's grant on one repository.
 
-     As `revokeRepositoryFromUser`. Lakebed only.
+     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):

@@ -109,9 +109,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Take away what a grant gave to a user.
+    """Revoke a user's grant on one repository.
 
-     Other policies and groups of the user may still give rights on the repository. Lakebed only.
+     The user may still have rights on the repository through other policies and groups. Lakebed only.
 
     Args:
         user_id (str):
@@ -143,9 +143,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Take away what a grant gave to a user.
+    """Revoke a user's grant on one repository.
 
-     Other policies and groups of the user may still give rights on the repository. Lakebed only.
+     The user may still have rights on the repository through other policies and groups. Lakebed only.
 
     Args:
         user_id (str):
@@ -172,9 +172,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Take away what a grant gave to a user.
+    """Revoke a user's grant on one repository.
 
-     Other policies and groups of the user may still give rights on the repository. Lakebed only.
+     The user may still have rights on the repository through other policies and groups. Lakebed only.
 
     Args:
         user_id (str):
@@ -204,9 +204,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Take away what a grant gave to a user.
+    """Revoke a user's grant on one repository.
 
-     Other policies and groups of the user may still give rights on the repository. Lakebed only.
+     The user may still have rights on the repository through other policies and groups. Lakebed only.
 
     Args:
         user_id (str):

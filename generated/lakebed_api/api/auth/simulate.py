@@ -108,10 +108,10 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: Simulation,
 ) -> Response[Error | SimulationResult]:
-    """Explain whether a user may do an action on a resource.
+    """Explain whether a user may perform an action on a resource.
 
-     Evaluates the policies of the user and of the user's groups, and does nothing. Every user may ask
-    about itself; about others, the caller needs `auth:ReadUser`. Lakebed only.
+     Evaluates the policies of the user and of the user's groups without performing the action. Users may
+    query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
         body (Simulation): A question about the rights of a user.
@@ -140,10 +140,10 @@ def sync(
     client: AuthenticatedClient | Client,
     body: Simulation,
 ) -> Error | SimulationResult | None:
-    """Explain whether a user may do an action on a resource.
+    """Explain whether a user may perform an action on a resource.
 
-     Evaluates the policies of the user and of the user's groups, and does nothing. Every user may ask
-    about itself; about others, the caller needs `auth:ReadUser`. Lakebed only.
+     Evaluates the policies of the user and of the user's groups without performing the action. Users may
+    query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
         body (Simulation): A question about the rights of a user.
@@ -167,10 +167,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: Simulation,
 ) -> Response[Error | SimulationResult]:
-    """Explain whether a user may do an action on a resource.
+    """Explain whether a user may perform an action on a resource.
 
-     Evaluates the policies of the user and of the user's groups, and does nothing. Every user may ask
-    about itself; about others, the caller needs `auth:ReadUser`. Lakebed only.
+     Evaluates the policies of the user and of the user's groups without performing the action. Users may
+    query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
         body (Simulation): A question about the rights of a user.
@@ -197,10 +197,10 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: Simulation,
 ) -> Error | SimulationResult | None:
-    """Explain whether a user may do an action on a resource.
+    """Explain whether a user may perform an action on a resource.
 
-     Evaluates the policies of the user and of the user's groups, and does nothing. Every user may ask
-    about itself; about others, the caller needs `auth:ReadUser`. Lakebed only.
+     Evaluates the policies of the user and of the user's groups without performing the action. Users may
+    query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
         body (Simulation): A question about the rights of a user.

@@ -121,8 +121,8 @@ def sync_detailed(
 ) -> Response[Error | Policy]:
     """Replace the statements of a policy.
 
-     The change takes effect on every server within a second. The id in the body must be that of the
-    path. The server refuses a change after which no user could manage users and policies (409,
+     The change takes effect on every server within a second. The id in the body must match the id in the
+    path. The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -157,8 +157,8 @@ def sync(
 ) -> Error | Policy | None:
     """Replace the statements of a policy.
 
-     The change takes effect on every server within a second. The id in the body must be that of the
-    path. The server refuses a change after which no user could manage users and policies (409,
+     The change takes effect on every server within a second. The id in the body must match the id in the
+    path. The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -188,8 +188,8 @@ async def asyncio_detailed(
 ) -> Response[Error | Policy]:
     """Replace the statements of a policy.
 
-     The change takes effect on every server within a second. The id in the body must be that of the
-    path. The server refuses a change after which no user could manage users and policies (409,
+     The change takes effect on every server within a second. The id in the body must match the id in the
+    path. The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:
@@ -222,8 +222,8 @@ async def asyncio(
 ) -> Error | Policy | None:
     """Replace the statements of a policy.
 
-     The change takes effect on every server within a second. The id in the body must be that of the
-    path. The server refuses a change after which no user could manage users and policies (409,
+     The change takes effect on every server within a second. The id in the body must match the id in the
+    path. The server refuses a change that would leave no user able to manage users and policies (409,
     `last_administrator`).
 
     Args:

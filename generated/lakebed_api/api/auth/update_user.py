@@ -121,14 +121,14 @@ def sync_detailed(
 ) -> Response[Error | User]:
     """Change the name, the address or the state of a user.
 
-     Absent fields keep their values. A disabled user is refused (401) on every server within a second,
-    and keeps its access keys, groups and policies. The server refuses a change after which no user
-    could manage users and policies (409, `last_administrator`). Lakebed only.
+     Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
+    user keeps its access keys, groups and policies. The server refuses a change that would leave no
+    user able to manage users and policies (409, `last_administrator`). Lakebed only.
 
     Args:
         user_id (str):
-        body (UserUpdate): New values of some fields of a user. The empty text removes a name or
-            an address.
+        body (UserUpdate): New values of some fields of a user. An empty string removes the name
+            or the e-mail address.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -158,14 +158,14 @@ def sync(
 ) -> Error | User | None:
     """Change the name, the address or the state of a user.
 
-     Absent fields keep their values. A disabled user is refused (401) on every server within a second,
-    and keeps its access keys, groups and policies. The server refuses a change after which no user
-    could manage users and policies (409, `last_administrator`). Lakebed only.
+     Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
+    user keeps its access keys, groups and policies. The server refuses a change that would leave no
+    user able to manage users and policies (409, `last_administrator`). Lakebed only.
 
     Args:
         user_id (str):
-        body (UserUpdate): New values of some fields of a user. The empty text removes a name or
-            an address.
+        body (UserUpdate): New values of some fields of a user. An empty string removes the name
+            or the e-mail address.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -190,14 +190,14 @@ async def asyncio_detailed(
 ) -> Response[Error | User]:
     """Change the name, the address or the state of a user.
 
-     Absent fields keep their values. A disabled user is refused (401) on every server within a second,
-    and keeps its access keys, groups and policies. The server refuses a change after which no user
-    could manage users and policies (409, `last_administrator`). Lakebed only.
+     Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
+    user keeps its access keys, groups and policies. The server refuses a change that would leave no
+    user able to manage users and policies (409, `last_administrator`). Lakebed only.
 
     Args:
         user_id (str):
-        body (UserUpdate): New values of some fields of a user. The empty text removes a name or
-            an address.
+        body (UserUpdate): New values of some fields of a user. An empty string removes the name
+            or the e-mail address.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,14 +225,14 @@ async def asyncio(
 ) -> Error | User | None:
     """Change the name, the address or the state of a user.
 
-     Absent fields keep their values. A disabled user is refused (401) on every server within a second,
-    and keeps its access keys, groups and policies. The server refuses a change after which no user
-    could manage users and policies (409, `last_administrator`). Lakebed only.
+     Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
+    user keeps its access keys, groups and policies. The server refuses a change that would leave no
+    user able to manage users and policies (409, `last_administrator`). Lakebed only.
 
     Args:
         user_id (str):
-        body (UserUpdate): New values of some fields of a user. The empty text removes a name or
-            an address.
+        body (UserUpdate): New values of some fields of a user. An empty string removes the name
+            or the e-mail address.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

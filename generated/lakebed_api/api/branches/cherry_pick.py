@@ -128,9 +128,9 @@ def sync_detailed(
 ) -> Response[Commit | Error]:
     """Apply the changes of a commit to a branch, as a new commit.
 
-     The branch must have no uncommitted changes. Message and metadata are those of the commit unless
-    they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
-    committer, `cherry-pick-committer`.
+     The branch must have no uncommitted changes. The new commit has the message and metadata of the
+    original commit unless the request overrides them. Inherited metadata also contains the id of the
+    original commit (`cherry-pick-origin`) and its committer (`cherry-pick-committer`).
 
     Args:
         repository (str):
@@ -170,9 +170,9 @@ def sync(
 ) -> Commit | Error | None:
     """Apply the changes of a commit to a branch, as a new commit.
 
-     The branch must have no uncommitted changes. Message and metadata are those of the commit unless
-    they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
-    committer, `cherry-pick-committer`.
+     The branch must have no uncommitted changes. The new commit has the message and metadata of the
+    original commit unless the request overrides them. Inherited metadata also contains the id of the
+    original commit (`cherry-pick-origin`) and its committer (`cherry-pick-committer`).
 
     Args:
         repository (str):
@@ -207,9 +207,9 @@ async def asyncio_detailed(
 ) -> Response[Commit | Error]:
     """Apply the changes of a commit to a branch, as a new commit.
 
-     The branch must have no uncommitted changes. Message and metadata are those of the commit unless
-    they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
-    committer, `cherry-pick-committer`.
+     The branch must have no uncommitted changes. The new commit has the message and metadata of the
+    original commit unless the request overrides them. Inherited metadata also contains the id of the
+    original commit (`cherry-pick-origin`) and its committer (`cherry-pick-committer`).
 
     Args:
         repository (str):
@@ -247,9 +247,9 @@ async def asyncio(
 ) -> Commit | Error | None:
     """Apply the changes of a commit to a branch, as a new commit.
 
-     The branch must have no uncommitted changes. Message and metadata are those of the commit unless
-    they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
-    committer, `cherry-pick-committer`.
+     The branch must have no uncommitted changes. The new commit has the message and metadata of the
+    original commit unless the request overrides them. Inherited metadata also contains the id of the
+    original commit (`cherry-pick-origin`) and its committer (`cherry-pick-committer`).
 
     Args:
         repository (str):

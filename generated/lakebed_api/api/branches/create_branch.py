@@ -118,8 +118,8 @@ def sync_detailed(
 ) -> Response[Error | str]:
     """Create a branch at a reference.
 
-     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
-    be ambiguous. The response is the id of the commit as text, not JSON.
+     No data is copied. The server refuses the name of a tag and the id of a commit, because the name
+    would be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):
@@ -153,8 +153,8 @@ def sync(
 ) -> Error | str | None:
     """Create a branch at a reference.
 
-     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
-    be ambiguous. The response is the id of the commit as text, not JSON.
+     No data is copied. The server refuses the name of a tag and the id of a commit, because the name
+    would be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):
@@ -183,8 +183,8 @@ async def asyncio_detailed(
 ) -> Response[Error | str]:
     """Create a branch at a reference.
 
-     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
-    be ambiguous. The response is the id of the commit as text, not JSON.
+     No data is copied. The server refuses the name of a tag and the id of a commit, because the name
+    would be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):
@@ -216,8 +216,8 @@ async def asyncio(
 ) -> Error | str | None:
     """Create a branch at a reference.
 
-     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
-    be ambiguous. The response is the id of the commit as text, not JSON.
+     No data is copied. The server refuses the name of a tag and the id of a commit, because the name
+    would be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):

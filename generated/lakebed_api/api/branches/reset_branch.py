@@ -114,14 +114,15 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Response[Any | Error]:
-    """Drop uncommitted changes of a branch.
+    """Discard uncommitted changes of a branch.
 
-     All changes, those of one object, or those under a prefix. Commits do not change.
+     Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
+    change.
 
     Args:
         repository (str):
         branch (str):
-        body (ResetCreation): Which uncommitted changes to drop.
+        body (ResetCreation): Which uncommitted changes to discard.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -151,14 +152,15 @@ def sync(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Any | Error | None:
-    """Drop uncommitted changes of a branch.
+    """Discard uncommitted changes of a branch.
 
-     All changes, those of one object, or those under a prefix. Commits do not change.
+     Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
+    change.
 
     Args:
         repository (str):
         branch (str):
-        body (ResetCreation): Which uncommitted changes to drop.
+        body (ResetCreation): Which uncommitted changes to discard.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,14 +185,15 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Response[Any | Error]:
-    """Drop uncommitted changes of a branch.
+    """Discard uncommitted changes of a branch.
 
-     All changes, those of one object, or those under a prefix. Commits do not change.
+     Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
+    change.
 
     Args:
         repository (str):
         branch (str):
-        body (ResetCreation): Which uncommitted changes to drop.
+        body (ResetCreation): Which uncommitted changes to discard.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,14 +221,15 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Any | Error | None:
-    """Drop uncommitted changes of a branch.
+    """Discard uncommitted changes of a branch.
 
-     All changes, those of one object, or those under a prefix. Commits do not change.
+     Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
+    change.
 
     Args:
         repository (str):
         branch (str):
-        body (ResetCreation): Which uncommitted changes to drop.
+        body (ResetCreation): Which uncommitted changes to discard.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

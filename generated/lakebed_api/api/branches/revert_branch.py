@@ -126,8 +126,8 @@ def sync_detailed(
     """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again since the commit is a conflict: the branch is left
-    as it was and the error lists the paths.
+    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
+    change, and the error lists the paths.
 
     Args:
         repository (str):
@@ -168,8 +168,8 @@ def sync(
     """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again since the commit is a conflict: the branch is left
-    as it was and the error lists the paths.
+    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
+    change, and the error lists the paths.
 
     Args:
         repository (str):
@@ -205,8 +205,8 @@ async def asyncio_detailed(
     """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again since the commit is a conflict: the branch is left
-    as it was and the error lists the paths.
+    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
+    change, and the error lists the paths.
 
     Args:
         repository (str):
@@ -245,8 +245,8 @@ async def asyncio(
     """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again since the commit is a conflict: the branch is left
-    as it was and the error lists the paths.
+    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
+    change, and the error lists the paths.
 
     Args:
         repository (str):

@@ -137,15 +137,15 @@ def sync_detailed(
 ) -> Response[Commit | Error]:
     """Commit the uncommitted changes of a branch.
 
-     Either all of them become one commit or none does. Nothing to commit is an error unless
-    `allow_empty` is set. An empty message is accepted.
+     Atomic: all changes become one commit, or nothing changes. The server refuses a commit without
+    changes unless `allow_empty` is set. An empty message is accepted.
 
     Args:
         repository (str):
         branch (str):
         source_metarange (str | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -181,15 +181,15 @@ def sync(
 ) -> Commit | Error | None:
     """Commit the uncommitted changes of a branch.
 
-     Either all of them become one commit or none does. Nothing to commit is an error unless
-    `allow_empty` is set. An empty message is accepted.
+     Atomic: all changes become one commit, or nothing changes. The server refuses a commit without
+    changes unless `allow_empty` is set. An empty message is accepted.
 
     Args:
         repository (str):
         branch (str):
         source_metarange (str | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -220,15 +220,15 @@ async def asyncio_detailed(
 ) -> Response[Commit | Error]:
     """Commit the uncommitted changes of a branch.
 
-     Either all of them become one commit or none does. Nothing to commit is an error unless
-    `allow_empty` is set. An empty message is accepted.
+     Atomic: all changes become one commit, or nothing changes. The server refuses a commit without
+    changes unless `allow_empty` is set. An empty message is accepted.
 
     Args:
         repository (str):
         branch (str):
         source_metarange (str | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -262,15 +262,15 @@ async def asyncio(
 ) -> Commit | Error | None:
     """Commit the uncommitted changes of a branch.
 
-     Either all of them become one commit or none does. Nothing to commit is an error unless
-    `allow_empty` is set. An empty message is accepted.
+     Atomic: all changes become one commit, or nothing changes. The server refuses a commit without
+    changes unless `allow_empty` is set. An empty message is accepted.
 
     Args:
         repository (str):
         branch (str):
         source_metarange (str | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -132,15 +132,15 @@ def sync_detailed(
 ) -> Response[Error | Task]:
     """Commit as a task.
 
-     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
-    task commits once or fails, even if the server stops. Lakebed only.
+     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
+    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
         branch (str):
         wait (int | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,15 +176,15 @@ def sync(
 ) -> Error | Task | None:
     """Commit as a task.
 
-     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
-    task commits once or fails, even if the server stops. Lakebed only.
+     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
+    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
         branch (str):
         wait (int | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,15 +215,15 @@ async def asyncio_detailed(
 ) -> Response[Error | Task]:
     """Commit as a task.
 
-     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
-    task commits once or fails, even if the server stops. Lakebed only.
+     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
+    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
         branch (str):
         wait (int | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -257,15 +257,15 @@ async def asyncio(
 ) -> Error | Task | None:
     """Commit as a task.
 
-     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
-    task commits once or fails, even if the server stops. Lakebed only.
+     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
+    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
         branch (str):
         wait (int | Unset):
         idempotency_key (str | Unset):
-        body (CommitCreation): A commit to make.
+        body (CommitCreation): A commit to create.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -113,12 +113,12 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Store a commit exactly as it is given.
 
-     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+     Use it to restore history. No branch moves. The id must match the content. The parents and the
     listing must exist.
 
     Args:
         repository (str):
-        body (CommitRecordCreation): A commit, exactly as it is to be.
+        body (CommitRecordCreation): A commit to store unchanged.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -148,12 +148,12 @@ def sync(
 ) -> Any | Error | None:
     """Store a commit exactly as it is given.
 
-     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+     Use it to restore history. No branch moves. The id must match the content. The parents and the
     listing must exist.
 
     Args:
         repository (str):
-        body (CommitRecordCreation): A commit, exactly as it is to be.
+        body (CommitRecordCreation): A commit to store unchanged.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -178,12 +178,12 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Store a commit exactly as it is given.
 
-     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+     Use it to restore history. No branch moves. The id must match the content. The parents and the
     listing must exist.
 
     Args:
         repository (str):
-        body (CommitRecordCreation): A commit, exactly as it is to be.
+        body (CommitRecordCreation): A commit to store unchanged.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,12 +211,12 @@ async def asyncio(
 ) -> Any | Error | None:
     """Store a commit exactly as it is given.
 
-     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+     Use it to restore history. No branch moves. The id must match the content. The parents and the
     listing must exist.
 
     Args:
         repository (str):
-        body (CommitRecordCreation): A commit, exactly as it is to be.
+        body (CommitRecordCreation): A commit to store unchanged.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

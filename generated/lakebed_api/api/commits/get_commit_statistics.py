@@ -108,8 +108,8 @@ def sync_detailed(
 ) -> Response[CommitStatistics | Error]:
     """Count what a commit changed.
 
-     The commit is compared with its first parent, and the first commit with an empty repository. The
-    count ends after a bounded number of changed paths: then `complete` is false. Lakebed only.
+     Compares the commit with its first parent, or the first commit with an empty repository. The server
+    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
 
     Args:
         repository (str):
@@ -143,8 +143,8 @@ def sync(
 ) -> CommitStatistics | Error | None:
     """Count what a commit changed.
 
-     The commit is compared with its first parent, and the first commit with an empty repository. The
-    count ends after a bounded number of changed paths: then `complete` is false. Lakebed only.
+     Compares the commit with its first parent, or the first commit with an empty repository. The server
+    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
 
     Args:
         repository (str):
@@ -173,8 +173,8 @@ async def asyncio_detailed(
 ) -> Response[CommitStatistics | Error]:
     """Count what a commit changed.
 
-     The commit is compared with its first parent, and the first commit with an empty repository. The
-    count ends after a bounded number of changed paths: then `complete` is false. Lakebed only.
+     Compares the commit with its first parent, or the first commit with an empty repository. The server
+    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
 
     Args:
         repository (str):
@@ -206,8 +206,8 @@ async def asyncio(
 ) -> CommitStatistics | Error | None:
     """Count what a commit changed.
 
-     The commit is compared with its first parent, and the first commit with an empty repository. The
-    count ends after a bounded number of changed paths: then `complete` is false. Lakebed only.
+     Compares the commit with its first parent, or the first commit with an empty repository. The server
+    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
 
     Args:
         repository (str):

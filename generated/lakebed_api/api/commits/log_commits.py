@@ -152,11 +152,11 @@ def sync_detailed(
     since: datetime.datetime | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> Response[CommitList | Error]:
-    """List the history behind a reference.
+    """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
-    one of them.
+    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
+    change one of the given paths.
 
     Args:
         repository (str):
@@ -212,11 +212,11 @@ def sync(
     since: datetime.datetime | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> CommitList | Error | None:
-    """List the history behind a reference.
+    """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
-    one of them.
+    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
+    change one of the given paths.
 
     Args:
         repository (str):
@@ -267,11 +267,11 @@ async def asyncio_detailed(
     since: datetime.datetime | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> Response[CommitList | Error]:
-    """List the history behind a reference.
+    """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
-    one of them.
+    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
+    change one of the given paths.
 
     Args:
         repository (str):
@@ -325,11 +325,11 @@ async def asyncio(
     since: datetime.datetime | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> CommitList | Error | None:
-    """List the history behind a reference.
+    """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
-    one of them.
+    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
+    change one of the given paths.
 
     Args:
         repository (str):

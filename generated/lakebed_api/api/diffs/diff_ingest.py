@@ -114,7 +114,7 @@ def sync_detailed(
 ) -> Response[Error | IngestPage]:
     """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit of the reference; writes nothing. Use
+     Returns one page of the comparison with the commit of the reference, and writes nothing. Use
     `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
@@ -152,7 +152,7 @@ def sync(
 ) -> Error | IngestPage | None:
     """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit of the reference; writes nothing. Use
+     Returns one page of the comparison with the commit of the reference, and writes nothing. Use
     `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
@@ -185,7 +185,7 @@ async def asyncio_detailed(
 ) -> Response[Error | IngestPage]:
     """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit of the reference; writes nothing. Use
+     Returns one page of the comparison with the commit of the reference, and writes nothing. Use
     `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
@@ -221,7 +221,7 @@ async def asyncio(
 ) -> Error | IngestPage | None:
     """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit of the reference; writes nothing. Use
+     Returns one page of the comparison with the commit of the reference, and writes nothing. Use
     `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:

@@ -185,7 +185,7 @@ def sync_detailed(
 
      The columns of `key` identify a row. The server reads only the files that differ, within the bounds
     of `readTable`. Changed rows come first, then added and removed ones, each in the order of the key.
-    The comparison covers the columns that both states have with one type. Lakebed only.
+    The comparison covers the columns that have the same type in both states. Lakebed only.
 
     Args:
         repository (str):
@@ -248,7 +248,7 @@ def sync(
 
      The columns of `key` identify a row. The server reads only the files that differ, within the bounds
     of `readTable`. Changed rows come first, then added and removed ones, each in the order of the key.
-    The comparison covers the columns that both states have with one type. Lakebed only.
+    The comparison covers the columns that have the same type in both states. Lakebed only.
 
     Args:
         repository (str):
@@ -306,7 +306,7 @@ async def asyncio_detailed(
 
      The columns of `key` identify a row. The server reads only the files that differ, within the bounds
     of `readTable`. Changed rows come first, then added and removed ones, each in the order of the key.
-    The comparison covers the columns that both states have with one type. Lakebed only.
+    The comparison covers the columns that have the same type in both states. Lakebed only.
 
     Args:
         repository (str):
@@ -367,7 +367,7 @@ async def asyncio(
 
      The columns of `key` identify a row. The server reads only the files that differ, within the bounds
     of `readTable`. Changed rows come first, then added and removed ones, each in the order of the key.
-    The comparison covers the columns that both states have with one type. Lakebed only.
+    The comparison covers the columns that have the same type in both states. Lakebed only.
 
     Args:
         repository (str):

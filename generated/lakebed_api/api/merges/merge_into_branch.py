@@ -146,8 +146,8 @@ def sync_detailed(
     """Merge a reference into a branch.
 
      Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
-    the destination does not change and the error lists one page of the paths.
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On
+    conflict, the destination does not change, and the error contains one page of the conflicting paths.
 
     Args:
         repository (str):
@@ -197,8 +197,8 @@ def sync(
     """Merge a reference into a branch.
 
      Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
-    the destination does not change and the error lists one page of the paths.
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On
+    conflict, the destination does not change, and the error contains one page of the conflicting paths.
 
     Args:
         repository (str):
@@ -243,8 +243,8 @@ async def asyncio_detailed(
     """Merge a reference into a branch.
 
      Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
-    the destination does not change and the error lists one page of the paths.
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On
+    conflict, the destination does not change, and the error contains one page of the conflicting paths.
 
     Args:
         repository (str):
@@ -292,8 +292,8 @@ async def asyncio(
     """Merge a reference into a branch.
 
      Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
-    the destination does not change and the error lists one page of the paths.
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On
+    conflict, the destination does not change, and the error contains one page of the conflicting paths.
 
     Args:
         repository (str):

@@ -136,7 +136,8 @@ def sync_detailed(
 ) -> Response[Error | Task]:
     """Merge as a task.
 
-     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
+     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
+    them. Lakebed only.
 
     Args:
         repository (str):
@@ -182,7 +183,8 @@ def sync(
 ) -> Error | Task | None:
     """Merge as a task.
 
-     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
+     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
+    them. Lakebed only.
 
     Args:
         repository (str):
@@ -223,7 +225,8 @@ async def asyncio_detailed(
 ) -> Response[Error | Task]:
     """Merge as a task.
 
-     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
+     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
+    them. Lakebed only.
 
     Args:
         repository (str):
@@ -267,7 +270,8 @@ async def asyncio(
 ) -> Error | Task | None:
     """Merge as a task.
 
-     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
+     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
+    them. Lakebed only.
 
     Args:
         repository (str):

@@ -117,10 +117,11 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Response[Error | StorageURI]:
-    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
+    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
 
-     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
-    removes the files of directories without objects.
+     The server writes the files to the storage namespace, at
+    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
+    without objects.
 
     Args:
         repository (str):
@@ -155,10 +156,11 @@ def sync(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Error | StorageURI | None:
-    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
+    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
 
-     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
-    removes the files of directories without objects.
+     The server writes the files to the storage namespace, at
+    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
+    without objects.
 
     Args:
         repository (str):
@@ -188,10 +190,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Response[Error | StorageURI]:
-    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
+    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
 
-     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
-    removes the files of directories without objects.
+     The server writes the files to the storage namespace, at
+    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
+    without objects.
 
     Args:
         repository (str):
@@ -224,10 +227,11 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Error | StorageURI | None:
-    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
+    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
 
-     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
-    removes the files of directories without objects.
+     The server writes the files to the storage namespace, at
+    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
+    without objects.
 
     Args:
         repository (str):

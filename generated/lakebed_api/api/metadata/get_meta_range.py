@@ -97,7 +97,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Return the address of the file of a metarange.
+    """Return the address of a metarange file.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 
@@ -131,7 +131,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Return the address of the file of a metarange.
+    """Return the address of a metarange file.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 
@@ -160,7 +160,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Return the address of the file of a metarange.
+    """Return the address of a metarange file.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 
@@ -192,7 +192,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Return the address of the file of a metarange.
+    """Return the address of a metarange file.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 

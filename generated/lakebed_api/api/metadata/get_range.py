@@ -97,7 +97,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Return the address of the file of a range.
+    """Return the address of a range file.
 
      A range is a Parquet file of entries, sorted by path.
 
@@ -131,7 +131,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Return the address of the file of a range.
+    """Return the address of a range file.
 
      A range is a Parquet file of entries, sorted by path.
 
@@ -160,7 +160,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Return the address of the file of a range.
+    """Return the address of a range file.
 
      A range is a Parquet file of entries, sorted by path.
 
@@ -192,7 +192,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Return the address of the file of a range.
+    """Return the address of a range file.
 
      A range is a Parquet file of entries, sorted by path.
 

@@ -106,9 +106,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Response[Any | Error]:
-    """Read a dump into a repository that has no branches.
+    """Restore a dump into a repository without branches.
 
-     The namespace of the repository is a copy of that of the dumped repository.
+     The storage namespace must be a copy of the dumped repository's namespace.
 
     Args:
         repository (str):
@@ -140,9 +140,9 @@ def sync(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Any | Error | None:
-    """Read a dump into a repository that has no branches.
+    """Restore a dump into a repository without branches.
 
-     The namespace of the repository is a copy of that of the dumped repository.
+     The storage namespace must be a copy of the dumped repository's namespace.
 
     Args:
         repository (str):
@@ -169,9 +169,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Response[Any | Error]:
-    """Read a dump into a repository that has no branches.
+    """Restore a dump into a repository without branches.
 
-     The namespace of the repository is a copy of that of the dumped repository.
+     The storage namespace must be a copy of the dumped repository's namespace.
 
     Args:
         repository (str):
@@ -201,9 +201,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Any | Error | None:
-    """Read a dump into a repository that has no branches.
+    """Restore a dump into a repository without branches.
 
-     The namespace of the repository is a copy of that of the dumped repository.
+     The storage namespace must be a copy of the dumped repository's namespace.
 
     Args:
         repository (str):

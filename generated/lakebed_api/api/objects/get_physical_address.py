@@ -127,8 +127,8 @@ def sync_detailed(
 ) -> Response[Error | StagingLocation]:
     """Return an address where the caller can write the content of an object.
 
-     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
-    objects that were not linked.
+     Link the object with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep
+    deletes objects that were not linked.
 
     Args:
         repository (str):
@@ -168,8 +168,8 @@ def sync(
 ) -> Error | StagingLocation | None:
     """Return an address where the caller can write the content of an object.
 
-     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
-    objects that were not linked.
+     Link the object with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep
+    deletes objects that were not linked.
 
     Args:
         repository (str):
@@ -204,8 +204,8 @@ async def asyncio_detailed(
 ) -> Response[Error | StagingLocation]:
     """Return an address where the caller can write the content of an object.
 
-     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
-    objects that were not linked.
+     Link the object with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep
+    deletes objects that were not linked.
 
     Args:
         repository (str):
@@ -243,8 +243,8 @@ async def asyncio(
 ) -> Error | StagingLocation | None:
     """Return an address where the caller can write the content of an object.
 
-     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
-    objects that were not linked.
+     Link the object with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep
+    deletes objects that were not linked.
 
     Args:
         repository (str):

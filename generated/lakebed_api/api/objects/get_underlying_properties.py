@@ -121,7 +121,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Error | UnderlyingObjectProperties]:
-    """Report how the store keeps the content of an object.
+    """Report how the object store holds the content of an object.
 
     Args:
         repository (str):
@@ -156,7 +156,7 @@ def sync(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Error | UnderlyingObjectProperties | None:
-    """Report how the store keeps the content of an object.
+    """Report how the object store holds the content of an object.
 
     Args:
         repository (str):
@@ -186,7 +186,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Error | UnderlyingObjectProperties]:
-    """Report how the store keeps the content of an object.
+    """Report how the object store holds the content of an object.
 
     Args:
         repository (str):
@@ -219,7 +219,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Error | UnderlyingObjectProperties | None:
-    """Report how the store keeps the content of an object.
+    """Report how the object store holds the content of an object.
 
     Args:
         repository (str):

@@ -126,8 +126,8 @@ def sync_detailed(
 ) -> Response[Error | ObjectWriterList]:
     """List objects with the commits that wrote them.
 
-     The commit of an object is the newest one in which it got its present content. The server reads the
-    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+     The commit of an object is the newest commit that wrote its current content. The server reads the
+    history for a limited time, and omits a commit that it has not found. Lakebed only.
 
     Args:
         repository (str):
@@ -170,8 +170,8 @@ def sync(
 ) -> Error | ObjectWriterList | None:
     """List objects with the commits that wrote them.
 
-     The commit of an object is the newest one in which it got its present content. The server reads the
-    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+     The commit of an object is the newest commit that wrote its current content. The server reads the
+    history for a limited time, and omits a commit that it has not found. Lakebed only.
 
     Args:
         repository (str):
@@ -209,8 +209,8 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectWriterList]:
     """List objects with the commits that wrote them.
 
-     The commit of an object is the newest one in which it got its present content. The server reads the
-    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+     The commit of an object is the newest commit that wrote its current content. The server reads the
+    history for a limited time, and omits a commit that it has not found. Lakebed only.
 
     Args:
         repository (str):
@@ -251,8 +251,8 @@ async def asyncio(
 ) -> Error | ObjectWriterList | None:
     """List objects with the commits that wrote them.
 
-     The commit of an object is the newest one in which it got its present content. The server reads the
-    history for a bounded time, and leaves out a commit that it has not found. Lakebed only.
+     The commit of an object is the newest commit that wrote its current content. The server reads the
+    history for a limited time, and omits a commit that it has not found. Lakebed only.
 
     Args:
         repository (str):

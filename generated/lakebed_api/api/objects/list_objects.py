@@ -142,8 +142,8 @@ def sync_detailed(
 ) -> Response[Error | ObjectStatsList]:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
-    prefix, the listing skips all paths below it.
+     The listing of a branch includes its uncommitted changes; `branch@` excludes them. If `after` is a
+    common prefix, the listing skips all paths below it.
 
     Args:
         repository (str):
@@ -198,8 +198,8 @@ def sync(
 ) -> Error | ObjectStatsList | None:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
-    prefix, the listing skips all paths below it.
+     The listing of a branch includes its uncommitted changes; `branch@` excludes them. If `after` is a
+    common prefix, the listing skips all paths below it.
 
     Args:
         repository (str):
@@ -249,8 +249,8 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectStatsList]:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
-    prefix, the listing skips all paths below it.
+     The listing of a branch includes its uncommitted changes; `branch@` excludes them. If `after` is a
+    common prefix, the listing skips all paths below it.
 
     Args:
         repository (str):
@@ -303,8 +303,8 @@ async def asyncio(
 ) -> Error | ObjectStatsList | None:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
-    prefix, the listing skips all paths below it.
+     The listing of a branch includes its uncommitted changes; `branch@` excludes them. If `after` is a
+    common prefix, the listing skips all paths below it.
 
     Args:
         repository (str):

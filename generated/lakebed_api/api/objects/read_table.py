@@ -167,11 +167,10 @@ def sync_detailed(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Of a Delta table, the files are those of its newest version. Names that
-    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
-    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
-    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
-    Lakebed only.
+    of one format below it. For a Delta table, the server reads the files of the newest version. It
+    ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
+    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
+    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
 
     Args:
         repository (str):
@@ -230,11 +229,10 @@ def sync(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Of a Delta table, the files are those of its newest version. Names that
-    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
-    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
-    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
-    Lakebed only.
+    of one format below it. For a Delta table, the server reads the files of the newest version. It
+    ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
+    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
+    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
 
     Args:
         repository (str):
@@ -288,11 +286,10 @@ async def asyncio_detailed(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Of a Delta table, the files are those of its newest version. Names that
-    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
-    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
-    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
-    Lakebed only.
+    of one format below it. For a Delta table, the server reads the files of the newest version. It
+    ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
+    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
+    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
 
     Args:
         repository (str):
@@ -349,11 +346,10 @@ async def asyncio(
     """Read rows of a table.
 
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
-    of one format below it. Of a Delta table, the files are those of its newest version. Names that
-    begin with `_` or `.` are no part of it, and directories `name=value` are columns. The server reads
-    a bounded number of bytes for a bounded time, and refuses more with 413. The first rows of a large
-    CSV or JSON file are read although the file is larger than the bound: then `complete` is false.
-    Lakebed only.
+    of one format below it. For a Delta table, the server reads the files of the newest version. It
+    ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
+    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
+    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
 
     Args:
         repository (str):

@@ -128,10 +128,10 @@ def sync_detailed(
 ) -> Response[Error | ObjectSearch]:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
-    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
-    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
-    without them. Lakebed only.
+     Returns objects in the order of their paths. The search ignores case. One request reads a limited
+    number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
+    Send the next request with `after` to continue. The search of a branch includes its uncommitted
+    changes; `branch@` excludes them. Lakebed only.
 
     Args:
         repository (str):
@@ -177,10 +177,10 @@ def sync(
 ) -> Error | ObjectSearch | None:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
-    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
-    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
-    without them. Lakebed only.
+     Returns objects in the order of their paths. The search ignores case. One request reads a limited
+    number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
+    Send the next request with `after` to continue. The search of a branch includes its uncommitted
+    changes; `branch@` excludes them. Lakebed only.
 
     Args:
         repository (str):
@@ -221,10 +221,10 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectSearch]:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
-    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
-    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
-    without them. Lakebed only.
+     Returns objects in the order of their paths. The search ignores case. One request reads a limited
+    number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
+    Send the next request with `after` to continue. The search of a branch includes its uncommitted
+    changes; `branch@` excludes them. Lakebed only.
 
     Args:
         repository (str):
@@ -268,10 +268,10 @@ async def asyncio(
 ) -> Error | ObjectSearch | None:
     """Find objects by a part of their path.
 
-     Objects in the order of their paths. The search ignores case. One request reads a bounded number of
-    paths. When it reaches this bound, `bound_reached` is true, and the page may be empty. The next
-    request with `after` continues there. A branch is searched with its uncommitted changes, `branch@`
-    without them. Lakebed only.
+     Returns objects in the order of their paths. The search ignores case. One request reads a limited
+    number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
+    Send the next request with `after` to continue. The search of a branch includes its uncommitted
+    changes; `branch@` excludes them. Lakebed only.
 
     Args:
         repository (str):

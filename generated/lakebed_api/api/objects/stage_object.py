@@ -133,15 +133,15 @@ def sync_detailed(
 ) -> Response[Error | ObjectStats]:
     """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
-    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
-    for this path.
+     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
+    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
+    have been issued for this path.
 
     Args:
         repository (str):
         branch (str):
         path (str):
-        body (ObjectStageCreation): An object that is in a store already.
+        body (ObjectStageCreation): An object that already exists in a store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,15 +175,15 @@ def sync(
 ) -> Error | ObjectStats | None:
     """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
-    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
-    for this path.
+     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
+    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
+    have been issued for this path.
 
     Args:
         repository (str):
         branch (str):
         path (str):
-        body (ObjectStageCreation): An object that is in a store already.
+        body (ObjectStageCreation): An object that already exists in a store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -212,15 +212,15 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectStats]:
     """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
-    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
-    for this path.
+     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
+    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
+    have been issued for this path.
 
     Args:
         repository (str):
         branch (str):
         path (str):
-        body (ObjectStageCreation): An object that is in a store already.
+        body (ObjectStageCreation): An object that already exists in a store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -252,15 +252,15 @@ async def asyncio(
 ) -> Error | ObjectStats | None:
     """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
-    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
-    for this path.
+     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
+    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
+    have been issued for this path.
 
     Args:
         repository (str):
         branch (str):
         path (str):
-        body (ObjectStageCreation): An object that is in a store already.
+        body (ObjectStageCreation): An object that already exists in a store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -134,7 +134,7 @@ def sync_detailed(
     body: UploadPartCopyFrom,
     path: str,
 ) -> Response[Any | Error]:
-    """Let the store copy a part from another object.
+    """Copy a part from another object within the store.
 
     Args:
         repository (str):
@@ -178,7 +178,7 @@ def sync(
     body: UploadPartCopyFrom,
     path: str,
 ) -> Any | Error | None:
-    """Let the store copy a part from another object.
+    """Copy a part from another object within the store.
 
     Args:
         repository (str):
@@ -217,7 +217,7 @@ async def asyncio_detailed(
     body: UploadPartCopyFrom,
     path: str,
 ) -> Response[Any | Error]:
-    """Let the store copy a part from another object.
+    """Copy a part from another object within the store.
 
     Args:
         repository (str):
@@ -259,7 +259,7 @@ async def asyncio(
     body: UploadPartCopyFrom,
     path: str,
 ) -> Any | Error | None:
-    """Let the store copy a part from another object.
+    """Copy a part from another object within the store.
 
     Args:
         repository (str):

@@ -115,7 +115,7 @@ def sync_detailed(
 ) -> Response[Error | PullRequestCreationResponse]:
     """Open a pull request.
 
-     Two pull requests may have the same branches.
+     Several pull requests may have the same source and destination.
 
     Args:
         repository (str):
@@ -149,7 +149,7 @@ def sync(
 ) -> Error | PullRequestCreationResponse | None:
     """Open a pull request.
 
-     Two pull requests may have the same branches.
+     Several pull requests may have the same source and destination.
 
     Args:
         repository (str):
@@ -178,7 +178,7 @@ async def asyncio_detailed(
 ) -> Response[Error | PullRequestCreationResponse]:
     """Open a pull request.
 
-     Two pull requests may have the same branches.
+     Several pull requests may have the same source and destination.
 
     Args:
         repository (str):
@@ -210,7 +210,7 @@ async def asyncio(
 ) -> Error | PullRequestCreationResponse | None:
     """Open a pull request.
 
-     Two pull requests may have the same branches.
+     Several pull requests may have the same source and destination.
 
     Args:
         repository (str):

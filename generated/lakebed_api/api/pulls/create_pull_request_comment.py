@@ -118,7 +118,7 @@ def sync_detailed(
 ) -> Response[Error | PullRequestComment]:
     """Comment on a pull request, a path, or a column or row of a table.
 
-     Also on a closed or merged one. Lakebed only.
+     Closed and merged pull requests accept comments too. Lakebed only.
 
     Args:
         repository (str):
@@ -156,7 +156,7 @@ def sync(
 ) -> Error | PullRequestComment | None:
     """Comment on a pull request, a path, or a column or row of a table.
 
-     Also on a closed or merged one. Lakebed only.
+     Closed and merged pull requests accept comments too. Lakebed only.
 
     Args:
         repository (str):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[Error | PullRequestComment]:
     """Comment on a pull request, a path, or a column or row of a table.
 
-     Also on a closed or merged one. Lakebed only.
+     Closed and merged pull requests accept comments too. Lakebed only.
 
     Args:
         repository (str):
@@ -225,7 +225,7 @@ async def asyncio(
 ) -> Error | PullRequestComment | None:
     """Comment on a pull request, a path, or a column or row of a table.
 
-     Also on a closed or merged one. Lakebed only.
+     Closed and merged pull requests accept comments too. Lakebed only.
 
     Args:
         repository (str):

@@ -124,9 +124,10 @@ def sync_detailed(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
-    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
-    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
+    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
+    needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
@@ -164,9 +165,10 @@ def sync(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
-    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
-    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
+    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
+    needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
@@ -199,9 +201,10 @@ async def asyncio_detailed(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
-    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
-    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
+    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
+    needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
@@ -237,9 +240,10 @@ async def asyncio(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or it is dismissed. 403 for a verdict of the author of the pull request.
-    400 when it is not open. 409 when the source is at another commit than `source_commit_id`. A verdict
-    needs `pr:ApprovePullRequest`, a `comment` `pr:CommentPullRequest`. Lakebed only.
+    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
+    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
+    needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):

@@ -102,9 +102,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Delete an own comment.
+    """Delete your comment.
 
-     The entry stays, with the mark `deleted`, because others may have replied. Lakebed only.
+     The entry remains and is marked as `deleted`, because it may have replies. Lakebed only.
 
     Args:
         repository (str):
@@ -139,9 +139,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Delete an own comment.
+    """Delete your comment.
 
-     The entry stays, with the mark `deleted`, because others may have replied. Lakebed only.
+     The entry remains and is marked as `deleted`, because it may have replies. Lakebed only.
 
     Args:
         repository (str):
@@ -171,9 +171,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Delete an own comment.
+    """Delete your comment.
 
-     The entry stays, with the mark `deleted`, because others may have replied. Lakebed only.
+     The entry remains and is marked as `deleted`, because it may have replies. Lakebed only.
 
     Args:
         repository (str):
@@ -206,9 +206,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Delete an own comment.
+    """Delete your comment.
 
-     The entry stays, with the mark `deleted`, because others may have replied. Lakebed only.
+     The entry remains and is marked as `deleted`, because it may have replies. Lakebed only.
 
     Args:
         repository (str):

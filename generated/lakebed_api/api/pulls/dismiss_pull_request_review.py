@@ -113,10 +113,10 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: PullRequestReviewDismissal | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Let a review not count.
+    """Dismiss a review.
 
-     Users dismiss their own reviews. Holders of `branches:SetBranchProtectionRules` dismiss any. Lakebed
-    only.
+     A dismissed review no longer counts. Users may dismiss their own reviews. Users with
+    `branches:SetBranchProtectionRules` may dismiss any review. Lakebed only.
 
     Args:
         repository (str):
@@ -154,10 +154,10 @@ def sync(
     client: AuthenticatedClient | Client,
     body: PullRequestReviewDismissal | Unset = UNSET,
 ) -> Any | Error | None:
-    """Let a review not count.
+    """Dismiss a review.
 
-     Users dismiss their own reviews. Holders of `branches:SetBranchProtectionRules` dismiss any. Lakebed
-    only.
+     A dismissed review no longer counts. Users may dismiss their own reviews. Users with
+    `branches:SetBranchProtectionRules` may dismiss any review. Lakebed only.
 
     Args:
         repository (str):
@@ -190,10 +190,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: PullRequestReviewDismissal | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Let a review not count.
+    """Dismiss a review.
 
-     Users dismiss their own reviews. Holders of `branches:SetBranchProtectionRules` dismiss any. Lakebed
-    only.
+     A dismissed review no longer counts. Users may dismiss their own reviews. Users with
+    `branches:SetBranchProtectionRules` may dismiss any review. Lakebed only.
 
     Args:
         repository (str):
@@ -229,10 +229,10 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: PullRequestReviewDismissal | Unset = UNSET,
 ) -> Any | Error | None:
-    """Let a review not count.
+    """Dismiss a review.
 
-     Users dismiss their own reviews. Holders of `branches:SetBranchProtectionRules` dismiss any. Lakebed
-    only.
+     A dismissed review no longer counts. Users may dismiss their own reviews. Users with
+    `branches:SetBranchProtectionRules` may dismiss any review. Lakebed only.
 
     Args:
         repository (str):

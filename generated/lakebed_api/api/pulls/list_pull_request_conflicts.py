@@ -115,9 +115,9 @@ def sync_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | PullRequestConflicts]:
-    """List the paths that source and destination changed differently.
+    """List the conflicting paths of a pull request.
 
-     400 when the pull request is not open. Lakebed only.
+     The response is 400 if the pull request is not open. Lakebed only.
 
     Args:
         repository (str):
@@ -155,9 +155,9 @@ def sync(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | PullRequestConflicts | None:
-    """List the paths that source and destination changed differently.
+    """List the conflicting paths of a pull request.
 
-     400 when the pull request is not open. Lakebed only.
+     The response is 400 if the pull request is not open. Lakebed only.
 
     Args:
         repository (str):
@@ -190,9 +190,9 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | PullRequestConflicts]:
-    """List the paths that source and destination changed differently.
+    """List the conflicting paths of a pull request.
 
-     400 when the pull request is not open. Lakebed only.
+     The response is 400 if the pull request is not open. Lakebed only.
 
     Args:
         repository (str):
@@ -228,9 +228,9 @@ async def asyncio(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | PullRequestConflicts | None:
-    """List the paths that source and destination changed differently.
+    """List the conflicting paths of a pull request.
 
-     400 when the pull request is not open. Lakebed only.
+     The response is 400 if the pull request is not open. Lakebed only.
 
     Args:
         repository (str):

@@ -117,8 +117,8 @@ def sync_detailed(
 ) -> Response[Error | PullRequestEventList]:
     """List the timeline of a pull request, oldest first.
 
-     The last page ends with entries that are not stored, with the number 0: a push since the last event,
-    and the checks of the head of the source. Lakebed only.
+     The last page ends with computed entries, which have the number 0: a push since the last event, and
+    the checks of the head of the source. Lakebed only.
 
     Args:
         repository (str):
@@ -158,8 +158,8 @@ def sync(
 ) -> Error | PullRequestEventList | None:
     """List the timeline of a pull request, oldest first.
 
-     The last page ends with entries that are not stored, with the number 0: a push since the last event,
-    and the checks of the head of the source. Lakebed only.
+     The last page ends with computed entries, which have the number 0: a push since the last event, and
+    the checks of the head of the source. Lakebed only.
 
     Args:
         repository (str):
@@ -194,8 +194,8 @@ async def asyncio_detailed(
 ) -> Response[Error | PullRequestEventList]:
     """List the timeline of a pull request, oldest first.
 
-     The last page ends with entries that are not stored, with the number 0: a push since the last event,
-    and the checks of the head of the source. Lakebed only.
+     The last page ends with computed entries, which have the number 0: a push since the last event, and
+    the checks of the head of the source. Lakebed only.
 
     Args:
         repository (str):
@@ -233,8 +233,8 @@ async def asyncio(
 ) -> Error | PullRequestEventList | None:
     """List the timeline of a pull request, oldest first.
 
-     The last page ends with entries that are not stored, with the number 0: a push since the last event,
-    and the checks of the head of the source. Lakebed only.
+     The last page ends with computed entries, which have the number 0: a push since the last event, and
+    the checks of the head of the source. Lakebed only.
 
     Args:
         repository (str):

@@ -125,9 +125,9 @@ def sync_detailed(
 ) -> Response[Error | MergeResult]:
     """Merge a pull request.
 
-     Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
-    is at another commit than `source_commit_id` says.
+     Merges the head of the source into the destination, and closes the pull request atomically. The
+    response is 400 if the pull request is not open. It is 409 if there are conflicts, if required
+    approvals or checks are missing, or if the head of the source is not `source_commit_id`.
 
     Args:
         repository (str):
@@ -164,9 +164,9 @@ def sync(
 ) -> Error | MergeResult | None:
     """Merge a pull request.
 
-     Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
-    is at another commit than `source_commit_id` says.
+     Merges the head of the source into the destination, and closes the pull request atomically. The
+    response is 400 if the pull request is not open. It is 409 if there are conflicts, if required
+    approvals or checks are missing, or if the head of the source is not `source_commit_id`.
 
     Args:
         repository (str):
@@ -198,9 +198,9 @@ async def asyncio_detailed(
 ) -> Response[Error | MergeResult]:
     """Merge a pull request.
 
-     Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
-    is at another commit than `source_commit_id` says.
+     Merges the head of the source into the destination, and closes the pull request atomically. The
+    response is 400 if the pull request is not open. It is 409 if there are conflicts, if required
+    approvals or checks are missing, or if the head of the source is not `source_commit_id`.
 
     Args:
         repository (str):
@@ -235,9 +235,9 @@ async def asyncio(
 ) -> Error | MergeResult | None:
     """Merge a pull request.
 
-     Merges the head of the source into the destination, and ends the pull request in the same step. 400
-    when it is not open. 409 on conflict, without the required approvals and checks, and when the source
-    is at another commit than `source_commit_id` says.
+     Merges the head of the source into the destination, and closes the pull request atomically. The
+    response is 400 if the pull request is not open. It is 409 if there are conflicts, if required
+    approvals or checks are missing, or if the head of the source is not `source_commit_id`.
 
     Args:
         repository (str):

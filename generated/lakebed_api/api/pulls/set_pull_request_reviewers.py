@@ -110,12 +110,12 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Replace the users and groups that should review a pull request.
 
-     404 for an unknown user or group. Lakebed only.
+     The response is 404 if a user or group is unknown. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (list[str]): Ids of users, and `@` with the id of a group.
+        body (list[str]): Ids of users, and ids of groups with a leading `@`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -147,12 +147,12 @@ def sync(
 ) -> Any | Error | None:
     """Replace the users and groups that should review a pull request.
 
-     404 for an unknown user or group. Lakebed only.
+     The response is 404 if a user or group is unknown. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (list[str]): Ids of users, and `@` with the id of a group.
+        body (list[str]): Ids of users, and ids of groups with a leading `@`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,12 +179,12 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Replace the users and groups that should review a pull request.
 
-     404 for an unknown user or group. Lakebed only.
+     The response is 404 if a user or group is unknown. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (list[str]): Ids of users, and `@` with the id of a group.
+        body (list[str]): Ids of users, and ids of groups with a leading `@`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -214,12 +214,12 @@ async def asyncio(
 ) -> Any | Error | None:
     """Replace the users and groups that should review a pull request.
 
-     404 for an unknown user or group. Lakebed only.
+     The response is 404 if a user or group is unknown. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (list[str]): Ids of users, and `@` with the id of a group.
+        body (list[str]): Ids of users, and ids of groups with a leading `@`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

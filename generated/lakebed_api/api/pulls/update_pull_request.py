@@ -111,8 +111,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Change, close or reopen a pull request.
 
-     Absent fields stay. A closed pull request can be reopened while both branches exist; a merged one
-    cannot. The status `merged` is refused: only a merge sets it.
+     Absent fields keep their values. A closed pull request can be reopened if both branches exist; a
+    merged pull request cannot. The server refuses the status `merged`, because only a merge sets it.
 
     Args:
         repository (str):
@@ -149,8 +149,8 @@ def sync(
 ) -> Any | Error | None:
     """Change, close or reopen a pull request.
 
-     Absent fields stay. A closed pull request can be reopened while both branches exist; a merged one
-    cannot. The status `merged` is refused: only a merge sets it.
+     Absent fields keep their values. A closed pull request can be reopened if both branches exist; a
+    merged pull request cannot. The server refuses the status `merged`, because only a merge sets it.
 
     Args:
         repository (str):
@@ -182,8 +182,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Change, close or reopen a pull request.
 
-     Absent fields stay. A closed pull request can be reopened while both branches exist; a merged one
-    cannot. The status `merged` is refused: only a merge sets it.
+     Absent fields keep their values. A closed pull request can be reopened if both branches exist; a
+    merged pull request cannot. The server refuses the status `merged`, because only a merge sets it.
 
     Args:
         repository (str):
@@ -218,8 +218,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Change, close or reopen a pull request.
 
-     Absent fields stay. A closed pull request can be reopened while both branches exist; a merged one
-    cannot. The status `merged` is refused: only a merge sets it.
+     Absent fields keep their values. A closed pull request can be reopened if both branches exist; a
+    merged pull request cannot. The server refuses the status `merged`, because only a merge sets it.
 
     Args:
         repository (str):

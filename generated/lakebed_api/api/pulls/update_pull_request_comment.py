@@ -119,15 +119,15 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: PullRequestCommentUpdate,
 ) -> Response[Error | PullRequestComment]:
-    """Change the text of an own comment, or mark a comment as resolved.
+    """Change the text of your comment, or mark a comment as resolved.
 
-     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+     The author of a comment and users with `pr:WritePullRequest` may resolve it. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -159,15 +159,15 @@ def sync(
     client: AuthenticatedClient | Client,
     body: PullRequestCommentUpdate,
 ) -> Error | PullRequestComment | None:
-    """Change the text of an own comment, or mark a comment as resolved.
+    """Change the text of your comment, or mark a comment as resolved.
 
-     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+     The author of a comment and users with `pr:WritePullRequest` may resolve it. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -194,15 +194,15 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: PullRequestCommentUpdate,
 ) -> Response[Error | PullRequestComment]:
-    """Change the text of an own comment, or mark a comment as resolved.
+    """Change the text of your comment, or mark a comment as resolved.
 
-     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+     The author of a comment and users with `pr:WritePullRequest` may resolve it. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,15 +232,15 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: PullRequestCommentUpdate,
 ) -> Error | PullRequestComment | None:
-    """Change the text of an own comment, or mark a comment as resolved.
+    """Change the text of your comment, or mark a comment as resolved.
 
-     The author of a comment and holders of `pr:WritePullRequest` may resolve it. Lakebed only.
+     The author of a comment and users with `pr:WritePullRequest` may resolve it. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields stay.
+        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -99,9 +99,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Withdraw the own approval.
+    """Withdraw your approval.
 
-     404 without an approval that counts. Lakebed only.
+     The response is 404 if you have no approval that counts. Lakebed only.
 
     Args:
         repository (str):
@@ -133,9 +133,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Withdraw the own approval.
+    """Withdraw your approval.
 
-     404 without an approval that counts. Lakebed only.
+     The response is 404 if you have no approval that counts. Lakebed only.
 
     Args:
         repository (str):
@@ -162,9 +162,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Withdraw the own approval.
+    """Withdraw your approval.
 
-     404 without an approval that counts. Lakebed only.
+     The response is 404 if you have no approval that counts. Lakebed only.
 
     Args:
         repository (str):
@@ -194,9 +194,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Withdraw the own approval.
+    """Withdraw your approval.
 
-     404 without an approval that counts. Lakebed only.
+     The response is 404 if you have no approval that counts. Lakebed only.
 
     Args:
         repository (str):

@@ -96,7 +96,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Ask whether the caller may set rules that protect branches.
+    """Report whether the caller may set branch protection rules.
 
     Args:
         repository (str):
@@ -125,7 +125,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Ask whether the caller may set rules that protect branches.
+    """Report whether the caller may set branch protection rules.
 
     Args:
         repository (str):
@@ -149,7 +149,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Ask whether the caller may set rules that protect branches.
+    """Report whether the caller may set branch protection rules.
 
     Args:
         repository (str):
@@ -176,7 +176,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Ask whether the caller may set rules that protect branches.
+    """Report whether the caller may set branch protection rules.
 
     Args:
         repository (str):

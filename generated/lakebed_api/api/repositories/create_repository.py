@@ -115,10 +115,11 @@ def sync_detailed(
 ) -> Response[Error | Repository]:
     """Create a repository.
 
-     Creates the default branch with a first, empty commit. The server refuses a name that exists before
-    it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
-    name of the repository below its prefix, and adds a random part when there is something already.
+     Creates the default branch with an initial, empty commit. The server refuses an existing name before
+    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
+    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
+    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
+    a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):
@@ -152,10 +153,11 @@ def sync(
 ) -> Error | Repository | None:
     """Create a repository.
 
-     Creates the default branch with a first, empty commit. The server refuses a name that exists before
-    it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
-    name of the repository below its prefix, and adds a random part when there is something already.
+     Creates the default branch with an initial, empty commit. The server refuses an existing name before
+    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
+    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
+    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
+    a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):
@@ -184,10 +186,11 @@ async def asyncio_detailed(
 ) -> Response[Error | Repository]:
     """Create a repository.
 
-     Creates the default branch with a first, empty commit. The server refuses a name that exists before
-    it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
-    name of the repository below its prefix, and adds a random part when there is something already.
+     Creates the default branch with an initial, empty commit. The server refuses an existing name before
+    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
+    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
+    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
+    a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):
@@ -219,10 +222,11 @@ async def asyncio(
 ) -> Error | Repository | None:
     """Create a repository.
 
-     Creates the default branch with a first, empty commit. The server refuses a name that exists before
-    it checks the namespace. It refuses a namespace that already contains a repository, or any other
-    object unless `allow_non_empty_namespace` is set. Without a storage namespace, the server uses the
-    name of the repository below its prefix, and adds a random part when there is something already.
+     Creates the default branch with an initial, empty commit. The server refuses an existing name before
+    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
+    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
+    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
+    a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):

@@ -128,11 +128,12 @@ def sync_detailed(
 ) -> Response[Any | Error | RepositoryPurge]:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
-    the server deletes the files that it made there, and the namespace becomes free as well. The server
-    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
-    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
-    same request, or the server by itself, continues a purge that was interrupted.
+     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
+    With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The server refuses a purge if another repository refers to objects in the namespace
+    (409, `namespace_shared`). During a purge, requests for the repository return 404
+    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
+    automatically; repeating the request also continues it.
 
     Args:
         repository (str):
@@ -169,11 +170,12 @@ def sync(
 ) -> Any | Error | RepositoryPurge | None:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
-    the server deletes the files that it made there, and the namespace becomes free as well. The server
-    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
-    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
-    same request, or the server by itself, continues a purge that was interrupted.
+     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
+    With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The server refuses a purge if another repository refers to objects in the namespace
+    (409, `namespace_shared`). During a purge, requests for the repository return 404
+    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
+    automatically; repeating the request also continues it.
 
     Args:
         repository (str):
@@ -205,11 +207,12 @@ async def asyncio_detailed(
 ) -> Response[Any | Error | RepositoryPurge]:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
-    the server deletes the files that it made there, and the namespace becomes free as well. The server
-    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
-    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
-    same request, or the server by itself, continues a purge that was interrupted.
+     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
+    With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The server refuses a purge if another repository refers to objects in the namespace
+    (409, `namespace_shared`). During a purge, requests for the repository return 404
+    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
+    automatically; repeating the request also continues it.
 
     Args:
         repository (str):
@@ -244,11 +247,12 @@ async def asyncio(
 ) -> Any | Error | RepositoryPurge | None:
     """Delete a repository.
 
-     The name becomes free. The objects in the storage namespace are kept, unless `purge` is set: then
-    the server deletes the files that it made there, and the namespace becomes free as well. The server
-    refuses a purge when another repository shows objects of the namespace (409, `namespace_shared`).
-    During a purge the repository is not found (404, `repository_deleting`), and its name is taken. The
-    same request, or the server by itself, continues a purge that was interrupted.
+     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
+    With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The server refuses a purge if another repository refers to objects in the namespace
+    (409, `namespace_shared`). During a purge, requests for the repository return 404
+    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
+    automatically; repeating the request also continues it.
 
     Args:
         repository (str):

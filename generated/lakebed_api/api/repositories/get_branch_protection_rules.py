@@ -105,10 +105,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | list[BranchProtectionRule]]:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
-     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
-    reverts, cherry-picks and imports.
+     The server refuses uploads, deletions, resets and commits on a branch that matches a rule. It
+    accepts merges, reverts, cherry-picks and imports.
 
     Args:
         repository (str):
@@ -137,10 +137,10 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | list[BranchProtectionRule] | None:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
-     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
-    reverts, cherry-picks and imports.
+     The server refuses uploads, deletions, resets and commits on a branch that matches a rule. It
+    accepts merges, reverts, cherry-picks and imports.
 
     Args:
         repository (str):
@@ -164,10 +164,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | list[BranchProtectionRule]]:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
-     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
-    reverts, cherry-picks and imports.
+     The server refuses uploads, deletions, resets and commits on a branch that matches a rule. It
+    accepts merges, reverts, cherry-picks and imports.
 
     Args:
         repository (str):
@@ -194,10 +194,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | list[BranchProtectionRule] | None:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
-     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
-    reverts, cherry-picks and imports.
+     The server refuses uploads, deletions, resets and commits on a branch that matches a rule. It
+    accepts merges, reverts, cherry-picks and imports.
 
     Args:
         repository (str):

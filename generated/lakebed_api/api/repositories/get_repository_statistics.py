@@ -100,8 +100,8 @@ def sync_detailed(
 ) -> Response[Error | RepositoryStatistics]:
     """Count the objects at the head of the default branch.
 
-     Uncommitted changes do not count. The answer to the first request after many changes may have no
-    `bytes`, because one request reads for a bounded time: the next one goes on. Lakebed only.
+     Uncommitted changes are not counted. One request reads for a limited time, so the first response
+    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):
@@ -132,8 +132,8 @@ def sync(
 ) -> Error | RepositoryStatistics | None:
     """Count the objects at the head of the default branch.
 
-     Uncommitted changes do not count. The answer to the first request after many changes may have no
-    `bytes`, because one request reads for a bounded time: the next one goes on. Lakebed only.
+     Uncommitted changes are not counted. One request reads for a limited time, so the first response
+    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):
@@ -159,8 +159,8 @@ async def asyncio_detailed(
 ) -> Response[Error | RepositoryStatistics]:
     """Count the objects at the head of the default branch.
 
-     Uncommitted changes do not count. The answer to the first request after many changes may have no
-    `bytes`, because one request reads for a bounded time: the next one goes on. Lakebed only.
+     Uncommitted changes are not counted. One request reads for a limited time, so the first response
+    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):
@@ -189,8 +189,8 @@ async def asyncio(
 ) -> Error | RepositoryStatistics | None:
     """Count the objects at the head of the default branch.
 
-     Uncommitted changes do not count. The answer to the first request after many changes may have no
-    `bytes`, because one request reads for a bounded time: the next one goes on. Lakebed only.
+     Uncommitted changes are not counted. One request reads for a limited time, so the first response
+    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):

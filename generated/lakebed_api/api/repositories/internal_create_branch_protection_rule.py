@@ -106,7 +106,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRule,
 ) -> Response[Any | Error]:
-    """Add one rule that protects branches.
+    """Add one branch protection rule.
 
      The older form of `setBranchProtectionRules`. Existing rules stay.
 
@@ -140,7 +140,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRule,
 ) -> Any | Error | None:
-    """Add one rule that protects branches.
+    """Add one branch protection rule.
 
      The older form of `setBranchProtectionRules`. Existing rules stay.
 
@@ -169,7 +169,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRule,
 ) -> Response[Any | Error]:
-    """Add one rule that protects branches.
+    """Add one branch protection rule.
 
      The older form of `setBranchProtectionRules`. Existing rules stay.
 
@@ -201,7 +201,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRule,
 ) -> Any | Error | None:
-    """Add one rule that protects branches.
+    """Add one branch protection rule.
 
      The older form of `setBranchProtectionRules`. Existing rules stay.
 

@@ -106,7 +106,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRuleDeletion,
 ) -> Response[Any | Error]:
-    """Remove one rule that protects branches.
+    """Remove one branch protection rule.
 
      The older form of `setBranchProtectionRules`.
 
@@ -140,7 +140,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRuleDeletion,
 ) -> Any | Error | None:
-    """Remove one rule that protects branches.
+    """Remove one branch protection rule.
 
      The older form of `setBranchProtectionRules`.
 
@@ -169,7 +169,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRuleDeletion,
 ) -> Response[Any | Error]:
-    """Remove one rule that protects branches.
+    """Remove one branch protection rule.
 
      The older form of `setBranchProtectionRules`.
 
@@ -201,7 +201,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: BranchProtectionRuleDeletion,
 ) -> Any | Error | None:
-    """Remove one rule that protects branches.
+    """Remove one branch protection rule.
 
      The older form of `setBranchProtectionRules`.
 

@@ -105,7 +105,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | list[BranchProtectionRule]]:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
      The older form of `getBranchProtectionRules`.
 
@@ -136,7 +136,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | list[BranchProtectionRule] | None:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
      The older form of `getBranchProtectionRules`.
 
@@ -162,7 +162,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | list[BranchProtectionRule]]:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
      The older form of `getBranchProtectionRules`.
 
@@ -191,7 +191,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | list[BranchProtectionRule] | None:
-    """List the rules that protect branches.
+    """List branch protection rules.
 
      The older form of `getBranchProtectionRules`.
 

@@ -124,17 +124,17 @@ def sync_detailed(
 ) -> Response[Error | EventList]:
     """List the events of a repository, or follow them live.
 
-     An event for each change of a branch, a tag, a protection rule or the repository, the oldest first
-    (docs/events.md). Without `branch` it needs `audit:ReadEvents`, with it `audit:ReadEvents` or
-    `fs:ReadBranch` on the branch. The last page ends with the events of the last seconds, which have no
-    `logical_timestamp` yet: a later page has them again, with the same `id`. A page with a filter may
-    be empty although `has_more` is true.
+     Returns an event for each change of a branch, a tag, a protection rule or the repository, oldest
+    first (docs/events.md). Needs `audit:ReadEvents`. With `branch`, `fs:ReadBranch` on the branch is
+    also sufficient. The last page ends with the events of the last few seconds. They have no
+    `logical_timestamp` yet, so a later page repeats them with the same `id`. A filtered page may be
+    empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed begins
-    after `Last-Event-ID` or `after`, and without them with the next event. The event `reset` says that
-    events since then were deleted. There is a comment every 15 seconds. The feed ends when the token of
-    the request ends.
+    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
+    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
+    means that events since that position were deleted. The server sends a comment every 15 seconds. The
+    feed ends when the token of the request expires.
 
     Args:
         repository (str):
@@ -180,17 +180,17 @@ def sync(
 ) -> Error | EventList | None:
     """List the events of a repository, or follow them live.
 
-     An event for each change of a branch, a tag, a protection rule or the repository, the oldest first
-    (docs/events.md). Without `branch` it needs `audit:ReadEvents`, with it `audit:ReadEvents` or
-    `fs:ReadBranch` on the branch. The last page ends with the events of the last seconds, which have no
-    `logical_timestamp` yet: a later page has them again, with the same `id`. A page with a filter may
-    be empty although `has_more` is true.
+     Returns an event for each change of a branch, a tag, a protection rule or the repository, oldest
+    first (docs/events.md). Needs `audit:ReadEvents`. With `branch`, `fs:ReadBranch` on the branch is
+    also sufficient. The last page ends with the events of the last few seconds. They have no
+    `logical_timestamp` yet, so a later page repeats them with the same `id`. A filtered page may be
+    empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed begins
-    after `Last-Event-ID` or `after`, and without them with the next event. The event `reset` says that
-    events since then were deleted. There is a comment every 15 seconds. The feed ends when the token of
-    the request ends.
+    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
+    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
+    means that events since that position were deleted. The server sends a comment every 15 seconds. The
+    feed ends when the token of the request expires.
 
     Args:
         repository (str):
@@ -231,17 +231,17 @@ async def asyncio_detailed(
 ) -> Response[Error | EventList]:
     """List the events of a repository, or follow them live.
 
-     An event for each change of a branch, a tag, a protection rule or the repository, the oldest first
-    (docs/events.md). Without `branch` it needs `audit:ReadEvents`, with it `audit:ReadEvents` or
-    `fs:ReadBranch` on the branch. The last page ends with the events of the last seconds, which have no
-    `logical_timestamp` yet: a later page has them again, with the same `id`. A page with a filter may
-    be empty although `has_more` is true.
+     Returns an event for each change of a branch, a tag, a protection rule or the repository, oldest
+    first (docs/events.md). Needs `audit:ReadEvents`. With `branch`, `fs:ReadBranch` on the branch is
+    also sufficient. The last page ends with the events of the last few seconds. They have no
+    `logical_timestamp` yet, so a later page repeats them with the same `id`. A filtered page may be
+    empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed begins
-    after `Last-Event-ID` or `after`, and without them with the next event. The event `reset` says that
-    events since then were deleted. There is a comment every 15 seconds. The feed ends when the token of
-    the request ends.
+    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
+    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
+    means that events since that position were deleted. The server sends a comment every 15 seconds. The
+    feed ends when the token of the request expires.
 
     Args:
         repository (str):
@@ -285,17 +285,17 @@ async def asyncio(
 ) -> Error | EventList | None:
     """List the events of a repository, or follow them live.
 
-     An event for each change of a branch, a tag, a protection rule or the repository, the oldest first
-    (docs/events.md). Without `branch` it needs `audit:ReadEvents`, with it `audit:ReadEvents` or
-    `fs:ReadBranch` on the branch. The last page ends with the events of the last seconds, which have no
-    `logical_timestamp` yet: a later page has them again, with the same `id`. A page with a filter may
-    be empty although `has_more` is true.
+     Returns an event for each change of a branch, a tag, a protection rule or the repository, oldest
+    first (docs/events.md). Needs `audit:ReadEvents`. With `branch`, `fs:ReadBranch` on the branch is
+    also sufficient. The last page ends with the events of the last few seconds. They have no
+    `logical_timestamp` yet, so a later page repeats them with the same `id`. A filtered page may be
+    empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed begins
-    after `Last-Event-ID` or `after`, and without them with the next event. The event `reset` says that
-    events since then were deleted. There is a comment every 15 seconds. The feed ends when the token of
-    the request ends.
+    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
+    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
+    means that events since that position were deleted. The server sends a comment every 15 seconds. The
+    feed ends when the token of the request expires.
 
     Args:
         repository (str):

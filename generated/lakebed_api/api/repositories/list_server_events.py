@@ -102,13 +102,13 @@ def sync_detailed(
     type_: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | EventList]:
-    """List the events of all repositories, and the changes of rights.
+    """List the events of all repositories, and changes of rights.
 
-     The events of every repository on which the caller has `audit:ReadEvents`. With this permission on
-    everything, also the types `auth.*`: changes of users, groups, policies, memberships, attachments
-    and access keys (docs/events.md). In the order of their logical timestamps. The last page ends with
-    the events of the last minute, whose order is not final: a later page has them again, with the same
-    `id`. At most 1,000 repositories. Lakebed only.
+     Returns the events of every repository on which the caller has `audit:ReadEvents`, in the order of
+    their logical timestamps. A caller with this permission on all resources also gets the types
+    `auth.*`: changes of users, groups, policies, memberships, attachments and access keys
+    (docs/events.md). The last page ends with the events of the last minute. Their order is not final,
+    so a later page repeats them with the same `id`. Covers at most 1,000 repositories. Lakebed only.
 
     Args:
         after (str | Unset):
@@ -143,13 +143,13 @@ def sync(
     type_: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | EventList | None:
-    """List the events of all repositories, and the changes of rights.
+    """List the events of all repositories, and changes of rights.
 
-     The events of every repository on which the caller has `audit:ReadEvents`. With this permission on
-    everything, also the types `auth.*`: changes of users, groups, policies, memberships, attachments
-    and access keys (docs/events.md). In the order of their logical timestamps. The last page ends with
-    the events of the last minute, whose order is not final: a later page has them again, with the same
-    `id`. At most 1,000 repositories. Lakebed only.
+     Returns the events of every repository on which the caller has `audit:ReadEvents`, in the order of
+    their logical timestamps. A caller with this permission on all resources also gets the types
+    `auth.*`: changes of users, groups, policies, memberships, attachments and access keys
+    (docs/events.md). The last page ends with the events of the last minute. Their order is not final,
+    so a later page repeats them with the same `id`. Covers at most 1,000 repositories. Lakebed only.
 
     Args:
         after (str | Unset):
@@ -179,13 +179,13 @@ async def asyncio_detailed(
     type_: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | EventList]:
-    """List the events of all repositories, and the changes of rights.
+    """List the events of all repositories, and changes of rights.
 
-     The events of every repository on which the caller has `audit:ReadEvents`. With this permission on
-    everything, also the types `auth.*`: changes of users, groups, policies, memberships, attachments
-    and access keys (docs/events.md). In the order of their logical timestamps. The last page ends with
-    the events of the last minute, whose order is not final: a later page has them again, with the same
-    `id`. At most 1,000 repositories. Lakebed only.
+     Returns the events of every repository on which the caller has `audit:ReadEvents`, in the order of
+    their logical timestamps. A caller with this permission on all resources also gets the types
+    `auth.*`: changes of users, groups, policies, memberships, attachments and access keys
+    (docs/events.md). The last page ends with the events of the last minute. Their order is not final,
+    so a later page repeats them with the same `id`. Covers at most 1,000 repositories. Lakebed only.
 
     Args:
         after (str | Unset):
@@ -218,13 +218,13 @@ async def asyncio(
     type_: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | EventList | None:
-    """List the events of all repositories, and the changes of rights.
+    """List the events of all repositories, and changes of rights.
 
-     The events of every repository on which the caller has `audit:ReadEvents`. With this permission on
-    everything, also the types `auth.*`: changes of users, groups, policies, memberships, attachments
-    and access keys (docs/events.md). In the order of their logical timestamps. The last page ends with
-    the events of the last minute, whose order is not final: a later page has them again, with the same
-    `id`. At most 1,000 repositories. Lakebed only.
+     Returns the events of every repository on which the caller has `audit:ReadEvents`, in the order of
+    their logical timestamps. A caller with this permission on all resources also gets the types
+    `auth.*`: changes of users, groups, policies, memberships, attachments and access keys
+    (docs/events.md). The last page ends with the events of the last minute. Their order is not final,
+    so a later page repeats them with the same `id`. Covers at most 1,000 repositories. Lakebed only.
 
     Args:
         after (str | Unset):

@@ -120,14 +120,14 @@ def sync_detailed(
     body: list[BranchProtectionRule],
     if_match: str | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Replace the rules that protect branches.
+    """Replace all branch protection rules.
 
-     They apply from the next request on.
+     The rules apply from the next request on.
 
     Args:
         repository (str):
         if_match (str | Unset):
-        body (list[BranchProtectionRule]): The rules, in the order that they were set.
+        body (list[BranchProtectionRule]): The rules, in the order in which they were set.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -157,14 +157,14 @@ def sync(
     body: list[BranchProtectionRule],
     if_match: str | Unset = UNSET,
 ) -> Any | Error | None:
-    """Replace the rules that protect branches.
+    """Replace all branch protection rules.
 
-     They apply from the next request on.
+     The rules apply from the next request on.
 
     Args:
         repository (str):
         if_match (str | Unset):
-        body (list[BranchProtectionRule]): The rules, in the order that they were set.
+        body (list[BranchProtectionRule]): The rules, in the order in which they were set.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -189,14 +189,14 @@ async def asyncio_detailed(
     body: list[BranchProtectionRule],
     if_match: str | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Replace the rules that protect branches.
+    """Replace all branch protection rules.
 
-     They apply from the next request on.
+     The rules apply from the next request on.
 
     Args:
         repository (str):
         if_match (str | Unset):
-        body (list[BranchProtectionRule]): The rules, in the order that they were set.
+        body (list[BranchProtectionRule]): The rules, in the order in which they were set.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -224,14 +224,14 @@ async def asyncio(
     body: list[BranchProtectionRule],
     if_match: str | Unset = UNSET,
 ) -> Any | Error | None:
-    """Replace the rules that protect branches.
+    """Replace all branch protection rules.
 
-     They apply from the next request on.
+     The rules apply from the next request on.
 
     Args:
         repository (str):
         if_match (str | Unset):
-        body (list[BranchProtectionRule]): The rules, in the order that they were set.
+        body (list[BranchProtectionRule]): The rules, in the order in which they were set.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

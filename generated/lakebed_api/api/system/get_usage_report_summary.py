@@ -84,8 +84,8 @@ def sync_detailed(
 ) -> Response[Error | InstallationUsageReport]:
     """Count the requests by month.
 
-     The requests of clients with credentials, over REST and S3, of all servers together. A server that
-    is killed loses the counts of its last minute.
+     Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
+    loses the counts of its last minute.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -110,8 +110,8 @@ def sync(
 ) -> Error | InstallationUsageReport | None:
     """Count the requests by month.
 
-     The requests of clients with credentials, over REST and S3, of all servers together. A server that
-    is killed loses the counts of its last minute.
+     Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
+    loses the counts of its last minute.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -132,8 +132,8 @@ async def asyncio_detailed(
 ) -> Response[Error | InstallationUsageReport]:
     """Count the requests by month.
 
-     The requests of clients with credentials, over REST and S3, of all servers together. A server that
-    is killed loses the counts of its last minute.
+     Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
+    loses the counts of its last minute.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -156,8 +156,8 @@ async def asyncio(
 ) -> Error | InstallationUsageReport | None:
     """Count the requests by month.
 
-     The requests of clients with credentials, over REST and S3, of all servers together. A server that
-    is killed loses the counts of its last minute.
+     Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
+    loses the counts of its last minute.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

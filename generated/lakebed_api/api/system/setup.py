@@ -100,7 +100,7 @@ def sync_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Create the first administrator.
 
-     The server creates it at its first start, and refuses this request with 409.
+     The server creates the first administrator when it first starts, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -131,7 +131,7 @@ def sync(
 ) -> CredentialsWithSecret | Error | None:
     """Create the first administrator.
 
-     The server creates it at its first start, and refuses this request with 409.
+     The server creates the first administrator when it first starts, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -157,7 +157,7 @@ async def asyncio_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Create the first administrator.
 
-     The server creates it at its first start, and refuses this request with 409.
+     The server creates the first administrator when it first starts, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -186,7 +186,7 @@ async def asyncio(
 ) -> CredentialsWithSecret | Error | None:
     """Create the first administrator.
 
-     The server creates it at its first start, and refuses this request with 409.
+     The server creates the first administrator when it first starts, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.

@@ -93,7 +93,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Accept preferences about e-mails.
 
-     This server sends no e-mails, and refuses the request with 409.
+     This server sends no e-mails. It refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.
@@ -124,7 +124,7 @@ def sync(
 ) -> Any | Error | None:
     """Accept preferences about e-mails.
 
-     This server sends no e-mails, and refuses the request with 409.
+     This server sends no e-mails. It refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.
@@ -150,7 +150,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Accept preferences about e-mails.
 
-     This server sends no e-mails, and refuses the request with 409.
+     This server sends no e-mails. It refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.
@@ -179,7 +179,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Accept preferences about e-mails.
 
-     This server sends no e-mails, and refuses the request with 409.
+     This server sends no e-mails. It refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.

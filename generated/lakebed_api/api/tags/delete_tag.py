@@ -111,7 +111,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete a tag.
 
-     The commit stays.
+     The commit is not deleted.
 
     Args:
         repository (str):
@@ -148,7 +148,7 @@ def sync(
 ) -> Any | Error | None:
     """Delete a tag.
 
-     The commit stays.
+     The commit is not deleted.
 
     Args:
         repository (str):
@@ -180,7 +180,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete a tag.
 
-     The commit stays.
+     The commit is not deleted.
 
     Args:
         repository (str):
@@ -215,7 +215,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete a tag.
 
-     The commit stays.
+     The commit is not deleted.
 
     Args:
         repository (str):

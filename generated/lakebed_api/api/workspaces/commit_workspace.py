@@ -133,10 +133,11 @@ def sync_detailed(
 ) -> Response[Commit | Error]:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
-    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
-    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
-    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
+     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+    error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
+    `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
+    closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
+    based on the new commit.
 
     Args:
         repository (str):
@@ -176,10 +177,11 @@ def sync(
 ) -> Commit | Error | None:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
-    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
-    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
-    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
+     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+    error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
+    `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
+    closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
+    based on the new commit.
 
     Args:
         repository (str):
@@ -214,10 +216,11 @@ async def asyncio_detailed(
 ) -> Response[Commit | Error]:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
-    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
-    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
-    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
+     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+    error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
+    `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
+    closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
+    based on the new commit.
 
     Args:
         repository (str):
@@ -255,10 +258,11 @@ async def asyncio(
 ) -> Commit | Error | None:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
-    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
-    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
-    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
+     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+    error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
+    `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
+    closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
+    based on the new commit.
 
     Args:
         repository (str):

@@ -128,9 +128,9 @@ def sync_detailed(
 ) -> Response[CompletedPartUpload | Error]:
     """Complete a multipart upload: combine its parts into one object.
 
-     Then register it. A second request changes nothing and gets the same response. Refused with
-    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
-    size.
+     Register the object afterwards. A second request changes nothing and gets the same response. The
+    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    the object has a different size.
 
     Args:
         repository (str):
@@ -167,9 +167,9 @@ def sync(
 ) -> CompletedPartUpload | Error | None:
     """Complete a multipart upload: combine its parts into one object.
 
-     Then register it. A second request changes nothing and gets the same response. Refused with
-    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
-    size.
+     Register the object afterwards. A second request changes nothing and gets the same response. The
+    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    the object has a different size.
 
     Args:
         repository (str):
@@ -201,9 +201,9 @@ async def asyncio_detailed(
 ) -> Response[CompletedPartUpload | Error]:
     """Complete a multipart upload: combine its parts into one object.
 
-     Then register it. A second request changes nothing and gets the same response. Refused with
-    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
-    size.
+     Register the object afterwards. A second request changes nothing and gets the same response. The
+    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    the object has a different size.
 
     Args:
         repository (str):
@@ -238,9 +238,9 @@ async def asyncio(
 ) -> CompletedPartUpload | Error | None:
     """Complete a multipart upload: combine its parts into one object.
 
-     Then register it. A second request changes nothing and gets the same response. Refused with
-    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
-    size.
+     Register the object afterwards. A second request changes nothing and gets the same response. The
+    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    the object has a different size.
 
     Args:
         repository (str):

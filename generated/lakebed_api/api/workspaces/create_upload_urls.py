@@ -126,10 +126,10 @@ def sync_detailed(
 ) -> Response[Error | UploadUrlList]:
     """Return presigned URLs to write objects directly to the store.
 
-     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
-    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
-    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
-    sign.
+     Send one PUT to each URL, with the given headers, and then register the objects. Each URL is for a
+    new key below the prefix of the workspace, so a PUT never replaces a registered object. A PUT is
+    limited to 5 GiB: use a multipart upload (`createPartUpload`) for larger objects. The response is
+    501 if the store cannot sign.
 
     Args:
         repository (str):
@@ -166,10 +166,10 @@ def sync(
 ) -> Error | UploadUrlList | None:
     """Return presigned URLs to write objects directly to the store.
 
-     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
-    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
-    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
-    sign.
+     Send one PUT to each URL, with the given headers, and then register the objects. Each URL is for a
+    new key below the prefix of the workspace, so a PUT never replaces a registered object. A PUT is
+    limited to 5 GiB: use a multipart upload (`createPartUpload`) for larger objects. The response is
+    501 if the store cannot sign.
 
     Args:
         repository (str):
@@ -201,10 +201,10 @@ async def asyncio_detailed(
 ) -> Response[Error | UploadUrlList]:
     """Return presigned URLs to write objects directly to the store.
 
-     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
-    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
-    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
-    sign.
+     Send one PUT to each URL, with the given headers, and then register the objects. Each URL is for a
+    new key below the prefix of the workspace, so a PUT never replaces a registered object. A PUT is
+    limited to 5 GiB: use a multipart upload (`createPartUpload`) for larger objects. The response is
+    501 if the store cannot sign.
 
     Args:
         repository (str):
@@ -239,10 +239,10 @@ async def asyncio(
 ) -> Error | UploadUrlList | None:
     """Return presigned URLs to write objects directly to the store.
 
-     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
-    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
-    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
-    sign.
+     Send one PUT to each URL, with the given headers, and then register the objects. Each URL is for a
+    new key below the prefix of the workspace, so a PUT never replaces a registered object. A PUT is
+    limited to 5 GiB: use a multipart upload (`createPartUpload`) for larger objects. The response is
+    501 if the store cannot sign.
 
     Args:
         repository (str):

@@ -116,7 +116,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Close a workspace without a commit.
 
-     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
+     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
+    is not an error.
 
     Args:
         repository (str):
@@ -153,7 +154,8 @@ def sync(
 ) -> Any | Error | None:
     """Close a workspace without a commit.
 
-     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
+     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
+    is not an error.
 
     Args:
         repository (str):
@@ -185,7 +187,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Close a workspace without a commit.
 
-     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
+     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
+    is not an error.
 
     Args:
         repository (str):
@@ -220,7 +223,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Close a workspace without a commit.
 
-     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
+     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
+    is not an error.
 
     Args:
         repository (str):

@@ -117,11 +117,11 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Response[Error | IngestPage]:
-    """Add objects of another store to a workspace, without a copy.
+    """Add objects of another store to a workspace without copying them.
 
      Processes one page: compares the objects below `source` with the paths of the workspace below
-    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
-    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    `prefix`, in path order after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. Repeating a page changes nothing.
     The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
@@ -157,11 +157,11 @@ def sync(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Error | IngestPage | None:
-    """Add objects of another store to a workspace, without a copy.
+    """Add objects of another store to a workspace without copying them.
 
      Processes one page: compares the objects below `source` with the paths of the workspace below
-    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
-    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    `prefix`, in path order after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. Repeating a page changes nothing.
     The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
@@ -192,11 +192,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Response[Error | IngestPage]:
-    """Add objects of another store to a workspace, without a copy.
+    """Add objects of another store to a workspace without copying them.
 
      Processes one page: compares the objects below `source` with the paths of the workspace below
-    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
-    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    `prefix`, in path order after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. Repeating a page changes nothing.
     The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
@@ -230,11 +230,11 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Error | IngestPage | None:
-    """Add objects of another store to a workspace, without a copy.
+    """Add objects of another store to a workspace without copying them.
 
      Processes one page: compares the objects below `source` with the paths of the workspace below
-    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
-    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    `prefix`, in path order after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. Repeating a page changes nothing.
     The server reads only prefixes of its setting `ingest.allow`.
 
     Args:

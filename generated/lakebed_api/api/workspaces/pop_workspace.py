@@ -124,9 +124,9 @@ def sync_detailed(
     body: WorkspacePop | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Make the changes of a workspace uncommitted changes of a branch.
+    """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     The changes are added as one unit, and the workspace is closed.
+     Adds all changes atomically and closes the workspace.
 
     Args:
         repository (str):
@@ -164,9 +164,9 @@ def sync(
     body: WorkspacePop | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Make the changes of a workspace uncommitted changes of a branch.
+    """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     The changes are added as one unit, and the workspace is closed.
+     Adds all changes atomically and closes the workspace.
 
     Args:
         repository (str):
@@ -199,9 +199,9 @@ async def asyncio_detailed(
     body: WorkspacePop | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Make the changes of a workspace uncommitted changes of a branch.
+    """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     The changes are added as one unit, and the workspace is closed.
+     Adds all changes atomically and closes the workspace.
 
     Args:
         repository (str):
@@ -237,9 +237,9 @@ async def asyncio(
     body: WorkspacePop | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Make the changes of a workspace uncommitted changes of a branch.
+    """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     The changes are added as one unit, and the workspace is closed.
+     Adds all changes atomically and closes the workspace.
 
     Args:
         repository (str):

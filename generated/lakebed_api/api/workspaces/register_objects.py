@@ -123,12 +123,12 @@ def sync_detailed(
     body: ObjectRegistration,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Register objects that were written to the store, and deletions, all or nothing.
+    """Atomically register objects that were written to the store, and deletions.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
-    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
-    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
-    `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
+    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
+    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
+    nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):
@@ -166,12 +166,12 @@ def sync(
     body: ObjectRegistration,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Register objects that were written to the store, and deletions, all or nothing.
+    """Atomically register objects that were written to the store, and deletions.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
-    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
-    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
-    `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
+    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
+    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
+    nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):
@@ -204,12 +204,12 @@ async def asyncio_detailed(
     body: ObjectRegistration,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Register objects that were written to the store, and deletions, all or nothing.
+    """Atomically register objects that were written to the store, and deletions.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
-    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
-    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
-    `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
+    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
+    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
+    nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):
@@ -245,12 +245,12 @@ async def asyncio(
     body: ObjectRegistration,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Register objects that were written to the store, and deletions, all or nothing.
+    """Atomically register objects that were written to the store, and deletions.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
-    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
-    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
-    `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
+    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
+    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
+    nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):

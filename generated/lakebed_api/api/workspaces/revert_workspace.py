@@ -126,7 +126,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Undo changes of a workspace.
 
-     All changes, or only the changes that the globs select. It stays open.
+     Undoes all changes, or only the changes that match the globs. The workspace stays open.
 
     Args:
         repository (str):
@@ -166,7 +166,7 @@ def sync(
 ) -> Any | Error | None:
     """Undo changes of a workspace.
 
-     All changes, or only the changes that the globs select. It stays open.
+     Undoes all changes, or only the changes that match the globs. The workspace stays open.
 
     Args:
         repository (str):
@@ -201,7 +201,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Undo changes of a workspace.
 
-     All changes, or only the changes that the globs select. It stays open.
+     Undoes all changes, or only the changes that match the globs. The workspace stays open.
 
     Args:
         repository (str):
@@ -239,7 +239,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Undo changes of a workspace.
 
-     All changes, or only the changes that the globs select. It stays open.
+     Undoes all changes, or only the changes that match the globs. The workspace stays open.
 
     Args:
         repository (str):

@@ -122,8 +122,8 @@ def sync_detailed(
     """Register objects that other tools wrote below the prefix of a workspace.
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
-    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
-    of other accounts with several hard links. Safe to repeat and to interrupt.
+    objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
+    accounts that have several hard links. The request is safe to repeat and to interrupt.
 
     Args:
         repository (str):
@@ -161,8 +161,8 @@ def sync(
     """Register objects that other tools wrote below the prefix of a workspace.
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
-    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
-    of other accounts with several hard links. Safe to repeat and to interrupt.
+    objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
+    accounts that have several hard links. The request is safe to repeat and to interrupt.
 
     Args:
         repository (str):
@@ -195,8 +195,8 @@ async def asyncio_detailed(
     """Register objects that other tools wrote below the prefix of a workspace.
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
-    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
-    of other accounts with several hard links. Safe to repeat and to interrupt.
+    objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
+    accounts that have several hard links. The request is safe to repeat and to interrupt.
 
     Args:
         repository (str):
@@ -232,8 +232,8 @@ async def asyncio(
     """Register objects that other tools wrote below the prefix of a workspace.
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
-    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
-    of other accounts with several hard links. Safe to repeat and to interrupt.
+    objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
+    accounts that have several hard links. The request is safe to repeat and to interrupt.
 
     Args:
         repository (str):

@@ -132,10 +132,10 @@ def sync_detailed(
 ) -> Response[Error | ObjectSharesResult]:
     """Make paths share the data of other paths with the same content.
 
-     If two paths of the workspace have the same checksum and size, the first gets the physical address
-    of the second and keeps everything else. The server skips and reports other pairs, and paths without
-    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
-    alone. Safe to repeat.
+     If both paths of a pair have the same checksum and size, the first gets the physical address of the
+    second and keeps everything else. The server skips and reports other pairs, and paths without an
+    object. Afterwards, commit the workspace with `relocate`, because a commit otherwise ignores entries
+    that differ only in their address. The request is safe to repeat.
 
     Args:
         repository (str):
@@ -175,10 +175,10 @@ def sync(
 ) -> Error | ObjectSharesResult | None:
     """Make paths share the data of other paths with the same content.
 
-     If two paths of the workspace have the same checksum and size, the first gets the physical address
-    of the second and keeps everything else. The server skips and reports other pairs, and paths without
-    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
-    alone. Safe to repeat.
+     If both paths of a pair have the same checksum and size, the first gets the physical address of the
+    second and keeps everything else. The server skips and reports other pairs, and paths without an
+    object. Afterwards, commit the workspace with `relocate`, because a commit otherwise ignores entries
+    that differ only in their address. The request is safe to repeat.
 
     Args:
         repository (str):
@@ -213,10 +213,10 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectSharesResult]:
     """Make paths share the data of other paths with the same content.
 
-     If two paths of the workspace have the same checksum and size, the first gets the physical address
-    of the second and keeps everything else. The server skips and reports other pairs, and paths without
-    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
-    alone. Safe to repeat.
+     If both paths of a pair have the same checksum and size, the first gets the physical address of the
+    second and keeps everything else. The server skips and reports other pairs, and paths without an
+    object. Afterwards, commit the workspace with `relocate`, because a commit otherwise ignores entries
+    that differ only in their address. The request is safe to repeat.
 
     Args:
         repository (str):
@@ -254,10 +254,10 @@ async def asyncio(
 ) -> Error | ObjectSharesResult | None:
     """Make paths share the data of other paths with the same content.
 
-     If two paths of the workspace have the same checksum and size, the first gets the physical address
-    of the second and keeps everything else. The server skips and reports other pairs, and paths without
-    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
-    alone. Safe to repeat.
+     If both paths of a pair have the same checksum and size, the first gets the physical address of the
+    second and keeps everything else. The server skips and reports other pairs, and paths without an
+    object. Afterwards, commit the workspace with `relocate`, because a commit otherwise ignores entries
+    that differ only in their address. The request is safe to repeat.
 
     Args:
         repository (str):

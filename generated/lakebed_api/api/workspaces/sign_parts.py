@@ -119,9 +119,9 @@ def sync_detailed(
 ) -> Response[Error | PartUrlList]:
     """Return presigned URLs to write parts of an object.
 
-     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
-    MiB. An expired URL can be signed again, and a part can be written again until the upload is
-    completed.
+     Send one PUT to each URL, with the given headers. All parts except the last have the same size, at
+    least 5 MiB. Until the upload is completed, you can request a new URL for a part and write the part
+    again.
 
     Args:
         repository (str):
@@ -158,9 +158,9 @@ def sync(
 ) -> Error | PartUrlList | None:
     """Return presigned URLs to write parts of an object.
 
-     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
-    MiB. An expired URL can be signed again, and a part can be written again until the upload is
-    completed.
+     Send one PUT to each URL, with the given headers. All parts except the last have the same size, at
+    least 5 MiB. Until the upload is completed, you can request a new URL for a part and write the part
+    again.
 
     Args:
         repository (str):
@@ -192,9 +192,9 @@ async def asyncio_detailed(
 ) -> Response[Error | PartUrlList]:
     """Return presigned URLs to write parts of an object.
 
-     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
-    MiB. An expired URL can be signed again, and a part can be written again until the upload is
-    completed.
+     Send one PUT to each URL, with the given headers. All parts except the last have the same size, at
+    least 5 MiB. Until the upload is completed, you can request a new URL for a part and write the part
+    again.
 
     Args:
         repository (str):
@@ -229,9 +229,9 @@ async def asyncio(
 ) -> Error | PartUrlList | None:
     """Return presigned URLs to write parts of an object.
 
-     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
-    MiB. An expired URL can be signed again, and a part can be written again until the upload is
-    completed.
+     Send one PUT to each URL, with the given headers. All parts except the last have the same size, at
+    least 5 MiB. Until the upload is completed, you can request a new URL for a part and write the part
+    again.
 
     Args:
         repository (str):

@@ -120,7 +120,7 @@ def sync_detailed(
 ) -> Response[Error | Workspace]:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch then shows its head. Nothing is copied.
+     The branch then has no uncommitted changes. No data is copied.
 
     Args:
         repository (str):
@@ -157,7 +157,7 @@ def sync(
 ) -> Error | Workspace | None:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch then shows its head. Nothing is copied.
+     The branch then has no uncommitted changes. No data is copied.
 
     Args:
         repository (str):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Workspace]:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch then shows its head. Nothing is copied.
+     The branch then has no uncommitted changes. No data is copied.
 
     Args:
         repository (str):
@@ -224,7 +224,7 @@ async def asyncio(
 ) -> Error | Workspace | None:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch then shows its head. Nothing is copied.
+     The branch then has no uncommitted changes. No data is copied.
 
     Args:
         repository (str):
