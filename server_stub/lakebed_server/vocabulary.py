@@ -23,10 +23,10 @@ another one."""
 
 OUR_FAULT: Final[dict[str, str]] = {
     "internal": "the server failed; its log has the details under this request id",
-    "corrupt_data": "stored data is damaged; the server's log names it under this request id; run `lakebed fsck`",
+    "corrupt_data": "stored data is damaged; the server's log has details under this request id; run `lakebed fsck`",
     "outcome_unknown": "the store's answer was lost: the change may or may not have happened; read back to find out",
     "store_unavailable": "the store did not answer; try again later",
-    "store_full": "the store has no space left or cannot be written; nothing was half-written",
+    "store_full": "the store has no space left or cannot be written; nothing was written partially",
 }
 """The message that clients get for each kind of failure of the server."""
 

@@ -153,7 +153,7 @@ def test_an_answer_to_no_request_of_this_server_is_refused(browser: Browser, lak
         response.in_response_to = confirmation(response).in_response_to = f"_{secrets.token_hex(16)}"
 
     lake.provider.change = change
-    assert "not begun here" in refused(browser.post(browser.form()))
+    assert "not started here" in refused(browser.post(browser.form()))
 
 
 def test_an_answer_works_once(browser: Browser, lake: SamlLake) -> None:

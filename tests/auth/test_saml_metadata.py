@@ -75,7 +75,7 @@ def test_wrong_metadata_is_refused(certificate: str) -> None:
         (provider(key("AAAA")), "cannot be read"),
         (provider(key("!")), "cannot be read"),
         (provider(good, binding="urn:x"), "no single sign-on service"),
-        (provider(good, more='validUntil="2026-11-24T00:00:00Z"'), "has ended"),
+        (provider(good, more='validUntil="2026-11-24T00:00:00Z"'), "has expired"),
         (provider(good, more='validUntil="tomorrow"'), "is not a time"),
     ):
         with pytest.raises(SamlError, match=reason):
@@ -159,4 +159,4 @@ def test_a_new_key_of_the_provider_is_accepted(lake: SamlLake, monkeypatch: pyte
 def test_a_provider_without_metadata_is_reported(lake: SamlLake) -> None:
     lake.provider.description = "nothing"
     answer = lake.browser().client.get("/saml/login")
-    assert (answer.status_code, "the log of the server says why" in answer.text) == (502, True)
+    assert (answer.status_code, "the log of the server has the reason" in answer.text) == (502, True)

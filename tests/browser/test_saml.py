@@ -51,7 +51,7 @@ def test_an_answer_for_another_browser_does_not_sign_in(chromium: Browser, lake:
         page = context.new_page()
         page.goto(address)
         page.wait_for_url("**/saml/finish?**")
-        assert "not begun in this browser" in page.locator("p").inner_text()
+        assert "not started in this browser" in page.locator("p").inner_text()
         assert context.cookies(lake.server.endpoint) == []
 
 

@@ -92,7 +92,7 @@ async def test_put_that_fails_to_sync_stores_nothing(root: Path, fails: str) -> 
     [
         (errno.EACCES, StoreUnavailableError, "check the directory's owner, mode"),
         (errno.EROFS, StoreFullError, "make it writable"),
-        (errno.ENOSPC, StoreFullError, "make room"),
+        (errno.ENOSPC, StoreFullError, "free space"),
     ],
 )
 async def test_a_file_that_cannot_be_made(root: Path, code: int, kind: type[Exception], said: str) -> None:

@@ -179,7 +179,7 @@ async def test_store_does_not_recreate_a_deleted_directory(place: Path) -> None:
         lambda: store.put_stream("b", cut(bytes(3 * MIB), MIB)), lambda: store.delete(["a"]),
     ]  # fmt: skip
     for call in calls:
-        with pytest.raises(StoreUnavailableError, match="directory of local:// namespaces is gone; mount it"):
+        with pytest.raises(StoreUnavailableError, match="directory of local:// namespaces is gone; mount"):
             await call()
     assert not base.exists()
     (place / "away").rename(base)

@@ -73,7 +73,7 @@ async def test_commit_without_changes_fails_alone_in_a_group() -> None:
         await until(lambda: len(line(engine)) == 4)
         store.opened.set()
         made = await asyncio.gather(*tasks)
-        with pytest.raises(errors.NoChangesError, match=r"nothing to commit: commit .* has all that was staged"):
+        with pytest.raises(errors.NoChangesError, match=r"nothing to commit: commit .* contains all staged changes"):
             await extra
         assert (await empty).parents == (made[-1].id,)
         assert [message for message, _ in await first_parents(engine)] == ["m0", "m1", "m2", "empty"]

@@ -41,7 +41,7 @@ async def test_a_conflict_in_a_log_says_what_it_means() -> None:
     engine = await parted({name(1): "dev"}, {name(1): "main"})
     error = await refused(engine)
     assert [one.path for one in error.conflicts] == [name(1)]
-    for word in ("'lake/events' is a Delta table", "one numbered line", "'lake/events/**'"):
+    for word in ("'lake/events' is a Delta table", "one numbered sequence", "'lake/events/**'"):
         assert word in error.message
     await merge(engine, "dev", resolve=[("lake/events/**", "source")])
     assert (await content(engine))[name(1)] == "dev"
@@ -60,7 +60,7 @@ async def test_extra_version_of_the_losing_log_is_a_conflict(by_rule: bool, winn
     engine = await parted(*sides)
     error = await refused(engine, **options)
     assert [one.path for one in error.conflicts] == [later]
-    assert "one numbered line" in error.message
+    assert "one numbered sequence" in error.message
 
 
 async def test_extra_version_of_the_winning_log_is_merged() -> None:

@@ -77,7 +77,7 @@ def test_a_run_whose_server_died_has_failed_once_its_time_is_over() -> None:
         assert (found.state, found.ended, found.message) == (
             "error",
             made.ends_by,
-            "the server died before its hooks ended",
+            "the server stopped before its hooks ended",
         )
         assert (await engine.hooks.runs(REPO)).items == [found]
         await engine.close()

@@ -76,7 +76,7 @@ def test_a_receiver_that_is_gone_is_not_called_again(rest: Rest, receiver: Recei
     rest.settings(rule=action_file("post-commit", f"{receiver.url}/told"))
     rest.put_commit("a", "1")
     (failed,) = until(lambda: [one for one in waiting(rest) if one["state"] == "failed"])
-    assert "gone for good (status 410)" in failed["attempts"][0]["message"]
+    assert "permanently gone (status 410)" in failed["attempts"][0]["message"]
     assert len(receiver.at("/told")) == 1
 
 

@@ -127,7 +127,7 @@ def test_two_lines_of_one_delta_log_do_not_merge(branch: Target, repo: lakebed.R
         repo.branch(ref).commit("version 1")
     with pytest.raises(ConflictError) as caught:
         dev.merge_into("main")
-    for word in ("events/_delta_log/00000000000000000001.json", "'events' is a Delta table", "one numbered line"):
+    for word in ("events/_delta_log/00000000000000000001.json", "'events' is a Delta table", "one numbered sequence"):
         assert word in str(caught.value)
     for ref, value in (("main", 2), ("dev", 3)):
         rows: Any = DeltaTable(branch.at(ref).url("events"), storage_options=place).to_pyarrow_table()
@@ -135,7 +135,7 @@ def test_two_lines_of_one_delta_log_do_not_merge(branch: Target, repo: lakebed.R
     # a strategy settles version 1, and the line of the loser goes on: nothing of it may be left behind the winner's
     write_deltalake(branch.url("events"), pa.table({"a": [5]}), mode="append", storage_options=place)
     main.commit("version 2")
-    with pytest.raises(ConflictError, match=r"events/_delta_log/0+2\.json.*one numbered line"):
+    with pytest.raises(ConflictError, match=r"events/_delta_log/0+2\.json.*one numbered sequence"):
         dev.merge_into("main", strategy="source-wins")
     assert sorted(DeltaTable(branch.url("events"), storage_options=place).to_pyarrow_table()["a"].to_pylist()) == [
         1,

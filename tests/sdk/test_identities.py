@@ -172,7 +172,7 @@ def test_simulation(run: Any, name: str) -> None:
         assert (bool(refused), refused.effect, refused.policy) == (False, "neutral", None)
         assert "no statement" in refused.reason
         assert await lake.simulate("auth:CreateUser", "user/x")
-        with pytest.raises(InvalidRequestError, match="no operation needs"):
+        with pytest.raises(InvalidRequestError, match="no operation uses"):
             await lake.simulate("fs:Nonsense", "*")
         await lake.users.drop(name)
         await lake.policies.drop(name)
@@ -191,7 +191,7 @@ def test_limits_of_keys(run: Any, name: str, server: RunningServer) -> None:
         assert replace(made, secret="") in await lake.keys.list()
         with pytest.raises(InvalidRequestError, match="not both"):
             await lake.keys.create(read="sales", policy=[READ])
-        with pytest.raises(InvalidRequestError, match="no operation needs"):
+        with pytest.raises(InvalidRequestError, match="no operation uses"):
             await lake.keys.create(policy=[{**READ, "action": ["fs:Nonsense"]}])
         with pytest.raises(InvalidRequestError, match="a lifetime is"):
             await lake.keys.create(expires_in=0)

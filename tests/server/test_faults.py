@@ -130,7 +130,7 @@ def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fa
         pytest.param("reset", "store_unavailable", f"the connection broke; .* {LATER}", True, id="reset"),
         pytest.param("gone", "store_unavailable", "cannot be reached; check the endpoint", True, id="gone"),
         pytest.param(60.0, "store_unavailable", f"the store did not answer, .* {LATER}", True, id="silent"),
-        pytest.param(DENIED, "store_unavailable", "denied it .*; check the credentials", False, id="denied"),
+        pytest.param(DENIED, "store_unavailable", "denied access .*; check the credentials", False, id="denied"),
         pytest.param(FULL, "store_full", "no room .507 XMinioStorageFull.; free some", False, id="full"),
     ],
 )
@@ -213,7 +213,7 @@ def test_the_sdk_has_a_type_for_it(cloud: Lake, proxy: FaultyS3) -> None:
         with proxy.failing(BUSY), pytest.raises(lakebed.errors.ServerUnavailableError) as caught:
             main.put("x", b"1")
         assert (caught.value.kind, caught.value.status) == ("store_unavailable", 503)
-        with proxy.failing(FULL), pytest.raises(lakebed.errors.ServerError, match="has no room") as full:
+        with proxy.failing(FULL), pytest.raises(lakebed.errors.ServerError, match="has no space") as full:
             main.put("x", b"1")
         assert (full.value.kind, full.value.status) == ("store_full", 507)
         scene.is_unhurt()
@@ -253,7 +253,7 @@ def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "said", "retry"),
     [
-        pytest.param(errno.ENOSPC, "store_full", "No space left on device .ENOSPC.; .* make room", False, id="full"),
+        pytest.param(errno.ENOSPC, "store_full", "No space left on device .ENOSPC.; .* free space", False, id="full"),
         pytest.param(errno.EROFS, "store_full", "Read-only file system .EROFS.; .* writable", False, id="read-only"),
         pytest.param(errno.EIO, "store_unavailable", "Input/output error .EIO.; check", True, id="failing syncs"),
     ],
@@ -307,7 +307,7 @@ def test_the_directory_of_objects_is_gone(local: Lake) -> None:
         finally:
             away.rename(root)
         for answer in answers.values():
-            refused(answer, "store_unavailable", "the directory of local:// namespaces is gone; mount it", retry=True)
+            refused(answer, "store_unavailable", "the directory of local:// namespaces is gone; mount", retry=True)
         scene.is_unhurt()
         scene.goes_on()
 

@@ -74,7 +74,7 @@ def test_requests_fail_while_postgres_is_down_and_succeed_after(lake: Lake, how:
         finally:
             lake.postgres.start()
         for answer in answers.values():
-            refused(answer, "store_unavailable", "the KV store does not answer; see that it runs", retry=True)
+            refused(answer, "store_unavailable", "the KV store does not answer; check that it is running", retry=True)
         scene.is_unhurt()
         scene.goes_on()
 
@@ -171,7 +171,7 @@ async def test_long_table_lock_serves_reads_and_refuses_writes(lake: Lake) -> No
         answers = await attempt(scene)
         assert answers.pop("read").content == b"first"
         for answer in answers.values():
-            refused(answer, "store_unavailable", "something held it for too long, nothing was changed", retry=True)
+            refused(answer, "store_unavailable", "a lock was held for too long, nothing was changed", retry=True)
         scene.is_unhurt()
         scene.goes_on()
 

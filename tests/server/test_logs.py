@@ -169,7 +169,7 @@ def test_the_log_goes_on_in_the_old_file_when_the_new_one_cannot_be_opened(tmp_p
     moved = path.rename(tmp_path / "lake.log.1")
     path.mkdir()
     handler.reopen()
-    assert "the log goes on in the old file" in moved.read_text()
+    assert "logging continues in the old file" in moved.read_text()
     path.rmdir()
     handler.reopen()
     logging.getLogger("lakebed.server").warning("in the new one")

@@ -119,7 +119,7 @@ def test_aborted_part_upload_is_deleted(api: Api, bucket: S3Server) -> None:
         api("POST", f"{at}/abort", upload, 204)
     assert len(bucket.uploads(prefix)) == 1
     error = api.fails("POST", f"{at}/complete", whole, 400, "invalid_address")
-    assert "begin another one" in error["message"]
+    assert "start another one" in error["message"]
     api("DELETE", f"/workspaces/{made['id']}", None, 204)
     api.fails("POST", at, {"path": "x"}, 409, "workspace_closed")
     api.fails("POST", f"{at}/complete", late, 409, "workspace_closed")

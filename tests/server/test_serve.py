@@ -172,7 +172,7 @@ def test_a_data_directory_that_cannot_be_made(start: type[Process], tmp_path: Pa
     (tmp_path / "data").write_text("a file")
     server = start("--port", "0")
     assert server.wait() == 1
-    assert "Error: cannot make the directory" in server.said[-2]
+    assert "Error: cannot create the directory" in server.said[-2]
     assert "Traceback" not in server.said[-2]
 
 

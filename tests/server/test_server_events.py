@@ -62,7 +62,7 @@ def test_a_page_has_the_changes_of_all_repositories_and_of_rights(people: People
     rights = [(one["type"], one["data"]["what"]) for one in found if not one["repository"]]
     assert rights[0][0] == "auth.key_changed"
     assert rights[1:] == [
-        ("auth.group_changed", "making the built-in policies and groups"),
+        ("auth.group_changed", "creating the built-in policies and groups"),
         ("auth.user_changed", "creating user 'ana'"),
         ("auth.key_changed", rights[3][1]),
         ("auth.policy_changed", "creating policy 'ana-policy'"),

@@ -40,7 +40,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 @pytest.mark.parametrize(
-    ("target", "says"), [(f"GET {COMMITS}", "ask again"), (f"POST {BRANCH}/commits", "check before")]
+    ("target", "says"), [(f"GET {COMMITS}", "send the request again"), (f"POST {BRANCH}/commits", "check before")]
 )
 def test_a_request_that_is_cut_off_is_answered_503(target: str, says: str) -> None:
     held = Held()

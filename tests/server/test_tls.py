@@ -143,7 +143,7 @@ def test_sighup_reads_a_new_certificate_and_keeps_connections(tmp_path: Path, wo
         assert certificate_of(server) == first.certificate.read_text()
         _copy(second, used)
         os.kill(server.process.pid, signal.SIGHUP)
-        wait_until(lambda: server.log.count(f"read the certificate {used.certificate} again") == int(workers), "read")
+        wait_until(lambda: server.log.count(f"reloaded the certificate {used.certificate}") == int(workers), "read")
         assert certificate_of(server) == second.certificate.read_text()
         assert _health(open_one) == 200
         open_one.close()

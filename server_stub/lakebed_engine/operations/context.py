@@ -182,7 +182,7 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
         record = _repository.decode(found.value)
         if record.state == "deleting":
             raise RepositoryDeletingError(
-                f"repository {name!r} not found: it is being deleted with its data, and its name is free afterwards"
+                f"repository {name!r} not found: it is being deleted with its data, and its name is still taken"
             )
         if record.state != "active":
             raise _no_repository(name)
@@ -284,7 +284,7 @@ def refuse_closed(record: Branch) -> None:
     """Raises WorkspaceClosedError for a closed workspace. The message says how it was closed."""
     if isinstance(record, Workspace) and record.state != "open":
         what = f"committed as {record.result}" if record.result else record.state
-        raise WorkspaceClosedError(f"workspace {record.uid} is closed ({what}): create another one")
+        raise WorkspaceClosedError(f"workspace {record.uid} is closed ({what}): create another workspace")
 
 
 async def load_commit(ctx: Context, repo: Repo, commit_id: str) -> Commit:

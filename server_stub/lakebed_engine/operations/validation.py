@@ -69,7 +69,7 @@ def check_path(path: str) -> None:
     try:
         size = len(path.encode())
     except UnicodeEncodeError:
-        raise InvalidPathError("object path: must be valid UTF-8 (it holds a lone surrogate)") from None
+        raise InvalidPathError("object path: must be valid UTF-8 (it contains a lone surrogate)") from None
     if size > MAX_PATH_BYTES:
         raise InvalidPathError(f"object path {path[:40]!r}...: {size} bytes, at most {MAX_PATH_BYTES}")
 
@@ -88,7 +88,7 @@ def check_text(name: str, value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidRequestError(f"{name}: must be valid UTF-8 (it holds a lone surrogate)") from None
+        raise InvalidRequestError(f"{name}: must be valid UTF-8 (it contains a lone surrogate)") from None
 
 
 def check_texts(**values: str) -> None:

@@ -49,8 +49,8 @@ async def require_one(tx: Transaction) -> None:
             return
     raise RequestError(
         "last_administrator",
-        "after this change no user could manage users and policies: first give another user the policy AuthFullAccess "
-        "or put another user into the group Admins",
+        "after this change no user could manage users and policies: first attach the policy AuthFullAccess to another "
+        "user, or add another user to the group Admins",
     )
 
 

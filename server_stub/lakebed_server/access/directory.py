@@ -115,7 +115,7 @@ class Directory:
             await entities.found(tx, Group, group)
             await entities.found(tx, User, user)
             if await tx.has(f"members/{group}/{user}"):
-                raise RequestError("already_exists", f"user {user!r} is a member of group {group!r} already")
+                raise RequestError("already_exists", f"user {user!r} is already a member of group {group!r}")
             tx.put(f"members/{group}/{user}")
             tx.put(f"groups-of/{user}/{group}")
 

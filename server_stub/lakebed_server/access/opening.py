@@ -42,7 +42,7 @@ async def prepare(kv: KVStore, directory: Directory, mode: str, now: int) -> Non
             _put_admin(tx)
 
     if await directory.epoch() == 0:
-        await change(kv, "making the built-in policies and groups", make)
+        await change(kv, "creating the built-in policies and groups", make)
 
 
 async def restore_admin(kv: KVStore, directory: Directory, now: int) -> None:

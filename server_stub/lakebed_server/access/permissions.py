@@ -109,7 +109,7 @@ class Permissions:
             row = await self.directory.user(user)
             policies = await self.directory.effective_policies(user)
         except RequestError:
-            raise RequestError("unauthenticated", f"user {user!r} does not exist any more") from None
+            raise RequestError("unauthenticated", f"user {user!r} no longer exists") from None
         if row.disabled:
             raise RequestError("unauthenticated", f"user {user!r} is disabled; ask an administrator")
         if len(cache) >= _MOST_USERS:

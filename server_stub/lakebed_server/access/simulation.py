@@ -27,7 +27,7 @@ async def explain(
     `of_key`: the rights of the access key that asks about its own user, if it has a policy.
     """
     if action not in KNOWN_ACTIONS:
-        raise bad_request(f"body action: no operation needs {action!r}: {suggestion(action, KNOWN_ACTIONS)}")
+        raise bad_request(f"body action: no operation uses {action!r}: {suggestion(action, KNOWN_ACTIONS)}")
     try:
         resource = arn.canonical(resource)
     except PolicyError as error:

@@ -160,7 +160,7 @@ class Authenticator:
             end = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(limits.expires))
             raise RequestError(
                 "unauthenticated",
-                f"access key {access_key_id!r} expired at {end} UTC: make another one (`lakebed key create`), or ask "
+                f"access key {access_key_id!r} expired at {end} UTC: create another one (`lakebed key create`), or ask "
                 "an administrator",
             )
 
@@ -281,7 +281,7 @@ class Authenticator:
     async def _session(self, text: str) -> Session:
         session = await self._read(text)
         if session is None or await self._is_ended(session):
-            raise _refused("the token is not valid, or not any more; log in again")
+            raise _refused("the token is invalid or has expired; log in again")
         return session
 
     async def _read(self, text: str) -> Session | None:

@@ -323,4 +323,4 @@ async def repeated(attempt: Callable[[], Awaitable[T]], what: str) -> T:
     for _ in range(_ATTEMPTS):
         with contextlib.suppress(PredicateFailed):
             return await attempt()
-    raise TooManyAttemptsError(f"{what}: lost every race in {_ATTEMPTS} tries; try again later")
+    raise TooManyAttemptsError(f"{what}: concurrent changes came first in {_ATTEMPTS} tries; try again later")

@@ -34,7 +34,7 @@ class KeyFile:
             keys = []
         if not keys:
             raise StartError(
-                f"{self.path} holds no secret key: it is damaged; put it back from a backup, or remove it and "
+                f"{self.path} contains no secret key: it is damaged; restore it from a backup, or remove it and "
                 "run `lakebed keys reset-admin`"
             )
         return keys
@@ -47,7 +47,7 @@ class KeyFile:
             fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError:
-            raise StartError(f"another command changes {self.path} just now; wait for its end") from None
+            raise StartError(f"another command is changing {self.path}; wait until it ends") from None
         finally:
             os.close(directory)
 

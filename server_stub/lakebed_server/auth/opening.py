@@ -34,7 +34,7 @@ async def key_ring(settings: Settings, kv: KVStore, *, forget: bool = False) -> 
     if not keys and not forget and await is_used(kv):
         raise StartError(
             f"there is no {file.path}, but the store holds access keys that were encrypted with it: copy the file from "
-            "the other server of this lake (all need the same secret key), put it back from a backup, or set "
+            "the other server of this lake (all need the same secret key), restore it from a backup, or set "
             "auth.secret_key if that was set before; if it is lost, `lakebed keys reset-admin "
             "--forget-unreadable` removes these access keys and makes a new one"
         )

@@ -112,8 +112,8 @@ async def reset_admin(kv: KVStore, ring: KeyRing, now: int, *, forget: bool) -> 
         owners = [msgspec.json.decode(row.value, type=StoredCredential).user for row in lost]
         if lost and not forget:
             raise StartError(
-                f"{len(lost)} stored access keys cannot be decrypted with this secret key: put the old secret.key (or "
-                f"auth.secret_key) back; if it is lost, run this again with {FORGET}, which removes these access keys"
+                f"{len(lost)} stored access keys cannot be decrypted with this secret key: restore the old secret.key "
+                f"(or auth.secret_key); if it is lost, run this again with {FORGET}, which removes these access keys"
             )
         user, seen = await store.user_row(ADMIN, now)
         key, current = await store.current_or_newest()

@@ -105,7 +105,7 @@ class Room:
     async def _wait(self) -> None:
         if self._waiting >= self._queue:
             self._count_refusal()
-            raise overloaded("other requests of this kind fill its queue")
+            raise overloaded("the queue for requests of this kind is full")
         self._waiting += 1
         try:
             async with asyncio.timeout(self._patience):
@@ -136,7 +136,7 @@ class Admission:
         """Count a request until `leave`. Raises RequestError when there are too many."""
         if self._count >= self._most:
             self._count_refusal(REQUESTS)
-            raise overloaded("it works on as many requests as it may")
+            raise overloaded("it already works on the maximum number of requests")
         self._count += 1
 
     def leave(self) -> None:
@@ -154,4 +154,4 @@ class Admission:
 
 def overloaded(why: str) -> RequestError:
     """The error of an overloaded server: 503."""
-    return RequestError("overloaded", f"the server has too much to do ({why}); nothing was done: try again later")
+    return RequestError("overloaded", f"the server is overloaded ({why}); nothing was done: try again later")

@@ -148,7 +148,7 @@ class Connections:
         for connection, kind in late:
             connection.give_up(kind)
         if late:
-            log.info("closed %d connections whose clients were silent or too slow", len(late))
+            log.info("closed %d connections of silent or slow clients", len(late))
         self._ticking = bool(self._open)
         if self._ticking:
             loop.call_later(self._tick, self._check_all)

@@ -27,5 +27,5 @@ class Stopping:
         if self.refuses:
             raise RequestError(
                 "stopping",
-                "this server stops; nothing was done: send the request again, to another server if there is one",
+                "this server is shutting down; nothing was done: send the request again, if possible to another server",
             )

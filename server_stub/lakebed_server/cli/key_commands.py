@@ -54,7 +54,7 @@ def rotate_secret(*, prepare: bool, config: str | None, data_dir: str | None, as
         if settings.auth.secret_key:
             click.echo("Remove auth.previous_secret_key now.")
         else:
-            click.echo("Copies of secret.key elsewhere (other servers, backups) are out of date: replace them.")
+            click.echo("Replace the copies of secret.key on other servers and in backups: they are out of date.")
         click.echo("Restart the servers soon: until then they sign upload addresses with the old key.")
 
 
@@ -79,7 +79,7 @@ def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | 
         click.echo(json.dumps({**made, "forgotten": done.forgotten}))
         return
     if done.forgotten:
-        click.echo(f"Access keys that could not be decrypted and are gone: {', '.join(done.forgotten)}", err=True)
+        click.echo(f"Removed access keys that could not be decrypted: {', '.join(done.forgotten)}", err=True)
     click.echo("The new access key of the admin, shown only now:", err=True)
     for name, value in made.items():
         click.echo(f"export LAKEBED_{name.upper()}={value}")
@@ -95,7 +95,7 @@ async def _rotate(settings: Settings, *, prepare: bool) -> int:
         if settings.auth.secret_key:
             if prepare or not settings.auth.previous_secret_key:
                 raise SettingError(
-                    "auth.secret_key is set: put a new one in its place, set auth.previous_secret_key to the old one, "
+                    "auth.secret_key is set: replace it with a new one, set auth.previous_secret_key to the old one, "
                     "restart every server, and then run this without --prepare"
                 )
             return await rotation.rotate(kv, await opening.key_ring(settings, kv))

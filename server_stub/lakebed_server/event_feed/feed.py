@@ -118,7 +118,7 @@ class _Feed:
                 except NotFoundError:
                     return
                 except EngineError as error:
-                    log.warning("the feed of %s waits: %s", self._repository, error.message)
+                    log.warning("the feed of %s is delayed: %s", self._repository, error.message)
                     news = False
                 pause = SHORTEST_PAUSE if news else min(1.2 * pause, LONGEST_PAUSE)
         except EngineError:

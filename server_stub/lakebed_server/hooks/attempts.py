@@ -109,7 +109,7 @@ class Attempts:
         """The delivery after an attempt."""
         message = run.message
         if any(one.status == _GONE for one in outcomes):
-            message = f"{message}: the receiver is gone for good (status 410), so this is not tried again"
+            message = f"{message}: the receiver is permanently gone (status 410), so the server does not retry"
         attempts = [*delivery.attempts, Attempt(self._now(), run.state, message, run.id)][-_MOST_ATTEMPTS:]
         states: list[RunState] = [one.state for one in outcomes]
         if last.verdict is schedule.Verdict.RETRY:

@@ -95,7 +95,7 @@ class HookCaller:
             return await (self._run(one) if remote is None else remote(self._attempt(one)))
         except Exception:
             log.exception("the server could not call hook %r of action %r", one.hook.id, one.action.name)
-            return Outcome("error", "the server could not call the hook; the log of the server has the cause")
+            return Outcome("error", "the server could not call the hook; see the log of the server for the cause")
 
     def _attempt(self, one: HookCall) -> Call:
         return Call(

@@ -88,7 +88,7 @@ class Dispatcher:
                 try:
                     await self._scan()
                 except Exception:
-                    log.exception("the dispatcher of hooks failed; it tries again in %g s", POLL)
+                    log.exception("the dispatcher of hooks failed; retrying in %g s", POLL)
                 await self._pause(loop.time() - began)
         finally:
             await self._stop()
@@ -174,9 +174,9 @@ class Dispatcher:
             if row.delivery.call.ordered:
                 await ended.wait()
         except EngineError as error:
-            log.warning("delivery %s was not made, it stays: %s", row.delivery.id, error.message)
+            log.warning("delivery %s was not made and stays queued: %s", row.delivery.id, error.message)
         except Exception:
-            log.exception("delivery %s was not made, it stays", row.delivery.id)
+            log.exception("delivery %s was not made and stays queued", row.delivery.id)
         finally:
             if not is_handed_over:
                 self._known.discard(row.key)
@@ -208,7 +208,7 @@ class Dispatcher:
             try:
                 await self._write([made for made, _ in group])
             except Exception:
-                log.exception("the end of %d deliveries was not written: they are made again", len(group))
+                log.exception("the end of %d deliveries was not recorded: they will be repeated", len(group))
             for made, ended in group:
                 self._settled.add(made.seen.key)
                 self._known.discard(made.seen.key)
@@ -255,7 +255,7 @@ class Dispatcher:
         try:
             await self._engine.hooks.release_lease(self._holder)
         except EngineError as error:
-            log.warning("the lease of the dispatcher ends by itself: %s", error.message)
+            log.warning("the lease of the dispatcher was not released and will expire: %s", error.message)
 
 
 def _queue_of(row: SeenDelivery) -> QueueKey:

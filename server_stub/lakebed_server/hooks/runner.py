@@ -188,7 +188,7 @@ class Runner:
         """Call a hook, when there is a place for it."""
         occasion, loop = progress.occasion, asyncio.get_running_loop()
         call_log = BoundedLog(self._settings.log_bytes)
-        what = "waited for its turn"
+        what = "waited in the queue"
         try:
             async with asyncio.timeout_at(progress.deadline), self._places.place(occasion.repository):
                 what = "did not end"
@@ -204,7 +204,7 @@ class Runner:
                 return await self._caller.call(call)
         except TimeoutError:
             most = self._settings.operation_timeout
-            return Outcome("error", f"the hook {what} within {most:g} s, which all hooks of a change have together")
+            return Outcome("error", f"the hook {what} within {most:g} s, the limit for all hooks of a change")
         finally:
             progress.logs[hook_run.id] = call_log.content()
 

@@ -77,7 +77,7 @@ class ActionSources:
         """The action of a delivery. None: its file is not there any more, or has no such action.
 
         Files of the settings and of the server may have changed since: the new file counts. Raises NotFoundError when
-        the repository does not exist any more.
+        the repository no longer exists.
         """
         call, event = delivery.call, delivery.event
         repository = await self._engine.repositories.get(event.repository)

@@ -47,7 +47,7 @@ def parse_range(header: str, size: int, what: str = "parameter Range") -> Slice:
     if last and end < start:
         raise InvalidRangeError(f"the range ends before it begins: {header}")
     if start >= size:
-        raise InvalidRangeError(f"the range begins behind the end of the object, which has {size} bytes", size)
+        raise InvalidRangeError(f"the range begins after the end of the object, which has {size} bytes", size)
     return Slice(start, min(end + 1, size) - start)
 
 

@@ -83,7 +83,7 @@ class RequestCycle:
             exchange.status = exchange.status or CLIENT_GONE
         except Exception:
             # the status is sent: close the connection, so that the client does not take the part for the whole response
-            self._log.exception("a response broke off", extra={"request_id": call.request_id})
+            self._log.exception("a response was interrupted", extra={"request_id": call.request_id})
         finally:
             if call.counted:
                 self._admission.leave()
@@ -96,7 +96,7 @@ class RequestCycle:
 def _interrupted(call: Call) -> RequestError:
     """The error of a request that is interrupted because the server stops: 503."""
     if call.method in ("GET", "HEAD"):
-        return RequestError("interrupted", "the server stopped before it had answered; ask again")
+        return RequestError("interrupted", "the server stopped before it answered; send the request again")
     return RequestError(
         "interrupted",
         "the server stopped before the request was complete: it may have been done, or not; check before you repeat it",

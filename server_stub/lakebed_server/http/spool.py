@@ -92,8 +92,8 @@ def _room() -> Iterator[None]:
         log.error("cannot write the temporary file of a layer: %s; make room there, or set TMPDIR", error)
         raise RequestError(
             "store_full",
-            "the server has no room for the temporary file that a layer is read from; nothing was registered: make "
-            "room there, or register fewer objects in one request",
+            "the server has no space for the temporary file of the layer; nothing was registered: free space there, or "
+            "register fewer objects in one request",
         ) from None
 
 

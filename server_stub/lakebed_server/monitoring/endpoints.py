@@ -75,7 +75,7 @@ class Monitoring:
             body = msgspec.json.encode(found)
             return Response(body, 200 if found.ready else 503, headers, media_type="application/json")
         if path != METRICS or self._counting is None:
-            return PlainTextResponse("nothing here but /metrics, /_health and /_ready\n", 404, _SAFE)
+            return PlainTextResponse("not found; this port has only /metrics, /_health and /_ready\n", 404, _SAFE)
         return await self._metrics(scope, self._counting)
 
     async def _metrics(self, scope: Scope, counting: Counting) -> Response:

@@ -69,7 +69,7 @@ class ReadinessCheck:
         if answers.stores_asked and not answers.stores:
             reasons.append("no object store answers")
         if lag > MOST_LAG:
-            reasons.append("the server has too much to do")
+            reasons.append("the server is overloaded")
         stores = StoreAnswers(answers.stores_asked, answers.stores)
         found = Readiness(not reasons, reasons, answers.kv, stores, round(1000 * lag, 1))
         self._last = time.monotonic(), found

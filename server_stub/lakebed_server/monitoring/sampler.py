@@ -74,7 +74,7 @@ class Sampler:
                     asked = time.monotonic()
                     await self._ask_stores()
             except Exception:
-                log.exception("a sample of the metrics failed; the next one follows in %g s", INTERVAL)
+                log.exception("a sample of the metrics failed; the next sample is in %g s", INTERVAL)
             await self._pause()
 
     async def _pause(self) -> None:

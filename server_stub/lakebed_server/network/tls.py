@@ -32,9 +32,9 @@ class Tls:
             _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), self._settings)  # a failure would spoil the used one
             _load(self.context, self._settings)
         except SettingError as error:
-            log.error("the certificate was not read again, the old one stays in use: %s", error)
+            log.error("reloading the certificate failed; the old one stays in use: %s", error)
         else:
-            log.info("read the certificate %s again", self._settings.certificate)
+            log.info("reloaded the certificate %s", self._settings.certificate)
 
 
 def open_tls(settings: TlsSettings) -> Tls | None:

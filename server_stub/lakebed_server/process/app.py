@@ -118,7 +118,7 @@ class App:
                 await self._monitoring(scope, receive, send)
                 return
             if self._stopping.refuses:
-                await _plain("this server stops: ask another one\n", 503, {"retry-after": "1"})(
+                await _plain("this server is shutting down: use another one\n", 503, {"retry-after": "1"})(
                     scope, receive, functools.partial(_send_closing, send)
                 )
                 return
@@ -207,7 +207,7 @@ def _site(
         return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
 
     async def unknown(request: Request, _: Exception) -> Response:
-        return web_page.answer(request) or _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
+        return web_page.answer(request) or _plain(f"not found; the API is below {API_PREFIX}\n", 404)
 
     identify = services.identify_workload
     return Starlette(
@@ -323,7 +323,7 @@ async def _finish(services: Services, ends: float, *, snapshots: bool) -> None:
     if snapshots:
         await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
     last_events = functools.partial(engine.maintenance.drain_events, everything=True)
-    await _by(ends, last_events, "the last events stay in the KV store until the next start")
+    await _by(ends, last_events, "the last events remain in the KV store until the next start")
     if history is not None:
         await _by(ends, history.flush, "the last rows of the access history could not be written")
 
@@ -336,7 +336,7 @@ async def _repeat(chore: Callable[[], Awaitable[int]], interval: float, name: st
             if done:
                 log.debug("%s: removed %d", name, done)
         except Exception:
-            log.exception("%s failed; it tries again in %g s", name, interval)
+            log.exception("%s failed; retrying in %g s", name, interval)
 
 
 async def _clean(engine: Engine) -> int:

@@ -29,7 +29,9 @@ def prepare(settings: Settings) -> None:
         try:
             _make(path, mode)
         except OSError as error:
-            raise StartError(f"cannot make the directory {path}: {error.strerror}; choose another --data-dir") from None
+            raise StartError(
+                f"cannot create the directory {path}: {error.strerror}; choose another --data-dir"
+            ) from None
         if not os.access(path, os.W_OK | os.X_OK):
             raise StartError(
                 f"cannot write to the directory {path}; choose another --data-dir or change its permissions"

@@ -76,7 +76,7 @@ class LogHandler(logging.StreamHandler[TextIO]):
         try:
             old = self.setStream(_open(self._output))
         except StartError as error:
-            logging.getLogger("lakebed.server").error("the log goes on in the old file: %s", error)
+            logging.getLogger("lakebed.server").error("logging continues in the old file: %s", error)
         else:
             if old is not None:
                 old.close()

@@ -121,7 +121,7 @@ def _named(settings: Settings, name: str, one: StoreSettings) -> NamedStore:
 def _cloud(settings: Settings, s3: S3Settings, store_id: str = "") -> CloudOptions:
     section = f"stores.{store_id}" if store_id else "objects.s3"
     if s3.endpoint.startswith("http://") and not s3.allow_http:
-        raise SettingError(f"{section}.endpoint is without TLS: use https://, or set {section}.allow_http to true")
+        raise SettingError(f"{section}.endpoint does not use TLS: use https://, or set {section}.allow_http to true")
     return CloudOptions(
         store_id=store_id,
         endpoint=s3.endpoint,

@@ -177,6 +177,6 @@ def _below_prefix(path: bytes, root_path: str) -> str:
 
 def _planned(what: str) -> Handler:
     async def handler(call: Call, *_: object) -> Reply:
-        raise not_implemented(f"{call.operation} is not here yet: {what}")
+        raise not_implemented(f"{call.operation} is not available yet: {what}")
 
     return handler

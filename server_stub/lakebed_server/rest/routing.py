@@ -68,7 +68,7 @@ class Trie(Generic[T]):
             allow = ", ".join(sorted(allowed))
             raise RequestError(
                 "method_not_allowed",
-                f"{method} is not possible here; allowed: {allow}",
+                f"{method} is not allowed here; allowed: {allow}",
                 ((b"allow", allow.encode()),),
             )
         for segment in segments:

@@ -10,9 +10,9 @@ from typing import Final
 from lakebed_server.rest.routing import Trie
 from lakebed_server.vocabulary import RequestError, not_implemented
 
-_ACL: Final = "groups have no access control lists here: attach policies to the group"
-_OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
-_GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` sweeps immediately"
+_ACL: Final = "groups have no access control lists on this server: attach policies to the group"
+_OUTSIDE: Final = "accounts of other systems are not accepted: log in with an access key"
+_GC: Final = "clients cannot collect garbage: the server sweeps periodically, and `lakebed sweep` sweeps immediately"
 
 _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("POST", "/auth/groups/{}/acl", _ACL),

@@ -58,7 +58,7 @@ class PostgresSettings:
 
     dsn: str = _setting("", TEXT, "database of kv.type postgres: postgresql://user:password@host:5432/db", secret=True)
     pool: int = _setting(8, integer(1, 1000), "most connections of one server process")
-    schema: str = _setting("lakebed", TEXT, "SQL schema of the tables, made when it is not there")
+    schema: str = _setting("lakebed", TEXT, "SQL schema of the tables, made when it is missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,7 @@ class BrowserSignIn:
         """The user of a code. Raises RequestError (401)."""
         found = state.verify(self.ring, code.strip(), CODE, now(), Code)
         if found is None or not hmac.compare_digest(found.challenge, state.challenge_of(verifier)):
-            raise RequestError("unauthenticated", "the code is wrong or has ended: sign in again")
+            raise RequestError("unauthenticated", "the code is wrong or has expired: sign in again")
         if not await self.use_once(found.id, found.ends):
             raise RequestError("unauthenticated", "the code was used before: sign in again")
         return (await self._permissions.of(found.user)).user

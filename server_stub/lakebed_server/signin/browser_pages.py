@@ -30,7 +30,7 @@ log = logging.getLogger("lakebed.server")
 
 LOGOUT: Final = "/logout"
 COOKIE: Final = "lakebed_sign_in"
-FAILED: Final = "The sign-in failed. Try again, or ask an administrator: the log of the server says why."
+FAILED: Final = "The sign-in failed. Try again, or ask an administrator: the log of the server has the reason."
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _LONGEST_AGENT: Final = 200
@@ -61,7 +61,7 @@ class BrowserPages:
         """Begin a sign-in. Query: `next`, a path of this server; or `challenge`, `port` and `state` of a program."""
         program = program_of(request.query_params)
         if program is None:
-            return page("The address of this sign-in is not valid: a program made it, and must make it again.", 400)
+            return page("The address of this sign-in is invalid: start it again from the program.", 400)
         try:
             address, cookie = await begin(request.query_params.get("next", "/"), program)
         except OutboundError as error:
@@ -94,7 +94,7 @@ class BrowserPages:
             if program.port:
                 query = urlencode({"code": code, "state": program.state})
                 return RedirectResponse(f"http://127.0.0.1:{program.port}/?{query}", 302, headers=_HEADERS)
-            text = f"You are signed in as {user.id}. Paste this code into your terminal; give it to no other person:"
+            text = f"You are signed in as {user.id}. Paste this code into your terminal; do not share it with anyone:"
             return page(text, 200, code)
         agent = request.headers.get("user-agent", "")[:_LONGEST_AGENT]
         client = SignInClient(client_of(request.scope, self._services.proxies).address, agent)

@@ -54,7 +54,9 @@ class PasswordSignIn:
         guesses.check(*attempt)
         if attempt in self._running or len(self._running) >= MOST:
             # the next guess waits for the result of this one, so that many at the same time are not free
-            raise RequestError("throttled", "another sign-in of this user runs: try again", ((b"retry-after", b"1"),))
+            raise RequestError(
+                "throttled", "another sign-in of this user runs now: try again", ((b"retry-after", b"1"),)
+            )
         self._running.add(attempt)
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._threads, self._identify, name, password)

@@ -99,7 +99,7 @@ class Provider:
             return claims
         found = await outbound.get_json(address, bearer=access_token)
         if not isinstance(found, dict) or found.get("sub") != claims["sub"]:
-            raise TokenError("UserInfo is of another subject than the ID token")
+            raise TokenError("UserInfo has a different subject than the ID token")
         return {**found, **claims}
 
     async def verify(self, token: str, nonce: str | None = None, audience: str = "") -> Mapping[str, Any]:
@@ -118,7 +118,7 @@ class Provider:
         except jwt.InvalidTokenError as error:
             raise TokenError(f"the ID token is not valid: {error}") from None
         if nonce is not None and claims.get("nonce") != nonce:
-            raise TokenError("the ID token is not of this sign-in: its nonce differs")
+            raise TokenError("the ID token belongs to another sign-in: its nonce differs")
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if several and claims.get("azp") != self.settings.client_id:
             raise TokenError("the ID token is for several audiences, and was not issued to this server")

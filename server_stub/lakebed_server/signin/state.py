@@ -17,7 +17,7 @@ SECONDS: Final = 600
 CODE_SECONDS: Final = 120
 LONGEST: Final = 4096
 STATE: Final = "sign-in state"
-UNKNOWN: Final = "this sign-in was not begun in this browser, or ended: sign in again"
+UNKNOWN: Final = "this sign-in was not started in this browser, or has expired: sign in again"
 
 S = TypeVar("S", "State", "Code", "SentRequest")
 

@@ -66,7 +66,9 @@ class Workloads:
         except TokenError as error:
             self._guesses.failed(address, _GUESSED)
             log.warning("token of a workload: %s", error)
-            raise RequestError("unauthenticated", "the token is not accepted: the log of the server says why") from None
+            raise RequestError(
+                "unauthenticated", "the token was refused: the log of the server has the reason"
+            ) from None
         except OutboundError as error:
             log.error("token of a workload: %s", error)
             raise RequestError("store_unavailable", "the issuer of the token does not answer: try again") from None

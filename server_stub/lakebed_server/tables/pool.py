@@ -159,7 +159,7 @@ class TablePool:
             except TimeoutError:
                 raise TableTooLarge(f"{TOO_LARGE} (it took longer than {self.settings.time:g} s)") from None
             except (asyncio.IncompleteReadError, ConnectionError, ValueError, msgspec.DecodeError) as error:
-                log.warning("a process that reads tables ended at %r: %s", request.path, error)
+                log.warning("a process that reads tables died at %r: %s", request.path, error)
                 raise UnreadableTable(f"{request.path!r} cannot be read") from None
             finally:
                 self._busy.discard(process)

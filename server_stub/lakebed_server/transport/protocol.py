@@ -25,7 +25,7 @@ from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 _MOST_HEADERS = 256
 """The largest number of headers in a request. Python and proxies accept 100."""
 
-_FULL = "the server has as many connections as it may; try again later"
+_FULL = "the server has reached its maximum number of connections; try again later"
 
 
 class CountingTransport:

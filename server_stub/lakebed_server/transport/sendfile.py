@@ -63,7 +63,7 @@ async def _copy(transport: Any, file: int, start: int, count: int) -> None:
     if not transport.is_idle():
         await asyncio.sleep(0)  # uvloop sends pending writes at the end of this iteration
         if not transport.is_idle():
-            raise asyncio.SendfileNotAvailableError("the client has not read what was written before")
+            raise asyncio.SendfileNotAvailableError("the client has not read the data that was written before")
     loop = asyncio.get_running_loop()
     # a duplicate: the transport may close its socket at any moment, and the system may reuse its number for a file
     with socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno())) as own:

@@ -417,7 +417,7 @@ def test_refs_of_all_kinds_are_read_and_branches_and_workspaces_written(bucket: 
     for ref in ("v1.0", commit.id):
         answer = bucket("PUT", f"/lake/{ref}/x", b"never")
         assert (answer.status, code(answer)) == (404, "NoSuchKey")
-        assert "tags and commits are there to be read" in text(xml(answer), "Message")
+        assert "tags and commits are read-only" in text(xml(answer), "Message")
     assert bucket("GET", "/lake/v1.0/x").body == b"old"
 
 

@@ -32,7 +32,7 @@ class Runs:
         """
         _checks.check_text(branch + commit, "branch or commit")
         if branch and commit:
-            raise InvalidRequestError("choose runs by branch or by commit, not by both")
+            raise InvalidRequestError("filter runs by branch or by commit, not by both")
         return Listing(
             self._transport,
             lambda after, amount: hooks.runs_page(self._repository, branch, commit, after, amount),

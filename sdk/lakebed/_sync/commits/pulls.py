@@ -112,7 +112,7 @@ class Pulls:
 
         With `auto_merge` the server merges it when nothing blocks it, with `strategy` and `message` as in `merge`.
 
-        Raises ConflictError for a merged pull request, NotFoundError when a branch does not exist any more.
+        Raises ConflictError for a merged pull request, NotFoundError when a branch no longer exists.
 
             repo.pulls.update(pull.id, title="Add June and July")
         """

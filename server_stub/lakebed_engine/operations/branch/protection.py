@@ -51,7 +51,7 @@ async def set_rules(ctx: Context, repo_name: str, rules: Sequence[Rule], *, if_m
     def change(now: Rules) -> Rules:
         if if_match is not None and etag_of_rules(now) != if_match:
             raise PreconditionFailedError(
-                f"protection rules of {repo_name!r}: they have changed (If-Match): nothing was set, read them again"
+                f"protection rules of {repo_name!r}: they have changed (If-Match): nothing was set; read them again"
             )
         return new
 

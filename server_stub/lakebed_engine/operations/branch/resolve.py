@@ -113,7 +113,7 @@ async def resolve_commit(ctx: Context, repo: Repo, text: str, *, candidates: boo
 def candidate_refused(text: str) -> RefNotFoundError:
     """The error of an operation that would make something of a commit that has not landed."""
     return RefNotFoundError(
-        f"ref {text[:80]!r}: this commit has not landed: hooks check it, or have refused it; it can only be read"
+        f"ref {text[:80]!r}: this commit is on no branch: hooks are checking it, or have refused it; it is read-only"
     )
 
 
@@ -156,7 +156,7 @@ async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
         if len(rows) == 1:
             return Resolved(rows[0].key.removeprefix(COMMIT_ROWS).decode())
         if rows:
-            raise RefNotFoundError(f"ref {name!r}: is the beginning of more than one commit id; give more of it")
+            raise RefNotFoundError(f"ref {name!r}: is the beginning of more than one commit id; give more characters")
     raise RefNotFoundError(
         f"commit not found: {name[:80]!r} is not a branch, tag or commit of repository {repo.name!r}"
     )

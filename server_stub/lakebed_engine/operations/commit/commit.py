@@ -165,11 +165,11 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         return True
 
     def _no_changes(self, taken: bool, marks: int, fold: Fold[StagedWaiter]) -> NoChangesError:
-        why = ": what was staged equals the head" if taken else ""
+        why = ": the staged content equals the head" if taken else ""
         if marks:
-            why = ": without directory marks (gateway.s3.directory_marks), what was staged equals the head"
+            why = ": without directory marks (gateway.s3.directory_marks), the staged content equals the head"
         if not fold.is_empty and not taken:
-            why = f": commit {fold.tip.id[:16]}, made at the same moment, has all that was staged"
+            why = f": commit {fold.tip.id[:16]}, made at the same time, contains all staged changes"
         return NoChangesError(
             f"commit: no changes: branch {self.branch!r} of {self.repo.name!r} has nothing to commit{why}"
         )

@@ -109,7 +109,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
             if folded.changed or request.allow_empty:
                 self._add(fold, waiter, folded.tree)
             else:
-                text = f"commit: no changes: branch {self.branch!r} of {repo.name!r} holds all of this already"
+                text = f"commit: no changes: branch {self.branch!r} of {repo.name!r} already contains these changes"
                 fold.answers.append((waiter, NoChangesError(text)))
         return True
 

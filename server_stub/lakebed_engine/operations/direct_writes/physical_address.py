@@ -248,18 +248,18 @@ def _own(ctx: Context, repo: Repo, branch: str, path: str, address: str) -> str:
     found = SIGNED_DATA.fullmatch(key)
     if found is None:
         raise InvalidAddressError(
-            f"link address invalid: {address[:200]!r} was not given out by getPhysicalAddress; nothing was changed"
+            f"link address invalid: {address[:200]!r} was not issued by getPhysicalAddress; nothing was changed"
         )
     ends = int(found[2], 16)
     if not hmac.compare_digest(_signature(ctx, repo, branch, path, found[1], ends), found[3]):
         raise InvalidAddressError(
-            f"link address invalid: {address[:200]!r} was given out for another path or branch, or not at all; "
-            "nothing was changed: ask for one with getPhysicalAddress"
+            f"link address invalid: {address[:200]!r} was issued for another path or branch, or never; "
+            "nothing was changed: request one with getPhysicalAddress"
         )
     if ends < ctx.now():
         raise InvalidAddressError(
             f"link address expired: {address[:200]!r} was to be linked within {ADDRESS_SECONDS // 3600} hours; "
-            "ask for another one and write it again"
+            "request another one and write the object again"
         )
     return key
 
@@ -301,10 +301,10 @@ async def _prove_elsewhere(ctx: Context, repo: Repo, entry: Entry) -> None:
     try:
         blob = await found.store.head(found.key)
     except BlobNotFound:
-        raise InvalidAddressError(f"nothing is at {address[:200]!r}: nothing was changed") from None
+        raise InvalidAddressError(f"there is no object at {address[:200]!r}: nothing was changed") from None
     if blob.size != entry.size:
         raise ChecksumMismatchError(
-            f"{address[:200]!r}: {entry.size} bytes were given, the store has {blob.size} ({version_of(blob)}): "
+            f"{address[:200]!r}: {entry.size} bytes were stated, the store has {blob.size} ({version_of(blob)}): "
             "nothing was changed"
         )
 
@@ -319,7 +319,7 @@ def _still(path: str, known: Entry) -> Callable[[Entry | None], None]:
 
 def _no_upload(upload: PartUpload) -> InvalidAddressError:
     return InvalidAddressError(
-        f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
+        f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: start another one"
     )
 
 

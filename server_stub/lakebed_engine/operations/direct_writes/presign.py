@@ -146,7 +146,7 @@ async def complete_upload(
     blob = await completed(ctx, repo, _parts(repo), key, upload.upload, sent)
     if blob.size != size:
         raise ChecksumMismatchError(
-            f"{upload.physical_address[:300]!r}: {size} bytes were given, the store has {blob.size}: write it again"
+            f"{upload.physical_address[:300]!r}: {size} bytes were stated, the store has {blob.size}: write it again"
         )
     return CompletedUpload(f"{repo.store.uri}/{key}", blob.etag.strip('"'), blob.size)
 
@@ -169,13 +169,13 @@ async def completed(
             if ended:
                 raise _no_upload(repo, key, upload) from None
         await ctx.runtime.sleep(0.1 * 2**attempt)
-    text = f"the store does not say what became of the upload to {repo.store.uri}/{key}; complete it again"
+    text = f"the store does not report the outcome of the upload to {repo.store.uri}/{key}; complete it again"
     raise StoreUnavailableError(text, public_message=text)
 
 
 def _no_upload(repo: Repo, key: str, upload: str) -> InvalidAddressError:
     return InvalidAddressError(
-        f"there is no upload {upload[:100]!r} to {repo.store.uri}/{key}: it was given up, or never begun; begin "
+        f"there is no upload {upload[:100]!r} to {repo.store.uri}/{key}: it was aborted, or never started; start "
         "another one"
     )
 

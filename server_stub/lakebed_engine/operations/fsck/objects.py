@@ -87,7 +87,7 @@ async def _read(job: Job, rows: list[ObjectRow]) -> None:
                 size += len(chunk)
                 await job.pace.spend(len(chunk))
     except BlobNotFound:
-        detail = "went away while it was checked"
+        detail = "was deleted during the check"
         job.bad(Bad("missing", "object", rows[0].address, detail, rows[0].path, rows[0].address))
         return
     job.count("bytes read", size)

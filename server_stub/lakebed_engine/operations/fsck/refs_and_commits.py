@@ -69,7 +69,7 @@ def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
     """Decode a ref snapshot: the time in Unix milliseconds, and the record. Raises FormatError, also for bad names."""
     found, time_ms, record = decode_refs(data)
     if (time_ms, found) != parse_key(key):
-        raise FormatError("does not say what its name says")
+        raise FormatError("its content does not match its name")
     try:
         validation.check_repository(record.name)
         for branch in (record.default_branch, *(one.name for one in record.branches)):
@@ -86,7 +86,7 @@ async def check_marker(job: Job) -> None:
     try:
         data = await job.read(REPOSITORY_MARKER)
         if data is None:
-            detail = "the namespace has no marker: is the right disk or bucket there?"
+            detail = "the namespace has no marker: is this the right disk or bucket?"
             job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, detail), ())
             return
         uid = decode_marker(data).get("uid")

@@ -84,7 +84,7 @@ async def _check_marker(repo: Repo) -> None:
     try:
         marker = decode_marker(await repo.store.get(REPOSITORY_MARKER))
     except BlobNotFound:
-        raise refuse(repo, f"{repo.store.uri} has no marker: is the right disk or bucket there?") from None
+        raise refuse(repo, f"{repo.store.uri} has no marker: is this the right disk or bucket?") from None
     except (CorruptDataError, FormatError) as error:
         raise refuse(repo, f"{REPOSITORY_MARKER} cannot be read ({error})") from error
     if marker.get("uid") != repo.record.uid:
@@ -97,7 +97,7 @@ async def _check_kinds(ctx: Context, repo: Repo) -> None:
     while rows := await ctx.kv.scan(repo.partition, start, None, 1):
         kind = keys.kind_of(rows[0].key)
         if kind is None:
-            raise refuse(repo, f"its row {rows[0].key!r} is of an unknown kind: was a newer Lakebed at work?")
+            raise refuse(repo, f"its row {rows[0].key!r} is of an unknown kind: was it written by a newer Lakebed?")
         start = keys.behind(kind)
 
 
@@ -163,7 +163,7 @@ async def _read_part(ctx: Context, repo: Repo, scratch: ScratchDb, key: str, par
     try:
         data = await repo.store.get(key)
     except BlobNotFound:  # committed and removed since, or lost: the next sweep finds out
-        raise refuse(repo, f"layer {key} is not there") from None
+        raise refuse(repo, f"layer {key} is missing") from None
     except CorruptDataError as error:
         raise refuse(repo, f"layer {key} cannot be read ({error})") from error
     name_objects(repo, scratch, await ctx.runtime.cpu(_addresses, data, part_id))
@@ -201,9 +201,7 @@ async def _read_commits(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
         for commit_id, who in strangers:
             found = await ctx.kv.get(repo.partition, commit_key(commit_id))
             if found is None:
-                why = (
-                    f"{who} names commit {commit_id}, which the KV store does not have: was an older KV store restored?"
-                )
+                why = f"{who} refers to commit {commit_id}, which is not in the KV store: was an older one restored?"
                 raise refuse(repo, why)
             _learn(scratch, commit_id, found.value)
 

@@ -171,7 +171,7 @@ async def redeliver(ctx: Context, repo_name: str, delivery_id: str) -> Delivery:
     try:
         await ctx.kv.apply(Batch([check], [put], [Delete(repo.partition, key)]))
     except PredicateFailed:
-        raise RunNotFoundError(f"failed delivery {delivery_id[:80]!r} was ordered again by another request") from None
+        raise RunNotFoundError(f"failed delivery {delivery_id[:80]!r} was redelivered by another request") from None
     return new
 
 

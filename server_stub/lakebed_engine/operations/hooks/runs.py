@@ -64,7 +64,7 @@ def _as_of_now(ctx: Context, run: Run) -> Run:
     """The run, as failed if its server died: such a run has no recorded end."""
     if run.state != "running" or not run.ends_by or ctx.clock.now() < run.ends_by + LATE:
         return run
-    message = "the server died before its hooks ended"
+    message = "the server stopped before its hooks ended"
     return msgspec.structs.replace(run, state="error", ended=run.ends_by, message=message)
 
 
@@ -74,7 +74,7 @@ async def list_runs(
     """A page of runs, the newest first, of a branch or of a commit if given. Raises InvalidRequestError for both."""
     check_amount(amount)
     if branch and commit:
-        raise InvalidRequestError("choose runs by branch or by commit, not by both")
+        raise InvalidRequestError("filter runs by branch or by commit, not by both")
     repo = await open_repo(ctx, repo_name)
     start = hook_run_key(after) + b"\0" if after else HOOK_RUNS
     items: list[Run] = []

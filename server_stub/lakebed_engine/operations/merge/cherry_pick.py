@@ -112,9 +112,7 @@ async def _reverted(
     delta = collect_paths(ctx.runtime, lines.collect(join.delta()), changed_paths)
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not folded.changed and not request.allow_empty:
-        raise NoChangesError(
-            f"revert of {picked.commit.id[:16]} on {branch!r}: no changes: nothing of it is left to take back"
-        )
+        raise NoChangesError(f"revert of {picked.commit.id[:16]} on {branch!r}: no changes: nothing is left to undo")
     await lines.check(ctx, repo, sides, folded.tree, "revert")
     message = request.message or _revert_message(picked.commit)
     return NewCommit(folded.tree, changed_paths, request.committer, message, request.metadata or {})

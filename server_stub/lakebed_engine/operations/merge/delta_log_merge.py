@@ -77,8 +77,8 @@ def explained(path: str) -> str:
     if not folder or (table and not table.endswith("/")):
         return ""
     return (
-        f"; {table.rstrip('/') or '/'!r} is a Delta table that both sides have written: its log is one numbered line, "
-        f"and files of two lines make no table. Let one side win all of it (a rule for '{table}**'), and write the "
+        f"; {table.rstrip('/') or '/'!r} is a Delta table that both sides have written: its log is one numbered "
+        f"sequence, which cannot be merged. Let one side win the whole table (a rule for '{table}**'), and write the "
         "other side's changes again; log files that only the losing side has must be deleted on its branch before"
     )
 

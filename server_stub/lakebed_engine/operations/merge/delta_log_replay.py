@@ -121,7 +121,7 @@ async def _error(ctx: Context, repo: Repo, sides: Sides, table: str, path: str, 
     base, ours, theirs = (None if one is None else one.checksum for one in found)
     name = table.rstrip("/") or "/"
     return MergeConflictError(
-        f"conflict found: {name!r} is a Delta table: its log is one numbered line, and after this {verb} {path!r} "
+        f"conflict found: {name!r} is a Delta table: its log is one numbered sequence, and after this {verb} {path!r} "
         "would not follow the version that it was written on. The table could not be read, or would show wrong "
         f"rows. Nothing was changed: {STEPS[verb]}",
         [Conflict(path, base=base, ours=ours, theirs=theirs)],

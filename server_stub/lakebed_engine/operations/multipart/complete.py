@@ -111,7 +111,7 @@ async def _plan(ctx: Context, repo: Repo, found: Found, chosen: Chosen) -> Found
         return found
     if found.upload.plan:
         raise InvalidPartError(
-            f"upload {found.upload.id} is being completed with other parts: complete it with those, or give it up"
+            f"upload {found.upload.id} is being completed with other parts: complete it with those parts, or abort it"
         )
     upload = msgspec.structs.replace(found.upload, plan=chosen.plan)
     # a part that is sent again now changes only its own row
@@ -162,7 +162,7 @@ async def _assemble(ctx: Context, repo: Repo, planned: Found, chosen: Chosen) ->
             where = f"{repo.store.uri}/{upload.address}"
             raise CorruptDataError(f"{where}: {blob.size} bytes, its parts have {chosen.size}")
         return
-    text = f"the store does not say what became of upload {upload.id}; complete it again with the same parts"
+    text = f"the store does not report the outcome of upload {upload.id}; complete it again with the same parts"
     raise StoreUnavailableError(text, public_message=text)
 
 

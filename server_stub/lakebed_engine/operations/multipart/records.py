@@ -121,5 +121,5 @@ def no_upload(repo: Repo, target: Target) -> UploadNotFoundError:
     """The error for an upload that does not exist."""
     return UploadNotFoundError(
         f"there is no upload {target.id[:64]!r} to {target.path[:200]!r} on {target.branch[:100]!r} of {repo.name!r}: "
-        "it was completed, given up, has expired, or was never begun; begin another one"
+        "it was completed or aborted, has expired, or was never started; start another one"
     )

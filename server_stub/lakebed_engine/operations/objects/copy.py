@@ -44,7 +44,7 @@ async def copy_as(
     repo, source = await _source(ctx, repo_name, branch, source_ref, source_path, request.force)
     if source_etag is not None and source.etag != source_etag:
         raise PreconditionFailedError(
-            f"{source_path!r} has ETag {source.etag!r} now, not {source_etag!r}: nothing was copied, read it again"
+            f"{source_path!r} has ETag {source.etag!r} now, not {source_etag!r}: nothing was copied; read it again"
         )
     metadata = dict(request.metadata)
     entry = msgspec.structs.replace(

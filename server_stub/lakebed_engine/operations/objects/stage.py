@@ -249,14 +249,14 @@ def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
 def require_etag(path: str, now: Entry | None, wanted: str) -> None:
     """Raises PreconditionFailedError when a path does not hold the content of this ETag, or any content (`*`)."""
     if now is None and wanted == "*":
-        raise PreconditionFailedError(f"{path!r} holds nothing (If-Match: *): nothing was changed")
+        raise PreconditionFailedError(f"{path!r} has no object (If-Match: *): nothing was changed")
     if now is None:
         raise NothingThereError(
-            f"{path!r} holds nothing, not {wanted!r} (If-Match): nothing was changed, read it again"
+            f"{path!r} has no object, expected {wanted!r} (If-Match): nothing was changed; read it again"
         )
     if wanted not in ("*", now.etag):
         raise PreconditionFailedError(
-            f"{path!r} has ETag {now.etag!r}, not {wanted!r} (If-Match): nothing was changed, read it again"
+            f"{path!r} has ETag {now.etag!r}, not {wanted!r} (If-Match): nothing was changed; read it again"
         )
 
 
@@ -269,7 +269,7 @@ def require_held(path: str, now: Entry | None, wanted: Held) -> None:
     for name, asked, found in (("bytes", wanted.size, now and now.size), ("as mtime", wanted.mtime, now and now.mtime)):
         if asked is not None and asked != found:
             raise PreconditionFailedError(
-                f"{path!r} has {found} {name}, not {asked}: nothing was changed, read it again"
+                f"{path!r} has {found} {name}, not {asked}: nothing was changed; read it again"
             )
 
 

@@ -47,7 +47,7 @@ async def report_check(ctx: Context, repo_name: str, ref: str, check: Check) -> 
     async def attempt() -> Check | None:
         found = await read_checks(ctx, repo, commit.id)
         if new.name not in found and len(found) >= MOST_CHECKS:
-            raise InvalidRequestError(f"commit {commit.id[:16]} has {MOST_CHECKS} checks, the most that it may have")
+            raise InvalidRequestError(f"commit {commit.id[:16]} has {MOST_CHECKS} checks, the maximum")
         key, operation = check_key(commit.id, new.name), OPERATIONS + ctx.ids.new().encode()
         old = found.get(new.name)
         batch = base.Batch(

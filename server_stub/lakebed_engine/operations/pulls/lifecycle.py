@@ -147,7 +147,7 @@ def _edited(old: Pull, request: PullEdit) -> tuple[Pull, list[str]]:
 
 async def _with_status(ctx: Context, repo: Repo, pull: Pull, request: PullEdit) -> PullChange:
     if pull.status == "merged":
-        raise PullClosedError(f"pull request {pull.id} is merged: it cannot be closed or opened again")
+        raise PullClosedError(f"pull request {pull.id} is merged: it cannot be closed or reopened")
     if request.status == "open":
         source, checks = await _branches(ctx, repo, pull)
         head = source.record.commit_id
@@ -173,7 +173,7 @@ async def _branches(ctx: Context, repo: Repo, pull: Pull) -> tuple[Seen, list[Ch
         seen.append(await read_branch(ctx, repo, branch))
         if len(await ctx.kv.scan(repo.partition, *under(open_pulls(branch)), MOST_OPEN)) == MOST_OPEN:
             raise InvalidRequestError(
-                f"branch {branch!r} has {MOST_OPEN:,} open pull requests, the most that one may have: close some first"
+                f"branch {branch!r} has {MOST_OPEN:,} open pull requests, the maximum: close some first"
             )
     return seen[0], [one.check(repo) for one in seen]
 

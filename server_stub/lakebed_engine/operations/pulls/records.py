@@ -227,7 +227,7 @@ async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make, *, bou
             return seen.pull
         if bounded and seen.pull.events >= MOST_EVENTS and change.pull.status == seen.pull.status:
             raise InvalidRequestError(
-                f"pull request {pull_id} has {MOST_EVENTS:,} events, the most that one may have: close it, open another"
+                f"pull request {pull_id} has {MOST_EVENTS:,} events, the maximum: close it and open another one"
             )
         rows = rows_of(ctx, repo, seen.pull, change.pull, [*pushed, *change.events])
         applied = await write(ctx, repo, [seen.check(repo), *change.checks], rows.puts, rows.deletes)

@@ -148,7 +148,7 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
                 continue  # pruned since the listing
             time_ms, record = snapshot_in(data, key)
             if uid not in ("", record.uid):
-                raise FormatError("is of another repository than the marker says")
+                raise FormatError("belongs to another repository than the marker")
         except FormatError as error:
             job.problem(Bad("corrupt", "ref snapshot", key, str(error)), ())
             continue
@@ -188,7 +188,7 @@ async def _refuse_existing(ctx: Context, record: Repository) -> None:
     """Check that name, namespace and uid are unused. Two repositories with one uid would share their rows."""
     if await ctx.kv.get(REPOSITORIES, record.name.encode()) is not None:
         raise RepositoryExistsError(
-            f"repository {record.name!r} exists in the KV store, nothing was changed: rebuild is for what is lost"
+            f"repository {record.name!r} exists in the KV store, nothing was changed: rebuild is for lost repositories"
         )
     await refuse_overlap(ctx, record.storage_namespace)
     async for row in scan_rows(ctx.kv, REPOSITORIES):
@@ -196,7 +196,7 @@ async def _refuse_existing(ctx: Context, record: Repository) -> None:
         if other.uid == record.uid:
             raise NamespaceInUseError(
                 f"{record.storage_namespace} is a copy of the data of repository {other.name!r}, which exists: "
-                "nothing was changed; one server cannot have both"
+                "nothing was changed; a server cannot have both"
             )
     if await ctx.kv.get(DROPS, dropped_repository(record.uid)) is not None:
         raise TooManyAttemptsError(

@@ -59,7 +59,7 @@ async def set_hook_settings(
             )
         if lost is None and if_match not in (None, record.hooks):
             raise PreconditionFailedError(
-                f"hook settings of {repo_name!r}: they have changed (If-Match): nothing was set, read them again"
+                f"hook settings of {repo_name!r}: they have changed (If-Match): nothing was set; read them again"
             )
         if record.hooks == digest:
             return True

@@ -72,7 +72,7 @@ async def _made_before(tasks: TaskRunner, repo: Repo, draft: Task, old: OldKey |
     if old is not None and found is not None:
         done = msgspec.json.decode(found.value, type=_Done)
         if done.asked != old.asked():
-            raise KeyReusedError(f"the idempotency key was used for another commit {done.commit_id}: take a new key")
+            raise KeyReusedError(f"the idempotency key was used for another commit {done.commit_id}: use a new key")
         return await load_commit(tasks.ctx, repo, done.commit_id)
     task = await tasks.known(repo, draft)
     if task is None:
@@ -95,7 +95,7 @@ def _guard(ctx: Context, repo: Repo, draft: Task, old: OldKey | None) -> CommitG
     async def require() -> None:
         nonlocal looked
         if looked and any(await ctx.kv.get_many(repo.partition, names)):
-            raise TaskEndedError(f"key {draft.key[:80]!r} of {repo.name!r} came with another call first")
+            raise TaskEndedError(f"key {draft.key[:80]!r} of {repo.name!r} was used by another call first")
         looked = True  # the first time, the checks in the batch find it without a further read
 
     return CommitGuard([absent(repo.partition, name) for name in names], rows, require)

@@ -165,7 +165,7 @@ class TaskRunner:
         most = self.ctx.tuning.tasks_at_once
         if len(self._mine) >= most:
             raise BackpressureError(
-                f"task of {repo.name!r}: this server works on {most} tasks, nothing was begun: try again later"
+                f"task of {repo.name!r}: this server already runs {most} tasks, nothing was started: try again later"
             )
         await self._forget(repo)
         operation = OPERATIONS + self.ctx.ids.new().encode()
@@ -176,7 +176,9 @@ class TaskRunner:
         if not await apply(self.ctx, repo, Batch(checks=checks, puts=puts), operation):
             known = await self.known(repo, task)  # another request with the same key was faster
             if known is None:
-                raise TooManyAttemptsError(f"task of {repo.name!r}: lost a race, nothing was begun: try again")
+                raise TooManyAttemptsError(
+                    f"task of {repo.name!r}: another request came first, nothing was started: try again"
+                )
             return known
         await self._start(repo, task.id)
         return task
@@ -216,7 +218,7 @@ class TaskRunner:
             raise KeyReusedError(
                 f"idempotency key {draft.key.removeprefix(f'{draft.target}/')[:80]!r} of {repo.name!r} was used for "
                 f"another request (task {task.id}): "
-                "nothing was done; take a new key"
+                "nothing was done; use a new key"
             )
         return task
 

@@ -49,8 +49,8 @@ async def refuse_dirty(work: Work) -> None:
         return
     conflicts, more = await _described(work, found, view)
     raise DirtyOverlapError(
-        f"branch {work.branch.record.name!r} of {work.repo.name!r} has uncommitted changes where the workspace has "
-        f"some too: {_shown(conflicts, more)}; commit or reset them, then commit the workspace again",
+        f"branch {work.branch.record.name!r} of {work.repo.name!r} has uncommitted changes of paths that the "
+        f"workspace changed too: {_shown(conflicts, more)}; commit or reset them, then commit the workspace again",
         conflicts,
         more,
     )
@@ -66,7 +66,7 @@ async def refuse_concurrent(work: Work, *, always: bool) -> None:
     if not found and not always:
         return
     conflicts, more = await _described(work, found, await view_of(work.ctx, work.repo, Resolved(_head(work))))
-    where = f", at {_shown(conflicts, more)}" if conflicts else "; the paths are disjoint, policy 'rebase' would go on"
+    where = f", at {_shown(conflicts, more)}" if conflicts else "; the paths are disjoint, policy 'rebase' would commit"
     raise ConcurrentCommitError(
         f"branch {work.branch.record.name!r} of {work.repo.name!r} has moved from {_base(work)[:16]} to "
         f"{_head(work)[:16]} since the workspace began{where}: nothing was committed",

@@ -168,7 +168,7 @@ async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> W
         same = (old.creator, old.message, old.claims) == (request.creator, request.message, request.claims)
         if same and request.branch in ("", old.branch):
             return old
-    raise NameTakenError(f"workspace id {request.id} of {repo.name!r} was used before: take 128 random bits")
+    raise NameTakenError(f"workspace id {request.id} of {repo.name!r} was used before: use 128 random bits")
 
 
 async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:

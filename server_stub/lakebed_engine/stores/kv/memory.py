@@ -102,7 +102,7 @@ class MemoryKV:
                 found = self._partitions.get(partition)
                 row = found.rows.get(key) if found is not None else None
                 if (ABSENT if row is None else row.version) != expected:
-                    raise PredicateFailed(f"a row is not at the expected version any more: {key!r} in {partition!r}")
+                    raise PredicateFailed(f"a row is no longer at the expected version: {key!r} in {partition!r}")
             for partition, key in batch.deletes:
                 if (found := self._partitions.get(partition)) is not None:
                     found.delete(key)

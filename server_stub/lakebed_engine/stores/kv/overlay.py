@@ -68,7 +68,7 @@ class OverlayKV:
         for partition, key, expected in batch.checks:
             found = await self.get(partition, key)
             if (ABSENT if found is None else found.version) != expected:
-                raise PredicateFailed(f"a row is not at the expected version any more: {key!r} in {partition!r}")
+                raise PredicateFailed(f"a row is no longer at the expected version: {key!r} in {partition!r}")
         for partition, key in batch.deletes:
             self._changed[partition, key] = None
         if not batch.puts:

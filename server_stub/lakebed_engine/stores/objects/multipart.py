@@ -48,7 +48,7 @@ class Assembler(Protocol):
     async def assemble(self, key: str, upload: str, parts: Sequence[StoredPart]) -> None:
         """Make one object of the parts, in this order, durably. It becomes visible as a whole or not at all.
 
-        Safe to repeat with the same parts. Raises BlobNotFound when the upload or a part does not exist any more: if it
+        Safe to repeat with the same parts. Raises BlobNotFound when the upload or a part no longer exists: if it
         was assembled before, the object is at the key. Raises InvalidRequestError when a part was replaced, and
         OutcomeUnknownError when the answer was lost: read the key.
         """

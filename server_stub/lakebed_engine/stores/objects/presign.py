@@ -68,7 +68,7 @@ class PartUploads(Protocol):
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
         """Make one object of the parts. Makes one attempt.
 
-        Raises BlobNotFound when the upload does not exist any more, InvalidRequestError for parts that the store does
+        Raises BlobNotFound when the upload no longer exists, InvalidRequestError for parts that the store does
         not have, and OutcomeUnknownError when the answer was lost: read the key.
         """
         ...

@@ -198,7 +198,7 @@ async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashC
 def refuse_unsigned(call: Call) -> None:
     """Raise RequestError if the operator has disabled presigned URLs."""
     if not call.services.installation.presign:
-        raise not_implemented("this server gives no signed addresses (objects.presign): write through the server")
+        raise not_implemented("this server does not presign URLs (objects.presign): write through the server")
 
 
 def _lifetime(sent: int | UnsetType) -> int:

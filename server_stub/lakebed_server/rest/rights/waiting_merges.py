@@ -18,7 +18,7 @@ async def may_merge(permissions: Permissions | None, repository: str, pull: Pull
         return False
     try:
         known = await permissions.of(pull.auto_merge.user)
-    except RequestError:  # the user does not exist any more, or is disabled
+    except RequestError:  # the user no longer exists, or is disabled
         return False
     branch, of_repository = pull.destination_branch, arn.repository(repository)
     target = Need(Fs.CREATE_COMMIT, arn.branch(repository, branch))

@@ -83,13 +83,13 @@ async def create_bucket(call: S3Call) -> Reply:
     except (RepositoryNotFoundError, S3Error):
         await _create(call)
         return empty(200, ((b"location", f"/{call.bucket}".encode()),))
-    raise S3Error("BucketAlreadyOwnedByYou", "The bucket is there already, and it is yours.")
+    raise S3Error("BucketAlreadyOwnedByYou", "The bucket already exists and belongs to you.")
 
 
 async def _create(call: S3Call) -> None:
     if not call.config.namespace:
         raise not_implemented(
-            "This server makes no repositories for buckets (gateway.s3.namespace): make one with `lakebed repo create`."
+            "This server creates no repositories for buckets (gateway.s3.namespace): use `lakebed repo create`."
         )
     if call.address.bound:
         raise S3Error("InvalidBucketName", "This name is a ref of a repository: create a branch instead.")

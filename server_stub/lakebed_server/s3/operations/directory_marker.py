@@ -26,5 +26,5 @@ async def write(call: S3Call) -> Entry:
     if not is_root(call):
         raise invalid_argument("A key is <branch>/<path>: this one has no path.")
     async for _ in call.chunks():
-        raise invalid_argument("A key is <branch>/<path>: this one has no path, so it holds no bytes.")
+        raise invalid_argument("A key is <branch>/<path>: this one has no path, so it cannot have content.")
     return await root(call)

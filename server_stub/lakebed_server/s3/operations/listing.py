@@ -131,7 +131,7 @@ def _plain(value: str) -> str:
     """A name without encoding. Refuses a name that XML cannot hold, because the client would read another name."""
     if ILLEGAL.search(value) is not None:
         raise invalid_argument(
-            "This listing has a key with characters that XML cannot hold: ask for it with encoding-type=url."
+            "This listing has a key with characters that XML cannot represent: request it with encoding-type=url."
         )
     return value
 

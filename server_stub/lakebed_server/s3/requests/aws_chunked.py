@@ -86,7 +86,7 @@ class ChunkDecoder:
                 raise S3Error("InvalidChunkSizeError", f"Only the last chunk may have less than {_CHUNK_LEAST} bytes.")
             total, last = total + size, size
             if total > self._length:
-                raise _incomplete("The chunks hold more bytes than x-amz-decoded-content-length says.")
+                raise _incomplete("The chunks contain more bytes than x-amz-decoded-content-length says.")
             sha = None if self._signer is None else hashlib.sha256()
             left = size
             while left:
@@ -100,9 +100,9 @@ class ChunkDecoder:
             if not size:
                 break
             if await self._line() != b"":
-                raise _incomplete("A chunk is longer than it says.")
+                raise _incomplete("A chunk is longer than its stated size.")
         if total < self._length:
-            raise _incomplete("The chunks hold fewer bytes than x-amz-decoded-content-length says.")
+            raise _incomplete("The chunks contain fewer bytes than x-amz-decoded-content-length says.")
         self._read_trailer(await self._rest())
 
     async def _head(self) -> tuple[int, bytes | None]:

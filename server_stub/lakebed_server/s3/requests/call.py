@@ -166,6 +166,6 @@ def _joined(headers: list[Pair]) -> dict[bytes, bytes]:
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in joined and name in (b"content-length", b"host", b"authorization"):
-            raise RequestError("invalid_request", f"the header {name.decode()} is there twice")
+            raise RequestError("invalid_request", f"the header {name.decode()} occurs twice")
         joined[name] = joined[name] + b"," + value if name in joined else value
     return joined

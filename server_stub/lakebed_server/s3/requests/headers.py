@@ -113,7 +113,7 @@ def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
         if not name.startswith(b"x-amz-") or not value.strip():
             continue
         if name.startswith((b"x-amz-server-side-encryption", b"x-amz-copy-source-server-side-encryption")):
-            raise not_implemented("Encryption is the object store's: set it up there, and leave its headers out here.")
+            raise not_implemented("The object store handles encryption: configure it there, and omit this header.")
         if name.startswith((b"x-amz-object-lock-", b"x-amz-website-redirect")) or name == b"x-amz-tagging":
             raise not_implemented(f"{name.decode()} is not supported.")
         if name.startswith(b"x-amz-grant-") or (
@@ -130,7 +130,7 @@ def _canonical(name: str) -> str:
 def _plain(value: bytes) -> str:
     text = value.strip().decode("latin-1")
     if _PRINTABLE.fullmatch(text) is None:
-        raise invalid_argument("A header holds characters that are not printable ASCII.")
+        raise invalid_argument("A header contains characters that are not printable ASCII.")
     return text
 
 
@@ -155,7 +155,7 @@ def _sent(value: bytes) -> str:
         except (MessageError, UnicodeError, LookupError, ValueError):
             pass  # only similar to that format
     if _CONTROL.search(text) is not None:
-        raise invalid_argument("User metadata must not hold control characters.")
+        raise invalid_argument("User metadata must not contain control characters.")
     return text
 
 

@@ -104,7 +104,7 @@ def text_of(element: Element, name: str) -> str | None:
     if not found:
         return None
     if len(found) > 1 or len(found[0]):
-        raise malformed(f"{name} is there twice, or is not text")
+        raise malformed(f"{name} occurs twice, or is not text")
     return found[0].text or ""
 
 

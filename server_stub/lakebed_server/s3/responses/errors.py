@@ -148,7 +148,7 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
         headers = ((b"content-range", b"bytes */%d" % error.size),)
     message = error.message
     if error.kind == "branch_not_found" and call.method not in ("GET", "HEAD"):
-        message += "; only branches and workspaces are written: tags and commits are there to be read"
+        message += "; only branches and workspaces can be written: tags and commits are read-only"
     return S3Error(code, message, headers=headers)
 
 

@@ -27,7 +27,7 @@ class Keys:
         self._authenticator.guesses.check(address, access_key_id)
         if found is None and token:
             self.failed(access_key_id, address)
-            raise S3Error("InvalidToken", "The session token is not of this access key, or not valid any more.")
+            raise S3Error("InvalidToken", "The session token does not belong to this access key, or has expired.")
         if found is None:
             self.failed(access_key_id, address)
             raise S3Error(

@@ -148,7 +148,7 @@ def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
         if _SHA256.fullmatch(payload) is not None:
             call.payload.sha256 = payload
         elif payload.startswith(b"STREAMING-"):
-            raise S3Error("NotImplemented", "This way to sign a body in chunks is not implemented.")
+            raise S3Error("NotImplemented", "This method of signing a chunked body is not implemented.")
         elif payload != UNSIGNED:
             raise S3Error(
                 "InvalidArgument",

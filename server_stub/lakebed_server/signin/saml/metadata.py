@@ -96,7 +96,7 @@ def read(raw: bytes, now: datetime) -> IdentityProvider:
     for element in (root, found[0]):
         ends = element.get("validUntil")
         if ends is not None and read_time(ends) <= now:
-            raise SamlError("the metadata has ended (validUntil)")
+            raise SamlError("the metadata has expired (validUntil)")
     descriptor = found[0].find("md:IDPSSODescriptor", NAMESPACES)
     certificates = tuple(
         _certificate(one)

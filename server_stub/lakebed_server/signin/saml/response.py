@@ -52,7 +52,7 @@ def read(raw: bytes, provider: IdentityProvider, service: ServiceProvider, now: 
         raise SamlError("the response is for another address (Destination)")
     for issuer in (*response.iterfind("saml:Issuer", NAMESPACES), _one(assertion, "saml:Issuer")):
         if document.text(issuer) != provider.entity_id:
-            raise SamlError("the response is of another issuer")
+            raise SamlError("the response is from another issuer")
     _check_conditions(assertion, service, now)
     request = _confirmed_request(assertion, service, now)
     if response.get("InResponseTo") != request:
@@ -89,10 +89,10 @@ def _only_assertion(response: Element) -> Element:
         raise SamlError("the assertion is encrypted: set the provider not to encrypt it")
     found = list(response.iter(document.tag("saml:Assertion")))
     if len(found) != 1 or found[0].getparent() is not response:
-        raise SamlError(f"the response has {len(found)} assertions, or one in another place")
+        raise SamlError(f"the response has {len(found)} assertions, or one in an unexpected place")
     parents = [one.getparent() for one in response.iter(document.tag("ds:Signature"))]
     if any(one is not response and one is not found[0] for one in parents) or len(parents) != len(set(parents)):
-        raise SamlError("the response has a signature in a place where none belongs")
+        raise SamlError("the response has a signature in an unexpected place")
     return found[0]
 
 
@@ -139,5 +139,5 @@ def _attributes(assertion: Element) -> Mapping[str, tuple[str, ...]]:
 def _one(element: Element, path: str) -> Element:
     found = element.findall(path, NAMESPACES)
     if len(found) != 1:
-        raise SamlError(f"the assertion has {len(found)} times {path}: it must be there once")
+        raise SamlError(f"the assertion has {len(found)} times {path}: it must occur once")
     return found[0]

@@ -62,7 +62,7 @@ class SamlSignIn:
         found = await self._read(raw)
         sent = state.verify(self.browser.ring, found.request.removeprefix("_"), REQUEST, now(), SentRequest)
         if sent is None:
-            raise RequestError("unauthenticated", "this sign-in was not begun here, or ended: sign in again")
+            raise RequestError("unauthenticated", "this sign-in was not started here, or has expired: sign in again")
         if not await self.browser.use_once(sent.challenge, sent.ends):
             raise RequestError("unauthenticated", "the answer of the provider was used before: sign in again")
         rules = identity.rules(self._settings.groups_sync, self._settings.default_groups)

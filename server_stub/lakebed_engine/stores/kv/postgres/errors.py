@@ -37,10 +37,10 @@ _NEXT: Final = {
     "28000": "it refused the user or password; correct kv.postgres.dsn",
     "3D000": "the database does not exist; create it or correct kv.postgres.dsn",
     "42501": "the user may not do this; grant it CREATE on the database, or the schema of kv.postgres.schema",
-    _TOO_MANY_CONNECTIONS: "it has no connection left; raise its max_connections or lower kv.postgres.pool",
+    _TOO_MANY_CONNECTIONS: "it has no free connection; raise its max_connections or lower kv.postgres.pool",
     _TOO_MANY_LOCKS: "it is out of memory or locks; raise its max_locks_per_transaction",
-    **dict.fromkeys(_LATE, "something held it for too long, nothing was changed; try again"),
-    **dict.fromkeys(_DEADLOCKED, "others were in the way each time, nothing was changed; try again"),
+    **dict.fromkeys(_LATE, "a lock was held for too long, nothing was changed; try again"),
+    **dict.fromkeys(_DEADLOCKED, "concurrent transactions conflicted each time, nothing was changed; try again"),
 }
 
 
@@ -117,7 +117,7 @@ def store_error(error: BaseException, place: str) -> StoreError:
     elif code in _NEXT:
         text = f"the KV store failed: {_NEXT[code]}"
     elif is_lost(error):
-        text = "the KV store does not answer; see that it runs, then try again"
+        text = "the KV store does not answer; check that it is running, then try again"
     else:
         text = "the KV store failed"
     return kind(f"{text} ({_first_line(error)}): {place}", public_message=text)
@@ -126,7 +126,7 @@ def store_error(error: BaseException, place: str) -> StoreError:
 def wrong_dsn() -> StoreError:
     """The error for a DSN that asyncpg cannot read. It omits asyncpg's message, which may quote the DSN."""
     return StoreUnavailableError(
-        "kv.postgres.dsn cannot be understood; write postgresql://user:password@host:5432/database, with %-escapes"
+        "kv.postgres.dsn is invalid; write postgresql://user:password@host:5432/database, with %-escapes"
     )
 
 

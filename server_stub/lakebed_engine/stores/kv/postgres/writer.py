@@ -163,7 +163,7 @@ class Writer:
 
     def _unknown(self, error: Exception) -> OutcomeUnknownError:
         return OutcomeUnknownError(
-            f"the answer of the KV store was lost; read back what is there ({type(error).__name__}): {self._place}"
+            f"the answer of the KV store was lost; read back what was written ({type(error).__name__}): {self._place}"
         )
 
 
@@ -190,9 +190,7 @@ def _answers(works: Sequence[Work], first: int | None, broken: Sequence[int] | N
         checks = [(number, check) for number, work in enumerate(works) for check in work.checks]
         for spot in broken:
             number, (partition, key, _) = checks[spot - 1]
-            answers[number] = PredicateFailed(
-                f"a row is not at the expected version any more: {key!r} in {partition!r}"
-            )
+            answers[number] = PredicateFailed(f"a row is no longer at the expected version: {key!r} in {partition!r}")
     return answers
 
 

@@ -101,7 +101,7 @@ def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> a
             raise
         return connection
     except OSError as error:
-        raise StoreUnavailableError(f"cannot make the KV store's directory: {error}") from error
+        raise StoreUnavailableError(f"cannot create the KV store's directory: {error}") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         if not os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             raise StoreFullError(
@@ -181,5 +181,5 @@ def store_error(error: Exception, path: Path) -> StoreError:
         case apsw.ConnectionClosedError() | apsw.CursorClosedError():
             return StoreUnavailableError(f"the KV store is closed; open a new one: {path}")
         case _:
-            text = "the KV store failed; see that its file and disk are well, then try again"
+            text = "the KV store failed; check its file and disk, then try again"
     return kind(f"{text} ({type(error).__name__}: {error}): {path}", public_message=text)

@@ -249,7 +249,7 @@ class Writer:
                 version = self._execute(_VERSION_OF, (partition, key)).get or ABSENT
                 looked_up[partition, key] = version
             if version != expected:
-                return PredicateFailed(f"a row is not at the expected version any more: {key!r} in {partition!r}")
+                return PredicateFailed(f"a row is no longer at the expected version: {key!r} in {partition!r}")
         return None
 
     def _drop(self, partition: str) -> int:
@@ -277,7 +277,7 @@ class Writer:
         if isinstance(answer, Exception):  # its check may have failed on a neighbour's row that is gone again
             return StoreUnavailableError(f"the KV store failed, nothing was changed; try again ({error}): {self._path}")
         return OutcomeUnknownError(
-            f"the KV store failed while committing; read back what is there ({error}): {self._path}"
+            f"the KV store failed while committing; read back what was written ({error}): {self._path}"
         )
 
     def _roll_back(self) -> None:

@@ -89,7 +89,7 @@ class Creator:
             if any(outcomes.count("won") > 1 for outcomes in rounds):
                 return (
                     f"cannot write to {place.uri}: the store ignores `If-None-Match: *`, so two writers of one key "
-                    "would both believe that they won; use a store with atomic conditional puts"
+                    "would both succeed; use a store with atomic conditional puts"
                 )
             errors = [one for outcomes in rounds for one in outcomes if isinstance(one, BaseException)]
             errors = [one for one in errors if not fault_of(one).conflict]
@@ -157,7 +157,7 @@ class Creator:
         if isinstance(outcome, Exception):
             return store_error(outcome, "write", self._client.place, key)
         text = (
-            f"cannot write {where}: the store says that the key is taken, but nothing is there; some (SeaweedFS) say "
-            "so where longer keys begin with it: choose another key"
+            f"cannot write {where}: the store reports that the key exists, but there is no object; some stores "
+            "(SeaweedFS) do so if longer keys begin with it: choose another key"
         )
         return StoreUnavailableError(text, public_message=text, lasting=True)

@@ -104,9 +104,9 @@ def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
         return NoStoreError, f"the bucket {bucket!r} does not exist; create it, or correct the namespace", True
     answer = " ".join(filter(None, (str(fault.status), fault.code)))
     if fault.code in _FULL or fault.status == 507:
-        return StoreFullError, f"the store has no room ({answer}); free some, or raise the quota", True
+        return StoreFullError, f"the store has no space left ({answer}); free space, or raise the quota", True
     if fault.status in _DENIED:
-        why = f"the store denied it ({answer}); check the credentials and their rights to {bucket!r}"
+        why = f"the store denied access ({answer}); check the credentials and their rights to {bucket!r}"
         return StoreDeniedError, why, True
     if fault.status:
         return StoreUnavailableError, f"the store answered {answer}; try again later", False

@@ -87,7 +87,7 @@ class SignedParts:
         await self._uploads.complete(key, upload, listed)
 
     async def clear(self, key: str, upload: str) -> None:
-        """Abort the upload. Does nothing for a completed one, which does not exist any more."""
+        """Abort the upload. Does nothing for a completed one, which no longer exists."""
         try:
             await self._uploads.abort(key, upload)
         except BlobNotFound:

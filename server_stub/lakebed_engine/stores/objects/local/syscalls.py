@@ -107,7 +107,7 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
     name = errno.errorcode.get(error.errno or 0, "unknown error")
     what = f"cannot {verb} {uri}/{key}: {error.strerror or type(error).__name__} ({name})"
     if error.errno in _FULL:
-        text = f"{what}; nothing was half-written: make room, or make it writable, and try again"
+        text = f"{what}; nothing was written partially: free space, or make it writable, and try again"
         return StoreFullError(text, public_message=text, lasting=True)
     if error.errno == errno.EXDEV:
         text = f"{what}; the store's directory spans two file systems: mount one at the namespace, not below it"
@@ -116,7 +116,7 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
         text = f"{what}; the server follows no link below objects.local.root: mount the directory there instead"
         return StoreUnavailableError(text, public_message=text, lasting=True)
     if error.errno == errno.EWOULDBLOCK:
-        text = f"{what}; it may be a sweep, which ends, or no process of Lakebed's: `lslocks` shows it; try again"
+        text = f"{what}; it may be a sweep, which will end, or another program: `lslocks` shows it; try again"
         return StoreUnavailableError(text, public_message=text)
     text = f"{what}; check the directory's owner, mode and disk, and try again"
     return StoreUnavailableError(text, public_message=text)
@@ -126,7 +126,7 @@ def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
     """Raise StoreUnavailableError where `base`, the directory of all namespaces, has gone, and all it held with it."""
     found = None if base is None else paths.look(base)
     if base is not None and (found is None or not stat.S_ISDIR(found.st_mode)):
-        text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount it, or put it back"
+        text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount or restore it"
         raise StoreUnavailableError(text, public_message=text)
 
 

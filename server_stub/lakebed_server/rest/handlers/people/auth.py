@@ -106,7 +106,7 @@ async def setup(call: Call, p: ops.SetupParams, body: models.Setup) -> Reply:
         raise bad_request(f"body key.secret_access_key: at least {SHORTEST_SECRET} characters")
     made = await call.services.authenticator.store.make_first_admin(int(time.time()), *wanted)
     if made is None:
-        raise RequestError("already_set_up", "there is an administrator already: log in with an access key")
+        raise RequestError("already_set_up", "an administrator already exists: log in with an access key")
     return json(200, _with_secret(made))
 
 

@@ -104,7 +104,7 @@ class S3Parts:
         if target.tags:
             arguments["Tagging"] = urlencode(target.tags, quote_via=quote)
         answer = await self.call(
-            "begin an upload to", target.key, lambda calls, where: calls.create_multipart_upload(**where, **arguments)
+            "start an upload to", target.key, lambda calls, where: calls.create_multipart_upload(**where, **arguments)
         )
         return str(answer["UploadId"])
 
@@ -148,7 +148,7 @@ class S3Parts:
     async def abort(self, key: str, upload: str) -> None:
         """Abort an upload. Raises BlobNotFound."""
         await self.call(
-            "give up an upload to", key, lambda calls, at: calls.abort_multipart_upload(**at, UploadId=upload)
+            "abort an upload to", key, lambda calls, at: calls.abort_multipart_upload(**at, UploadId=upload)
         )
 
     async def call(
@@ -169,10 +169,10 @@ class S3Parts:
         except (ClientError, BotoCoreError) as error:
             fault = s3_fault(error)
             if fault.code == _NO_UPLOAD or (fault.status == 404 and doing == _LOOK):
-                raise BlobNotFound(f"cannot {doing} {place.uri}/{key}: it is not there") from None
+                raise BlobNotFound(f"cannot {doing} {place.uri}/{key}: it is missing") from None
             if writes and not fault.certain:
                 raise OutcomeUnknownError(
-                    f"the answer was lost in the attempt to {doing} {place.uri}/{key}; check whether the object exists"
+                    f"the answer was lost while trying to {doing} {place.uri}/{key}; check whether the object exists"
                 ) from None
             if writes and fault.status == 400:
                 raise InvalidRequestError(
