@@ -46,12 +46,13 @@ _SETTINGS = Settings(webhook=WebhookSettings(allow="127.0.0.1"))
 async def deliver(folder: Path, url: str, events: int) -> dict[str, float]:
     """Make the events, then deliver all."""
     engine, kv, stores = await _engine(folder)
+    hooks = Hooks(engine, _SETTINGS)
+    engine.hooks.use(hooks)
     await _use(engine, "create-tag", url)
     for start in range(0, events, 200):
         numbers = range(start, min(start + 200, events))
         await asyncio.gather(*(engine.tags.create("lake", f"v{number}", "main") for number in numbers))
     began, cpu = time.perf_counter(), time.process_time()
-    hooks = Hooks(engine, _SETTINGS)
     running = asyncio.create_task(Dispatcher(engine, hooks).run())
     while await engine.hooks.due(1):
         await asyncio.sleep(0.05)
@@ -74,24 +75,27 @@ async def _passed(engine: Engine) -> int:
     return found
 
 
-async def commits(folder: Path, url: str, count: int) -> float:
-    """Commits per second, with a dispatcher that calls `url` after each. Empty: no action."""
+async def commits(folder: Path, url: str, count: int) -> tuple[float, float]:
+    """Seconds and seconds of processor time of a commit, with a dispatcher that calls `url` after each.
+
+    Empty: no action.
+    """
     engine, kv, stores = await _engine(folder)
     hooks = Hooks(engine, _SETTINGS)
     engine.hooks.use(hooks)
     running = asyncio.create_task(Dispatcher(engine, hooks).run())
     if url:
         await _use(engine, "commit", url)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     for number in range(count):
         request = CommitRequest(message=f"{number}", committer="ann", allow_empty=True)
         await engine.commits.create("lake", "main", request)
-    took = time.perf_counter() - began
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
     await _end(running, hooks)
     await engine.close()
     await kv.close()
     stores.close()
-    return count / took
+    return took / count, cpu / count
 
 
 async def _engine(folder: Path) -> tuple[Engine, SqliteKV, Stores]:
@@ -104,7 +108,6 @@ async def _engine(folder: Path) -> tuple[Engine, SqliteKV, Stores]:
 
 async def _use(engine: Engine, event: str, url: str) -> None:
     await engine.hooks.replace_settings("lake", HookSettings({"notify": _ACTION.format(event=event, url=url)}))
-    engine.hooks.use(Hooks(engine, _SETTINGS))
 
 
 async def _end(running: asyncio.Task[None], hooks: Hooks) -> None:
@@ -120,8 +123,9 @@ def _dead_url() -> str:
 
 
 def _dead(folder: Path, count: int) -> dict[str, float]:
-    """Pairs in turn, so that a slow moment of the machine meets both sides."""
-    url, rates = _dead_url(), []
+    """Pairs in turn, so that a slow moment of the machine meets both sides. 1: a dead receiver costs nothing."""
+    url = _dead_url()
+    rates: list[dict[str, tuple[float, float]]] = []
     with receiver() as alive:
         for number in range(5):
             sides = [(alive, "alive"), (url, "dead"), ("", "none")]
@@ -130,11 +134,12 @@ def _dead(folder: Path, count: int) -> dict[str, float]:
                 for side, name in (sides if number % 2 else sides[::-1])
             }
             rates.append(found)
-    return {
-        **{f"{name}: commits per second": statistics.median(one[name] for one in rates) for name in rates[0]},
-        "dead / none": statistics.median(one["dead"] / one["none"] for one in rates),
-        "dead / alive": statistics.median(one["dead"] / one["alive"] for one in rates),
-    }
+    told = {f"{name}: commits per second": 1 / statistics.median(one[name][0] for one in rates) for name in rates[0]}
+    for kind, what in enumerate(("rate", "processor time, inverse")):
+        for other in ("none", "alive"):
+            ratios = [one[other][kind] / one["dead"][kind] for one in rates]
+            told[f"dead / {other}, {what}"] = statistics.median(ratios)
+    return told
 
 
 def main() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -179,12 +181,21 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
         return self.event.repository_uid, self.event.branch, self.call.origin, self.call.action
 
 
-class SeenDelivery(NamedTuple):
-    """A delivery with the key and the version of its row."""
+@dataclass(frozen=True)
+class SeenDelivery:
+    """The row of a delivery. It is decoded when it is needed: many rows may wait for a receiver that is dead."""
 
-    delivery: Delivery
     key: bytes
     version: int
+    value: bytes
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        """What the row says."""
+        return _delivery.decode(self.value)
+
+
+_delivery: Final = msgspec.json.Decoder(Delivery)
 
 
 class RunPage(NamedTuple):

@@ -16,10 +16,12 @@ from typing import Final
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
+from lakebed_engine.vocabulary.events import NewDelivery
 from lakebed_engine.vocabulary.hooks import SeenDelivery
 
 from lakebed_server.hooks.attempts import Attempts, Made
 from lakebed_server.hooks.gate import Hooks
+from lakebed_server.hooks.rests import ActionKey, Rests
 
 log = logging.getLogger("lakebed.hooks")
 
@@ -36,8 +38,6 @@ SHARE: Final = 30
 """The least pause after a scan, as a multiple of the time that the scan took."""
 GROUP: Final = 500
 """Deliveries that end together in one batch."""
-REST: Final = (5.0, 10.0, 20.0, 40.0, 60.0)
-"""Seconds for which an action rests whose receiver did not answer, the longer the more often this happens."""
 GRACE: Final = 2.0
 """Seconds that a stop waits for calls in progress."""
 
@@ -63,7 +63,9 @@ class Dispatcher:
         """Keys that a scan which began before may still return."""
         self._running: Counter[QueueKey] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._rests: dict[QueueKey, tuple[int, float]] = {}
+        self._rests = Rests()
+        self._resting: dict[bytes, ActionKey] = {}
+        """The actions of rows that the last scan left because they rest, so that the next scan does not decode them."""
         self._later: dict[bytes, float] = {}
         """Ordered deliveries whose turn has not come: when to check again."""
         self._made: list[tuple[Made, asyncio.Event]] = []
@@ -74,9 +76,15 @@ class Dispatcher:
         hooks.on_delivery = self.expect
         self._results = hooks.deliveries
 
-    def expect(self) -> None:
-        """Scan more often for a moment: a change that calls follow is about to land."""
-        self._soon_until = asyncio.get_running_loop().time() + SOON_SECONDS
+    def expect(self, repository_uid: str, calls: Iterable[NewDelivery]) -> None:
+        """Scan more often for a moment: a change that calls follow is about to land.
+
+        Calls of actions that rest need no scan now, so a receiver that is dead does not slow changes.
+        """
+        now = asyncio.get_running_loop().time()
+        if all(self._rests.has(_action_of(repository_uid, call), now) for call in calls):
+            return
+        self._soon_until = now + SOON_SECONDS
         self._wake.set()
 
     async def run(self) -> None:
@@ -126,13 +134,18 @@ class Dispatcher:
     def _add(self, rows: Iterable[SeenDelivery]) -> int:
         added, now = 0, asyncio.get_running_loop().time()
         self._later = {key: until for key, until in self._later.items() if until > now}
+        resting: dict[bytes, ActionKey] = {}
         for row in rows:
-            rests = row.key in self._later or self._rests.get(_action(row), (0, 0.0))[1] > now
-            if rests or len(self._known) >= MOST:
+            if row.key in self._later or len(self._known) >= MOST:
+                continue
+            action = self._resting.get(row.key) or _action(row)
+            if self._rests.has(action, now):
+                resting[row.key] = action
                 continue
             self._known.add(row.key)
             self._queues.setdefault(_queue_of(row), deque()).append(row)
             added += 1
+        self._resting = resting
         return added
 
     def _start(self) -> None:
@@ -146,9 +159,11 @@ class Dispatcher:
             most = 1 if len(queue) > 1 else self._most_of_queue
             while waiting and self._running[queue] < most and len(self._tasks) < self._most:
                 row = waiting.popleft()
-                if self._rests.get(_action(row), (0, 0.0))[1] > now:
+                if self._rests.has(_action(row), now):
                     self._known.discard(row.key)
                     continue
+                if not row.delivery.call.ordered:  # ordered calls are one at a time anyway
+                    self._rests.begin_call(_action(row), now)
                 self._running[queue] += 1
                 task = asyncio.create_task(self._deliver(row, queue))
                 self._tasks.add(task)
@@ -158,13 +173,14 @@ class Dispatcher:
 
     async def _deliver(self, row: SeenDelivery, queue: QueueKey) -> None:
         """One attempt. The next one begins when it ends, before its row is written, except in an ordered queue."""
-        is_handed_over = False
+        loop = asyncio.get_running_loop()
+        is_handed_over, began = False, loop.time()
         try:
             if row.delivery.call.ordered and not await self._engine.hooks.is_next(row.delivery):
-                self._later[row.key] = asyncio.get_running_loop().time() + POLL
+                self._later[row.key] = loop.time() + POLL
                 return
             made = await self._attempts.make(row)
-            self._note_rest(made)
+            self._rests.end_call(_action(row), began, loop.time(), is_silent=made.is_silent)
             self._results[_RESULTS[made.end]] += 1
             ended = asyncio.Event()
             self._made.append((made, ended))
@@ -183,23 +199,13 @@ class Dispatcher:
             self._running[queue] -= 1
             if not self._running[queue]:
                 del self._running[queue]
-            asyncio.get_running_loop().call_soon(self._go_on)
+            loop.call_soon(self._go_on)
 
     def _go_on(self) -> None:
         """Begin the next calls. When none are left, scan for more."""
         self._start()
         if not self._queues:
             self._wake.set()
-
-    def _note_rest(self, made: Made) -> None:
-        """Let an action rest whose receiver does not answer, so that its calls cost nothing."""
-        action, now = _action(made.seen), asyncio.get_running_loop().time()
-        if not made.is_silent:
-            self._rests.pop(action, None)
-            return
-        times, until = self._rests.get(action, (0, 0.0))
-        if until <= now:
-            self._rests[action] = (min(times + 1, len(REST) - 1), now + REST[times])
 
     async def _flush(self) -> None:
         """Write what became of deliveries, many in one batch."""
@@ -262,9 +268,12 @@ def _queue_of(row: SeenDelivery) -> QueueKey:
     return row.delivery.order if row.delivery.call.ordered else (row.delivery.event.repository_uid,)
 
 
-def _action(row: SeenDelivery) -> QueueKey:
-    call = row.delivery.call
-    return row.delivery.event.repository_uid, call.origin, call.path, call.action
+def _action(row: SeenDelivery) -> ActionKey:
+    return _action_of(row.delivery.event.repository_uid, row.delivery.call)
+
+
+def _action_of(repository_uid: str, call: NewDelivery) -> ActionKey:
+    return repository_uid, call.origin, call.path, call.action
 
 
 async def _all(jobs: Iterable[Awaitable[object]]) -> None:

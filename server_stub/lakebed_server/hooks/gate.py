@@ -81,8 +81,8 @@ class Hooks:
         self.sources = ActionSources(engine, of_server)
         self.caller = HookCaller(engine, settings, environment, now)
         self.runner = Runner(engine, self.caller, settings, now)
-        self.on_delivery: Callable[[], None] = _no_dispatcher
-        """Called when a change that a delivery follows is about to land."""
+        self.on_delivery: Callable[[str, Sequence[NewDelivery]], None] = _no_dispatcher
+        """Called with the uid of a repository when a change that deliveries follow is about to land."""
         self.deliveries: Counter[str] = Counter()
         """Attempts of deliveries since the start, by what became of them: delivered, retried or failed."""
         matter = (settings.python.allow, settings.webhook.allow, settings.env.prefixes)
@@ -116,7 +116,7 @@ class Hooks:
             errors += [error for error in found.choose(PREPARE_COMMIT, branch).errors if error not in errors]
         plan = HooksOfChange(self, proposal, chosen.actions, errors, self._deliveries(found, proposal))
         if plan.deliveries:
-            self.on_delivery()
+            self.on_delivery(proposal.repository.uid, plan.deliveries)
         return plan
 
     async def check(self, plan: HooksOfChange) -> None:
@@ -129,7 +129,7 @@ class Hooks:
         verdicts = Verdicts(self._engine, proposal, occasion.type, self._matter)
         await self.runner.check(occasion, plan.actions, verdicts, self._deadline(proposal))
         if plan.deliveries:
-            self.on_delivery()
+            self.on_delivery(proposal.repository.uid, plan.deliveries)
 
     async def run_now(self, repo: str, event_type: str, ref: str, action: str = "", rerun_of: str = "") -> Run:
         """Run the actions of an event, or one of them, at a ref. It changes nothing, and uses no verdict.
@@ -204,5 +204,5 @@ def _commit_with(file: ActionFile, proposal: Proposal) -> str:
     return "" if commit is None else commit.id
 
 
-def _no_dispatcher() -> None:
+def _no_dispatcher(_: str, __: Sequence[NewDelivery]) -> None:
     """The default: no dispatcher runs."""

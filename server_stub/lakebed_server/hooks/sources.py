@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,10 @@ from lakebed_server.vocabulary import SettingError
 
 MOST_SETTINGS: Final = 1000
 """Repositories whose hook settings a process keeps."""
+MOST_SETS: Final = 256
+"""Sets of actions that a process keeps: most changes meet the same files as the change before."""
+LARGEST_KEPT_SET: Final = 64 << 10
+"""Bytes of the files of a set that is kept."""
 
 
 def files_of_server(paths: str) -> tuple[ActionFile, ...]:
@@ -48,6 +52,7 @@ class ActionSources:
         self.of_server = tuple(of_server)
         self._parsed = ParsedFiles()
         self._settings: OrderedDict[tuple[str, str], tuple[ActionFile, ...]] = OrderedDict()
+        self._sets: OrderedDict[Hashable, ActionSet] = OrderedDict()
 
     async def of_change(self, proposal: Proposal) -> ActionSet:
         """The actions that apply to a change, and the errors of the files that cannot be used.
@@ -56,6 +61,24 @@ class ActionSources:
         on a protected branch: otherwise the next change would be the first one to be refused.
         """
         others = (*await self.of_settings(proposal.repository), *self.of_server)
+        key = (
+            proposal.is_protected,
+            proposal.operation in MOVING,
+            tuple((one.path, one.digest, one.problem) for one in proposal.before_files),
+            tuple((one.path, one.digest, one.problem) for one in proposal.files),
+            tuple((one.path, one.digest, one.origin) for one in others),
+        )
+        found = self._sets.get(key)
+        if found is None:
+            found = self._set_of(proposal, others)
+            stored = sum(len(one.content) for one in (*proposal.before_files, *proposal.files))
+            if stored + sum(len(one.content) for one in others) <= LARGEST_KEPT_SET:
+                self._sets[key] = found
+                if len(self._sets) > MOST_SETS:
+                    self._sets.popitem(last=False)
+        return found
+
+    def _set_of(self, proposal: Proposal, others: Sequence[ActionFile]) -> ActionSet:
         head, candidate = _files(proposal.before_files), _files(proposal.files)
         applied = applicable_files(
             head=head, candidate=candidate, is_protected=proposal.is_protected, parsed=self._parsed

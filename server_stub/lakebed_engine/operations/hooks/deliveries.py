@@ -26,7 +26,7 @@ from lakebed_engine.operations.keys import (
     under,
 )
 from lakebed_engine.operations.validation import check_amount
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Row, scan_rows
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, scan_rows
 from lakebed_engine.vocabulary.errors import InvalidRequestError, PredicateFailed, RunNotFoundError
 from lakebed_engine.vocabulary.hooks import Delivery, SeenDelivery
 
@@ -93,7 +93,10 @@ async def release_lease(ctx: Context, holder: str) -> None:
 async def due(ctx: Context, amount: int) -> list[SeenDelivery]:
     """Deliveries whose time has come, the earliest first."""
     end = due_key(DELIVERIES_DUE, ctx.now() + 1)
-    return [_seen(row) for row in await ctx.kv.scan(HOOK_DELIVERIES, DELIVERIES_DUE, end, amount)]
+    return [
+        SeenDelivery(row.key, row.version, row.value)
+        for row in await ctx.kv.scan(HOOK_DELIVERIES, DELIVERIES_DUE, end, amount)
+    ]
 
 
 async def finish(ctx: Context, seen: Sequence[SeenDelivery]) -> None:
@@ -179,10 +182,6 @@ async def is_next(ctx: Context, delivery: Delivery) -> bool:
     """Whether no earlier event of the same action and branch waits to be delivered. For ordered actions."""
     first = await ctx.kv.scan(HOOK_DELIVERIES, *delivery_order(*delivery.order), 1)
     return not first or first[0].key >= delivery_order_key(delivery.order, delivery.id)
-
-
-def _seen(row: Row) -> SeenDelivery:
-    return SeenDelivery(_delivery.decode(row.value), row.key, row.version)
 
 
 def _check(seen: SeenDelivery) -> Check:
