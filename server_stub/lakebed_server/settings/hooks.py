@@ -14,7 +14,7 @@ class HookEnvironmentSettings:
     prefixes: str = setting(
         "LAKEFSACTION_,LAKEBEDACTION_",
         TEXT,
-        "names of variables that action files may use, by their beginnings, separated by commas; empty: none",
+        "prefixes of the environment variables that action files may use, separated by commas; empty: none",
     )
 
 
@@ -37,7 +37,7 @@ class PythonHookSettings:
     allow: str = setting(
         "",
         TEXT,
-        "functions that hooks may run, of packages on this server: `package:function` or names of entry points, "
+        "functions in packages on this server that hooks may run: `package:function` or names of entry points, "
         "separated by commas; empty: none",
     )
 
@@ -50,25 +50,25 @@ class HookSettings:
     actions: str = setting(
         "",
         TEXT,
-        "action files of this server, for all repositories: paths of files, separated by commas; empty: none",
+        "action files of this server, for all repositories: paths, separated by commas; empty: none",
     )
     url: str = setting(
         "",
         TEXT,
-        "address of this server for people, such as https://lake.example.com: payloads then have links to the commit, "
-        "the branch and the run; empty: no links",
+        "public address of this server, such as https://lake.example.com, for links in payloads to the commit, the "
+        "branch and the run; empty: no links",
     )
     env: HookEnvironmentSettings = field(default_factory=HookEnvironmentSettings)
     webhook: WebhookSettings = field(default_factory=WebhookSettings)
     python: PythonHookSettings = field(default_factory=PythonHookSettings)
     rounds: int = setting(
-        5, integer(1, 100), "how often the checks of one change run again, because others changed the branch; then 429"
+        5,
+        integer(1, 100),
+        "how often the checks of one change run again because the branch changed; then the request fails with 429",
     )
-    keep: float = setting(90 * 24 * 3600.0, DURATION, "how long runs and their logs are kept")
-    log_bytes: int = setting(256 << 10, SIZE, "most bytes of the log of one hook")
-    concurrent: int = setting(64, integer(1, 10_000), "most hooks of one server process at the same time")
-    concurrent_per_repository: int = setting(8, integer(1, 10_000), "most of them of one repository")
-    operation_timeout: float = setting(
-        600.0, duration(1, 24 * 3600), "how long all hooks before one change may take together"
-    )
-    memory: int = setting(1 << 30, SIZE, "most address space of a process that runs Python checks and contracts")
+    keep: float = setting(90 * 24 * 3600.0, DURATION, "how long the server keeps runs and their logs")
+    log_bytes: int = setting(256 << 10, SIZE, "maximum size of the log of one hook")
+    concurrent: int = setting(64, integer(1, 10_000), "maximum hooks of one server process at the same time")
+    concurrent_per_repository: int = setting(8, integer(1, 10_000), "maximum of these for one repository")
+    operation_timeout: float = setting(600.0, duration(1, 24 * 3600), "timeout of all hooks before one change together")
+    memory: int = setting(1 << 30, SIZE, "maximum address space of a process that runs Python checks and contracts")

@@ -24,23 +24,23 @@ class TlsSettings:
     certificate: str = _setting(
         "",
         TEXT,
-        "PEM file of the certificate and its chain, also for `gateway.s3.listen`; read again on SIGHUP; empty: no TLS",
+        "PEM file of the certificate and its chain, also for `gateway.s3.listen`; SIGHUP reloads it; empty: no TLS",
     )
-    key: str = _setting("", TEXT, "PEM file of its private key; empty: in the file of the certificate")
-    key_password: str = _setting("", TEXT, "password of the private key, where it is encrypted", secret=True)
+    key: str = _setting("", TEXT, "PEM file of the private key; empty: the key is in the certificate file")
+    key_password: str = _setting("", TEXT, "password of the private key, if it is encrypted", secret=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenSettings:
     """Where the server listens."""
 
-    host: str = _setting("127.0.0.1", TEXT, "address to listen on; 0.0.0.0 for every interface")
-    port: int = _setting(8000, integer(0, 65535), "port to listen on; 0 for any free one")
+    host: str = _setting("127.0.0.1", TEXT, "address to listen on; 0.0.0.0 for all interfaces")
+    port: int = _setting(8000, integer(0, 65535), "port to listen on; 0 for any free port")
     trusted_proxies: str = _setting(
         "",
         TEXT,
-        "addresses and networks of the proxies whose `X-Forwarded-For`, `X-Forwarded-Proto` and `Forwarded` the server "
-        "believes, separated by commas; empty: none, not even on this machine",
+        "addresses and networks of proxies, separated by commas; the server trusts their `X-Forwarded-For`, "
+        "`X-Forwarded-Proto` and `Forwarded`; empty: no proxy, not even on this machine",
     )
     tls: TlsSettings = field(default_factory=TlsSettings)
 
@@ -49,16 +49,16 @@ class ListenSettings:
 class SqliteSettings:
     """The SQLite KV store."""
 
-    path: str = _setting("{data_dir}/lakebed.db", TEXT, "database file of kv.type sqlite")
+    path: str = _setting("{data_dir}/lakebed.db", TEXT, "database file for kv.type sqlite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresSettings:
     """The PostgreSQL KV store."""
 
-    dsn: str = _setting("", TEXT, "database of kv.type postgres: postgresql://user:password@host:5432/db", secret=True)
-    pool: int = _setting(8, integer(1, 1000), "most connections of one server process")
-    schema: str = _setting("lakebed", TEXT, "SQL schema of the tables, made when it is missing")
+    dsn: str = _setting("", TEXT, "database for kv.type postgres: postgresql://user:password@host:5432/db", secret=True)
+    pool: int = _setting(8, integer(1, 1000), "maximum connections of one server process")
+    schema: str = _setting("lakebed", TEXT, "SQL schema of the tables; the server creates it if it does not exist")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,9 @@ class KvSettings:
     """The store of mutable state."""
 
     type: str = _setting(
-        "sqlite", choice("sqlite", "postgres", "memory"), "KV store; memory forgets everything at the end"
+        "sqlite",
+        choice("sqlite", "postgres", "memory"),
+        "type of the key-value store; memory loses everything when the server stops",
     )
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
     postgres: PostgresSettings = field(default_factory=PostgresSettings)
@@ -76,18 +78,20 @@ class KvSettings:
 class LocalSettings:
     """Namespaces `local://`."""
 
-    root: str = _setting("{data_dir}/objects", TEXT, "directory of the local:// namespaces; none: no such store")
+    root: str = _setting(
+        "{data_dir}/objects", TEXT, "directory of the `local://` namespaces; `none` disables `local://`"
+    )
     share: str = _setting(
         "auto",
         choice("auto", "always", "never"),
-        "clients that get the directories of `local://`, to read and write there: `auto` for clients that prove to be "
-        "on this machine (Linux), `always`, or `never`",
+        "clients that may read and write in the directories of `local://`: `auto` for clients that prove to be on "
+        "this machine (Linux), `always`, or `never`",
     )
     group_read: bool = _setting(
         False,
         FLAG,
-        "let the group of the server's account read `local://`: directories are made 0750 and files 0640, not 0700 and "
-        "0600",
+        "let the group of the server's account read `local://`: the server creates directories with mode 0750 and "
+        "files with 0640, instead of 0700 and 0600",
     )
 
 
@@ -99,20 +103,26 @@ class ObjectSettings:
     default_namespace_prefix: str = _setting(
         "",
         TEXT,
-        "where the namespaces of new repositories go that are created without one, for example `s3://bucket/lakebed`; "
+        "prefix for the namespaces of repositories that are created without one, for example `s3://bucket/lakebed`; "
         "empty: `local://repos`",
     )
-    memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
-    cloud: bool = _setting(True, FLAG, "allow s3://, gs:// and az:// namespaces, where obstore is installed")
-    presign: bool = _setting(
-        True, FLAG, "give clients signed addresses of cloud stores, to write and read there themselves"
+    memory: bool = _setting(
+        False,
+        FLAG,
+        "allow `mem://` namespaces, which the server loses when it stops; always allowed with kv.type memory",
     )
-    presign_expiry: float = _setting(
-        900.0, duration(60, 7 * 24 * 3600), "how long a signed address can be used, 1m to 7d"
+    cloud: bool = _setting(True, FLAG, "allow `s3://`, `gs://` and `az://` namespaces, if obstore is installed")
+    presign: bool = _setting(True, FLAG, "give clients presigned URLs of cloud stores for direct reads and writes")
+    presign_expiry: float = _setting(900.0, duration(60, 7 * 24 * 3600), "how long a presigned URL is valid, 1m to 7d")
+    tags: bool = _setting(
+        True, FLAG, "tag objects that clients write to presigned URLs on S3 with the parts of their path"
     )
-    tags: bool = _setting(True, FLAG, "tag what is written to signed addresses on S3 with the parts of its path")
-    retry: float = _setting(30.0, DURATION, "how long a request is repeated that a cloud store refuses for now")
-    silence: float = _setting(30.0, DURATION, "how long a cloud store may say nothing before it counts as broken")
+    retry: float = _setting(
+        30.0, DURATION, "how long the server retries a request that a cloud store refuses temporarily"
+    )
+    silence: float = _setting(
+        30.0, DURATION, "how long the server waits for data of a cloud store before it treats the connection as broken"
+    )
     s3: S3Settings = field(default_factory=S3Settings)
 
 
@@ -123,8 +133,8 @@ class IngestSettings:
     allow: str = _setting(
         "",
         TEXT,
-        "folders whose objects every user may read through this server and ingest, with its credentials: URI prefixes "
-        "such as s3://bucket/kafka/, separated by commas; empty: none",
+        "folders that every user may read and ingest through this server, with its credentials: URI prefixes such as "
+        "s3://bucket/kafka/, separated by commas; empty: none",
     )
 
 
@@ -138,7 +148,8 @@ class HistorySettings:
     server_namespace: str = _setting(
         "local://_server",
         TEXT,
-        "the storage namespace for rows about no repository, such as sign-ins; empty: they are not recorded",
+        "storage namespace for rows that belong to no repository, such as sign-ins; empty: the server does not "
+        "record them",
     )
 
 
@@ -146,9 +157,13 @@ class HistorySettings:
 class EventSettings:
     """When a server moves events from the KV store to a file in the bucket."""
 
-    flush_age: float = _setting(5.0, duration(1, 3600), "age of an event at which it moves to a file, 1s to 1h")
-    flush_rows: int = _setting(10_000, integer(1, 100_000), "events that move sooner; also the most events of one file")
-    flush_bytes: int = _setting(4 << 20, SIZE, "bytes of events that move sooner")
+    flush_age: float = _setting(5.0, duration(1, 3600), "age at which an event moves to a file, 1s to 1h")
+    flush_rows: int = _setting(
+        10_000,
+        integer(1, 100_000),
+        "number of events that move to a file before this age; also the maximum of one file",
+    )
+    flush_bytes: int = _setting(4 << 20, SIZE, "size of events that move to a file before this age")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,26 +172,29 @@ class OidcSettings:
 
     issuer: str = _setting("", TEXT, "the provider's issuer URL; empty: no sign-in with OpenID Connect")
     client_id: str = _setting("", TEXT, "the id of this server at the provider")
-    client_secret: str = _setting("", TEXT, "its secret; empty for a public client", secret=True)
-    scopes: str = _setting("openid email profile", TEXT, "scopes to ask for, separated by spaces")
+    client_secret: str = _setting(
+        "", TEXT, "the secret of this server at the provider; empty for a public client", secret=True
+    )
+    scopes: str = _setting("openid email profile", TEXT, "scopes to request, separated by spaces")
     redirect_uri: str = _setting(
         "",
         TEXT,
-        "where the provider sends browsers back, as it is registered there: https://lake.example.com/oidc/callback; "
+        "URL to which the provider returns browsers, as registered there: https://lake.example.com/oidc/callback; "
         "empty: the address that the browser used",
     )
     id_claim: str = _setting(
         "", TEXT, "the claim that becomes the id of a new user; empty: email if it is verified, otherwise sub"
     )
-    name_claim: str = _setting("name", TEXT, "the claim with the name to show")
-    groups_claim: str = _setting("", TEXT, "the claim with the groups: a list, or text with commas; empty: none")
+    name_claim: str = _setting("name", TEXT, "the claim with the display name")
+    groups_claim: str = _setting("", TEXT, "the claim with the groups: a list, or comma-separated text; empty: none")
     groups_map: str = _setting(
-        "", TEXT, "groups of Lakebed for values of that claim: value=Group, separated by commas; empty: the same names"
+        "", TEXT, "Lakebed groups for values of that claim: value=Group, separated by commas; empty: the same names"
     )
     groups_sync: str = _setting(
         "first",
         choice("first", "always"),
-        "when the claim sets the groups: at the first sign-in, or at each one, which also removes groups",
+        "when the claim sets the groups: first, at the first sign-in; always, at each sign-in, which also removes "
+        "groups",
     )
     default_groups: str = _setting("", TEXT, "groups of a new user, separated by commas")
     required_claims: str = _setting("", TEXT, "claims that must have exact values: claim=value, separated by commas")
@@ -191,10 +209,10 @@ class SamlSettings:
     )
     root_url: str = _setting("", TEXT, "the address of this server for browsers: https://lake.example.com")
     entity_id: str = _setting(
-        "", TEXT, "the id of this server at the provider; empty: `/saml/metadata` below auth.saml.root_url"
+        "", TEXT, "the id of this server at the provider; empty: `auth.saml.root_url` followed by `/saml/metadata`"
     )
     name_id_format: str = _setting(
-        "", TEXT, "the format of the name identifier to ask for; empty: what the provider has set for this server"
+        "", TEXT, "the name identifier format to request; empty: the provider's setting for this server"
     )
     subject_attribute: str = _setting(
         "", TEXT, "the attribute that identifies a person and never changes; empty: the name identifier"
@@ -202,16 +220,17 @@ class SamlSettings:
     id_attribute: str = _setting(
         "", TEXT, "the attribute that becomes the id of a new user; empty: the name identifier"
     )
-    name_attribute: str = _setting("displayName", TEXT, "the attribute with the name to show")
+    name_attribute: str = _setting("displayName", TEXT, "the attribute with the display name")
     email_attribute: str = _setting("email", TEXT, "the attribute with the e-mail address")
     groups_attribute: str = _setting("", TEXT, "the attribute with the groups; empty: none")
     groups_map: str = _setting(
-        "", TEXT, "groups of Lakebed for values of that attribute: value=Group, with commas; empty: the same names"
+        "", TEXT, "Lakebed groups for values of that attribute: value=Group, separated by commas; empty: the same names"
     )
     groups_sync: str = _setting(
         "first",
         choice("first", "always"),
-        "when the attribute sets the groups: at the first sign-in, or at each one, which also removes groups",
+        "when the attribute sets the groups: first, at the first sign-in; always, at each sign-in, which also "
+        "removes groups",
     )
     default_groups: str = _setting("", TEXT, "groups of a new user, separated by commas")
 
@@ -220,50 +239,53 @@ class SamlSettings:
 class LdapSettings:
     """Sign-in with a directory (LDAP)."""
 
-    server: str = _setting("", TEXT, "the directory: ldaps://ldap.example.com; empty: no sign-in with LDAP")
-    start_tls: bool = _setting(False, FLAG, "with ldap://, begin TLS before anything is sent")
-    ca_file: str = _setting("", TEXT, "certificates (PEM) to check the directory with; empty: those of the system")
-    bind_dn: str = _setting("", TEXT, "the DN that searches; empty: anonymous")
-    bind_password: str = _setting("", TEXT, "its password", secret=True)
-    user_base_dn: str = _setting("", TEXT, "the DN below which users are")
-    user_filter: str = _setting("(objectClass=person)", TEXT, "which entries are users")
+    server: str = _setting("", TEXT, "URL of the directory: ldaps://ldap.example.com; empty: no sign-in with LDAP")
+    start_tls: bool = _setting(False, FLAG, "with ldap://, start TLS before the server sends anything")
+    ca_file: str = _setting("", TEXT, "CA certificates (PEM) for the directory; empty: those of the system")
+    bind_dn: str = _setting("", TEXT, "the DN that the server searches as; empty: anonymous")
+    bind_password: str = _setting("", TEXT, "the password of this DN", secret=True)
+    user_base_dn: str = _setting("", TEXT, "base DN of the users")
+    user_filter: str = _setting("(objectClass=person)", TEXT, "filter for entries that are users")
     username_attribute: str = _setting(
-        "uid", TEXT, "the attribute with the user name, which becomes the id of a new user; sAMAccountName"
+        "uid",
+        TEXT,
+        "the attribute with the user name, which becomes the id of a new user; in Active Directory: sAMAccountName",
     )
     subject_attribute: str = _setting(
-        "entryUUID", TEXT, "the attribute that identifies a person and never changes; objectGUID"
+        "entryUUID", TEXT, "the attribute that identifies a person and never changes; in Active Directory: objectGUID"
     )
-    name_attribute: str = _setting("cn", TEXT, "the attribute with the name to show")
+    name_attribute: str = _setting("cn", TEXT, "the attribute with the display name")
     email_attribute: str = _setting("mail", TEXT, "the attribute with the e-mail address")
-    group_base_dn: str = _setting("", TEXT, "the DN below which groups are; empty: groups are not read")
+    group_base_dn: str = _setting("", TEXT, "base DN of the groups; empty: the server reads no groups")
     group_filter: str = _setting(
-        "(&(objectClass=groupOfNames)(member={dn}))", TEXT, "which entries are groups of the user with the DN {dn}"
+        "(&(objectClass=groupOfNames)(member={dn}))", TEXT, "filter for groups of the user with the DN {dn}"
     )
     group_attribute: str = _setting("cn", TEXT, "the attribute with the name of a group")
     groups_map: str = _setting(
         "",
         TEXT,
-        "groups of Lakebed for groups of the directory: name=Group, with commas; empty: the same names",
+        "Lakebed groups for groups of the directory: name=Group, separated by commas; empty: the same names",
     )
     groups_sync: str = _setting(
         "first",
         choice("first", "always"),
-        "when the directory sets the groups: at the first sign-in, or at each one, which also removes groups",
+        "when the directory sets the groups: first, at the first sign-in; always, at each sign-in, which also "
+        "removes groups",
     )
     default_groups: str = _setting("", TEXT, "groups of a new user, separated by commas")
-    connect_timeout: float = _setting(7.0, DURATION, "longest wait for a connection")
-    timeout: float = _setting(15.0, DURATION, "longest wait for an answer")
+    connect_timeout: float = _setting(7.0, DURATION, "timeout of a connection")
+    timeout: float = _setting(15.0, DURATION, "timeout of a response")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadSettings:
     """Tokens of CI systems and clusters that are exchanged for tokens of this server."""
 
-    audience: str = _setting("", TEXT, "the audience that these tokens must have, such as the address of this server")
+    audience: str = _setting("", TEXT, "required audience of these tokens, such as the address of this server")
     rules: str = _setting(
         "",
         TEXT,
-        "the user of a token: `ISSUER CLAIM=PATTERN -> USER`, `;` between rules; empty: no exchange",
+        "rules that map tokens to users: `ISSUER CLAIM=PATTERN -> USER`, separated by `;`; empty: no exchange",
     )
 
 
@@ -274,19 +296,19 @@ class AuthSettings:
     mode: str = _setting(
         "rbac",
         choice("rbac", "single"),
-        "rbac: users, groups and policies; single: every access key is the administrator's, for one person",
+        "rbac: users, groups and policies; single: every access key has all rights, for one person",
     )
     secret_key: str = _setting(
         "",
         TEXT,
-        "encrypts stored access keys and signs tokens, at least 32 characters; empty: {data_dir}/secret.key, made on "
-        "first start",
+        "key that encrypts stored access keys and signs tokens, at least 32 characters; empty: "
+        "{data_dir}/secret.key, which the server creates on first start",
         secret=True,
     )
     previous_secret_key: str = _setting(
         "", TEXT, "the key that `auth.secret_key` replaces, until `lakebed keys rotate-secret` has run", secret=True
     )
-    login_duration: float = _setting(12 * 3600.0, DURATION, "how long a token of login is valid")
+    login_duration: float = _setting(12 * 3600.0, DURATION, "how long a login token is valid")
     session_limit: float = _setting(30 * 24 * 3600.0, DURATION, "how long after a sign-in its token can be renewed")
     oidc: OidcSettings = field(default_factory=OidcSettings)
     saml: SamlSettings = field(default_factory=SamlSettings)
@@ -298,24 +320,29 @@ class AuthSettings:
 class AdminSettings:
     """A given access key of the admin."""
 
-    access_key_id: str = _setting("", TEXT, "access key id to ensure at start; empty: one is made on first start")
-    secret_access_key: str = _setting("", TEXT, "its secret access key, at least 16 characters", secret=True)
+    access_key_id: str = _setting(
+        "",
+        TEXT,
+        "id of an access key of the admin that the server ensures at each start; empty: the server creates a key on "
+        "first start",
+    )
+    secret_access_key: str = _setting("", TEXT, "the secret of this access key, at least 16 characters", secret=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggingSettings:
     """Logs."""
 
-    format: str = _setting("text", choice("text", "json"), "how lines are written")
+    format: str = _setting("text", choice("text", "json"), "format of log lines")
     level: str = _setting(
         "INFO",
         choice("DEBUG", "INFO", "WARN", "ERROR", "NONE"),
-        "least level to write; DEBUG logs every request, INFO only writes, failures and slow requests",
+        "minimum level to log; DEBUG logs every request, INFO only writes, failures and slow requests",
     )
     slow_request: float = _setting(
-        1.0, DURATION, "a request that takes longer is logged as slow, with level WARN; 0: none is slow"
+        1.0, DURATION, "duration above which a request is logged as slow, with level WARN; 0: no request"
     )
-    output: str = _setting("-", TEXT, "- for standard output, or a file")
+    output: str = _setting("-", TEXT, "file to log to; - for standard output")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,13 +352,13 @@ class MetricsSettings:
     listen: str = _setting(
         "",
         TEXT,
-        "address and port of a listener that answers only `/metrics`, `/_health` and `/_ready`, as 127.0.0.1:9464; "
+        "address and port of a listener only for `/metrics`, `/_health` and `/_ready`, such as 127.0.0.1:9464; "
         "empty: none",
     )
     token: str = _setting(
         "",
         TEXT,
-        "bearer token for `/metrics`, at least 16 characters; with it, the server's own port answers `/metrics` too",
+        "bearer token for `/metrics`, at least 16 characters; with it, the server's own port serves `/metrics` too",
         secret=True,
     )
 
@@ -343,10 +370,12 @@ class TracingSettings:
     enabled: bool = _setting(
         False,
         FLAG,
-        "send traces with OTLP over HTTP, as the variables OTEL_* of OpenTelemetry say; needs lakebed[otel]",
+        "send traces with OTLP over HTTP, configured by the OTEL_* variables of OpenTelemetry; needs lakebed[otel]",
     )
     endpoint: str = _setting(
-        "", TEXT, "URL of the collector, as http://localhost:4318; empty: OTEL_EXPORTER_OTLP_ENDPOINT, or that address"
+        "",
+        TEXT,
+        "URL of the collector, such as http://localhost:4318; empty: OTEL_EXPORTER_OTLP_ENDPOINT, or that address",
     )
 
 
@@ -354,65 +383,65 @@ class TracingSettings:
 class LimitSettings:
     """Limits."""
 
-    json_body: int = _setting(10 << 20, SIZE, "largest JSON body that is read")
+    json_body: int = _setting(10 << 20, SIZE, "maximum size of a JSON request body")
     temporary_disk: int = _setting(
-        4 << 30, SIZE, "most bytes of the temporary files of one server process, into which layers are received"
+        4 << 30, SIZE, "maximum size of the temporary files in which one server process receives layers"
     )
     connections: int = _setting(
         4096,
         integer(1, 1_000_000),
-        "most open connections of one server process; fewer where the system allows too few open files",
+        "maximum open connections of one server process; fewer if the system allows too few open files",
     )
     connections_per_address: int = _setting(
         1024,
         integer(1, 1_000_000),
-        "most open connections from one address (of IPv6: one /64 network); this machine and trusted proxies are not "
-        "counted",
+        "maximum open connections from one address (IPv6: one /64 network); this machine and trusted proxies do not "
+        "count",
     )
     requests: int = _setting(
-        512, integer(1, 1_000_000), "most requests, of clients with a key, that one process works on at the same time"
+        512, integer(1, 1_000_000), "maximum requests of clients with a key that one process handles at the same time"
     )
     heavy_requests: int = _setting(
         8,
         integer(1, 10_000),
-        "most diffs, merges, logs and listings at the same time; as many ingests, scans, layers and completed uploads; "
-        "eight times as many commits",
+        "maximum diffs, merges, logs and listings at the same time; as many ingests, scans, layers and completed "
+        "uploads; eight times as many commits",
     )
-    queue: int = _setting(
-        128, integer(0, 1_000_000), "most requests of each of these three kinds that wait for their turn"
+    queue: int = _setting(128, integer(0, 1_000_000), "maximum waiting requests of each of these three kinds")
+    queue_time: float = _setting(
+        10.0, duration(1, 24 * 3600), "how long a request waits in this queue before the server refuses it"
     )
-    queue_time: float = _setting(10.0, duration(1, 24 * 3600), "how long one waits for its turn, then it is refused")
     read_ahead: int = _setting(
-        64 << 20, SIZE, "most bytes that one server process reads ahead for batches of objects and archives"
+        64 << 20, SIZE, "maximum bytes that one server process reads ahead for batches of objects and archives"
     )
-    head_bytes: int = _setting(64 << 10, SIZE, "largest head of a request: its line and headers")
+    head_bytes: int = _setting(64 << 10, SIZE, "maximum size of a request head: request line and headers")
     head_time: float = _setting(
-        10.0, duration(1, 24 * 3600), "how long a head may take, from the start of a connection"
+        10.0, duration(1, 24 * 3600), "timeout of a request head, from the start of the connection"
     )
     transfer_rate: int = _setting(
-        1 << 10, SIZE, "least bytes per second of a body that arrives and of an answer that is read; 0: any"
+        1 << 10,
+        SIZE,
+        "minimum speed of request bodies and of clients that read responses, in bytes per second; 0: no minimum",
     )
-    transfer_time: float = _setting(
-        60.0, duration(1, 24 * 3600), "over which time this rate is measured, again and again"
-    )
+    transfer_time: float = _setting(60.0, duration(1, 24 * 3600), "interval over which the server measures this speed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSettings:
     """Rows of tables, for the web page and `lakebed fs head`."""
 
-    read: int = _setting(64 << 20, SIZE, "most bytes of files that one request for rows reads")
-    time: float = _setting(2.0, duration(1, 3600), "how long one request for rows may take")
-    memory: int = _setting(2 << 30, SIZE, "most address space of a process that reads tables, at least 1GiB")
-    processes: int = _setting(2, integer(1, 64), "most processes of one server process that read tables")
+    read: int = _setting(64 << 20, SIZE, "maximum bytes of files that one request for rows reads")
+    time: float = _setting(2.0, duration(1, 3600), "timeout of one request for rows")
+    memory: int = _setting(2 << 30, SIZE, "maximum address space of a process that reads tables, at least 1GiB")
+    processes: int = _setting(2, integer(1, 64), "maximum processes that read tables for one server process")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskCacheSettings:
     """The cache on disk, used for cloud stores."""
 
-    path: str = _setting("", TEXT, "directory that keeps metadata of cloud stores; empty: no such cache")
-    limit: int = _setting(10 << 30, SIZE, "how much it may hold")
+    path: str = _setting("", TEXT, "directory of the disk cache for metadata of cloud stores; empty: no disk cache")
+    limit: int = _setting(10 << 30, SIZE, "maximum size of the disk cache")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,11 +456,13 @@ class CacheSettings:
 class CleanupSettings:
     """The cleaner of dropped staging data."""
 
-    grace: float = _setting(300.0, DURATION, "how long dropped data is kept for readers under way")
-    interval: float = _setting(60.0, DURATION, "pause between two passes")
+    grace: float = _setting(300.0, DURATION, "how long the server keeps dropped data for reads in progress")
+    interval: float = _setting(60.0, DURATION, "pause between two passes of the cleaner")
     sweep_interval: float = _setting(24 * 3600.0, DURATION, "pause between two sweeps of orphaned files; 0: never")
     orphan_age: float = _setting(24 * 3600.0, DURATION, "minimum age of an unreferenced file that the sweep deletes")
-    upload_age: float = _setting(7 * 24 * 3600.0, DURATION, "age at which an unfinished multipart upload is aborted")
+    upload_age: float = _setting(
+        7 * 24 * 3600.0, DURATION, "age at which the server aborts an unfinished multipart upload"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,8 +470,8 @@ class ScrubSettings:
     """The check of all repositories in the background."""
 
     interval: float = _setting(7 * 24 * 3600.0, DURATION, "pause between two scrubs; 0: never")
-    rate: int = _setting(4 << 20, SIZE, "most bytes that a scrub reads in a second; 0: as fast as it goes")
-    objects: bool = _setting(False, FLAG, "read the bytes of all objects as well, not only the metadata")
+    rate: int = _setting(4 << 20, SIZE, "maximum bytes that a scrub reads per second; 0: no limit")
+    objects: bool = _setting(False, FLAG, "also read the bytes of all objects")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -450,39 +481,49 @@ class RefSettings:
     snapshot: str = _setting(
         "batched",
         choice("always", "batched", "off"),
-        "when to write one: always before a change of a ref is answered, batched every refs.interval, or off",
+        "when to write a snapshot: always, before the response to each change of a ref; batched, every "
+        "refs.interval; off, never",
     )
     interval: float = _setting(60.0, DURATION, "pause between two checks for changed refs")
-    keep: int = _setting(100, integer(1, 100_000), "how many snapshots of a repository stay")
+    keep: int = _setting(100, integer(1, 100_000), "number of snapshots to keep for each repository")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3GatewaySettings:
     """The S3 gateway for clients that use the S3 API."""
 
-    listen: str = _setting("", TEXT, "address and port of its own, where all is S3, as 0.0.0.0:9000; empty: none")
+    listen: str = _setting(
+        "", TEXT, "address and port of a listener for S3 requests only, such as 0.0.0.0:9000; empty: none"
+    )
     domain: str = _setting(
         "",
         TEXT,
-        "host names that are the gateway's, separated by commas; a name before one is a bucket (sales.s3.example.com)",
+        "host names of the gateway, separated by commas; a label before one is the bucket (sales.s3.example.com)",
     )
-    region: str = _setting("us-east-1", TEXT, "the region that buckets say they are in; signatures for any are taken")
+    region: str = _setting(
+        "us-east-1", TEXT, "region that the gateway reports for buckets; it accepts signatures for any region"
+    )
     aliases: str = _setting(
         "", TEXT, "further buckets, each bound to a ref: bucket=repository/ref, separated by commas"
     )
     namespace: str = _setting(
-        "", TEXT, "storage namespace below which CreateBucket makes repositories; empty: it makes and deletes none"
+        "",
+        TEXT,
+        "storage namespace in which CreateBucket creates repositories; empty: CreateBucket and DeleteBucket are "
+        "disabled",
     )
-    signature_v2: bool = _setting(True, FLAG, "accept Signature Version 2, which older clients send; it signs no body")
+    signature_v2: bool = _setting(
+        True, FLAG, "accept Signature Version 2, which older clients use; it does not sign bodies"
+    )
     unsigned_payload: str = _setting(
         "always",
         choice("always", "https"),
-        "where bodies that the signature does not cover are accepted: always, or over https only",
+        "where to accept bodies that the signature does not cover: always, or over https only",
     )
     directory_marks: str = _setting(
         "drop",
         choice("drop", "keep"),
-        "empty objects `orders/` of type application/x-directory: drop leaves them out of commits, keep commits them",
+        "empty objects `orders/` of type application/x-directory: drop omits them from commits, keep commits them",
     )
 
 
@@ -498,18 +539,20 @@ class ServerSettings:
     """The process."""
 
     shutdown_timeout: float = _setting(
-        30.0, DURATION, "how long a stop waits for requests under way, and then (at most 10s) for its last writes"
+        30.0,
+        DURATION,
+        "how long a stopping server waits for requests in progress, and then (at most 10s) for its last writes",
     )
     drain: float = _setting(
         0.0,
         DURATION,
-        "how long a server that gets SIGTERM goes on as before while /_ready and /_health answer 503",
+        "how long a server continues to work after SIGTERM while /_ready and /_health return 503",
     )
     refuse: float = _setting(
         0.0,
         DURATION,
-        "how long it then refuses each new request with 503, before it does anything, so that clients go to another "
-        "server; then it stops",
+        "how long it then refuses each new request with 503 and no effect, so that clients use another server, "
+        "before it stops",
     )
 
 
@@ -517,7 +560,7 @@ class ServerSettings:
 class Settings:
     """All settings. Plain values only. `wiring` builds the components from them."""
 
-    data_dir: str = _setting("~/.lakebed/data", TEXT, "directory of everything that the server keeps")
+    data_dir: str = _setting("~/.lakebed/data", TEXT, "directory for all files of the server")
     durability: str = _setting(
         "disk",
         choice("disk", "process"),

@@ -22,28 +22,31 @@ class S3Settings:
 
     endpoint: str = setting("", TEXT, "URL of an S3-compatible store; empty: AWS")
     region: str = setting("", TEXT, "region of the buckets; empty: AWS_REGION, or us-east-1")
-    profile: str = setting("", TEXT, "profile of the credentials file to take the access key from")
-    credentials_file: str = setting("", TEXT, "file of access keys; empty: ~/.aws/credentials where a profile is set")
+    profile: str = setting("", TEXT, "profile in the credentials file that has the access key")
+    credentials_file: str = setting("", TEXT, "file of access keys; empty: ~/.aws/credentials if a profile is set")
     access_key_id: str = setting("", TEXT, "access key id; empty: from the profile or the environment")
-    secret_access_key: str = setting("", TEXT, "its secret access key", secret=True)
-    session_token: str = setting("", TEXT, "its session token, for temporary keys", secret=True)
+    secret_access_key: str = setting("", TEXT, "secret of the access key", secret=True)
+    session_token: str = setting("", TEXT, "session token of a temporary access key", secret=True)
     allow_http: bool = setting(False, FLAG, "allow an endpoint without TLS")
-    virtual_hosted: bool = setting(False, FLAG, "the bucket is in the host name, not in the path")
+    virtual_hosted: bool = setting(False, FLAG, "put the bucket in the host name, not in the path")
     role_arn: str = setting("", TEXT, "role to assume, with the other credentials or a web identity token; empty: none")
-    external_id: str = setting("", TEXT, "external id that the role asks for")
-    role_session_name: str = setting("", TEXT, "name of the session of the role; empty: lakebed")
+    external_id: str = setting("", TEXT, "external id that the role requires")
+    role_session_name: str = setting("", TEXT, "session name for the role; empty: lakebed")
     web_identity_token_file: str = setting(
-        "", TEXT, "file of an OpenID Connect token for the role, read again at each renewal; empty: other credentials"
+        "",
+        TEXT,
+        "file of an OpenID Connect token for the role, which the server reads at each renewal; empty: other "
+        "credentials",
     )
-    sts_endpoint: str = setting("", TEXT, "URL of STS for the role; empty: that of AWS in the region")
+    sts_endpoint: str = setting("", TEXT, "URL of STS for the role; empty: AWS in the region")
     encryption: str = setting(
         "bucket",
         choice("bucket", "sse-s3", "sse-kms"),
-        "encryption that each write asks for: bucket for the default of the bucket, sse-s3, or sse-kms with kms_key",
+        "encryption that each write requests: bucket for the default of the bucket, sse-s3, or sse-kms with kms_key",
     )
-    kms_key: str = setting("", TEXT, "id, ARN or alias of the key of sse-kms; empty: the key of AWS")
+    kms_key: str = setting("", TEXT, "id, ARN or alias of the key for sse-kms; empty: the AWS managed key")
     storage_class: str = setting(
-        "", TEXT, "storage class of the content of objects, such as STANDARD_IA; metadata keeps that of the bucket"
+        "", TEXT, "storage class of new objects, such as STANDARD_IA; metadata uses the class of the bucket"
     )
     requester_pays: bool = setting(False, FLAG, "the server and its clients pay for requests to the buckets")
 
@@ -52,18 +55,18 @@ class S3Settings:
 class StoreSettings(S3Settings):
     """A named store. `type` decides which of the other settings apply."""
 
-    type: str = setting("", choice("s3", "gs", "az", "local"), "kind of the store: s3, gs (GCS), az (Azure) or local")
-    description: str = setting("", TEXT, "what clients show of the store")
+    type: str = setting("", choice("s3", "gs", "az", "local"), "type of the store: s3, gs (GCS), az (Azure) or local")
+    description: str = setting("", TEXT, "description of the store for clients")
     prefixes: str = setting(
         "",
         TEXT,
-        "namespaces below which repositories may be created, such as s3://bucket/lake, separated by commas; empty: "
-        "everywhere in the store",
+        "namespaces in which repositories may be created, such as s3://bucket/lake, separated by commas; empty: the "
+        "whole store",
     )
     ingest: str = setting(
         "",
         TEXT,
-        "folders of the store that repositories in it may read and ingest, as `ingest.allow` is for the default store; "
+        "folders of the store that its repositories may read and ingest, as `ingest.allow` for the default store; "
         "empty: none",
     )
     root: str = setting("", TEXT, "local: directory of the namespaces")
@@ -72,14 +75,14 @@ class StoreSettings(S3Settings):
     )
     account: str = setting("", TEXT, "az: storage account; empty: AZURE_STORAGE_ACCOUNT_NAME")
     account_key: str = setting("", TEXT, "az: key of the account", secret=True)
-    sas_token: str = setting("", TEXT, "az: shared access signature, in place of the key", secret=True)
+    sas_token: str = setting("", TEXT, "az: shared access signature, instead of the key", secret=True)
     tenant_id: str = setting("", TEXT, "az: tenant of the client")
     client_id: str = setting("", TEXT, "az: client with client_secret or federated_token_file, or a managed identity")
     client_secret: str = setting("", TEXT, "az: secret of the client", secret=True)
     federated_token_file: str = setting(
-        "", TEXT, "az: file of the token of a workload identity; empty: AZURE_FEDERATED_TOKEN_FILE"
+        "", TEXT, "az: token file of a workload identity; empty: AZURE_FEDERATED_TOKEN_FILE"
     )
-    authority: str = setting("", TEXT, "az: URL of the service that gives tokens; empty: that of Azure")
+    authority: str = setting("", TEXT, "az: URL of the service that issues tokens; empty: the Azure default")
 
 
 _COMMON = frozenset({"type", "description", "prefixes", "ingest"})
