@@ -89,16 +89,16 @@ def catalogue(operations: Iterable[str]) -> tuple[Metric, ...]:
 
 def _of_requests(operations: Sequence[str]) -> tuple[Metric, ...]:
     return (
-        _counter("lakebed_requests_total", "Answered requests.", operation=operations, status=STATUSES),
+        _counter("lakebed_requests_total", "Requests with a response.", operation=operations, status=STATUSES),
         _histogram(
             "lakebed_request_seconds",
-            "Time from the head of a request to the end of its answer; live feeds are not in it.",
+            "Time from the head of a request to the end of its response, without live feeds.",
             _REQUEST_SECONDS,
             operation=operations,
         ),
-        _gauge("lakebed_requests_in_flight", "Requests that are not answered yet, with the live feeds."),
-        _counter("lakebed_received_bytes_total", "Bytes of the bodies of requests."),
-        _counter("lakebed_sent_bytes_total", "Bytes of the bodies of answers."),
+        _gauge("lakebed_requests_in_flight", "Requests in progress, including live feeds."),
+        _counter("lakebed_received_bytes_total", "Bytes of request bodies."),
+        _counter("lakebed_sent_bytes_total", "Bytes of response bodies."),
         _counter("lakebed_refusals_total", "Requests that a limit refused with 503.", limit=LIMITS),
     )
 
@@ -106,22 +106,22 @@ def _of_requests(operations: Sequence[str]) -> tuple[Metric, ...]:
 _OF_ENGINE: Final = (
     _counter(
         "lakebed_kv_calls_total",
-        "Calls of the KV store; lost_race: another writer was first, and the engine tries again.",
+        "Calls of the KV store; lost_race: another writer was first, and the engine retries.",
         call=KV_CALLS,
         result=("ok", "lost_race", "error"),
     ),
     _histogram(
         "lakebed_kv_seconds",
-        "Time of calls of the KV store, with the wait in its queue.",
+        "Time of calls of the KV store, including the wait in its queue.",
         _STORE_SECONDS,
         call=KV_CALLS,
     ),
-    _gauge("lakebed_kv_writes_waiting", "Writes that the KV store has not answered yet: its queue."),
+    _gauge("lakebed_kv_writes_waiting", "Writes in the queue of the KV store."),
     _histogram(
         "lakebed_commit_seconds", "Time of group commits, from the read of the branch to the swap.", _REQUEST_SECONDS
     ),
     _counter("lakebed_commit_groups_total", "Group commits.", result=("ok", "error")),
-    _counter("lakebed_commits_total", "Commits that group commits have made."),
+    _counter("lakebed_commits_total", "Commits that group commits created."),
     _gauge("lakebed_commits_waiting", "Requests in the commit queues of branches."),
     _histogram("lakebed_branch_layers", "Layers of a branch, whenever its record changes.", _LAYERS),
     _gauge("lakebed_branches_crowded", "Branches whose layers wait for a compaction."),
@@ -143,22 +143,24 @@ _OF_BACKGROUND: Final = (
     _gauge("lakebed_journal_waiting_events", "Events in the KV store that no drain has moved to a file yet."),
     _gauge("lakebed_journal_lag_seconds", "Age of the oldest of these events.", "max"),
     _gauge("lakebed_feed_listeners", "Clients of live feeds."),
-    _gauge("lakebed_feed_lag_seconds", "Age of the newest event when the live feed sent it; 0 without news.", "max"),
-    _gauge("lakebed_history_waiting_rows", "Rows of the access history that are not written yet."),
+    _gauge(
+        "lakebed_feed_lag_seconds", "Age of the newest event when the live feed sent it; 0 without new events.", "max"
+    ),
+    _gauge("lakebed_history_waiting_rows", "Rows of the access history that wait to be written."),
     _gauge("lakebed_history_lag_seconds", "Age of the oldest of these rows.", "max"),
     _counter("lakebed_history_dropped_rows_total", "Rows of the access history that were dropped."),
     _gauge("lakebed_sweep_age_seconds", "Time since the last complete sweep; absent before the first one.", "min"),
 )
 
 _OF_PROCESS: Final = (
-    _gauge("lakebed_kv_up", "1: the KV store answers in time; 0: it does not.", "min"),
-    _gauge("lakebed_stores_failing", "Object stores, of a sample of those in use, that do not answer in time.", "max"),
+    _gauge("lakebed_kv_up", "1: the KV store responds in time; 0: it does not.", "min"),
+    _gauge("lakebed_stores_failing", "Object stores, of a sample of those in use, that do not respond in time.", "max"),
     _gauge("lakebed_stopping", "1: a process of this server stops.", "max"),
     _gauge("lakebed_wal_bytes", "Size of the write-ahead log of SQLite.", "max"),
     _gauge("lakebed_disk_free_bytes", "Free space of the file systems of the server.", "min", directory=DIRECTORIES),
     _gauge("lakebed_disk_size_bytes", "Size of these file systems.", "min", directory=DIRECTORIES),
     _gauge("lakebed_event_loop_lag_seconds", "Longest delay of the event loop in the last seconds.", "max"),
-    _counter("lakebed_process_cpu_seconds_total", "Processor time of the processes of this server."),
+    _counter("lakebed_process_cpu_seconds_total", "CPU time of the processes of this server."),
     _gauge("lakebed_process_resident_bytes", "Memory of the processes of this server."),
     _gauge("lakebed_process_start_time_seconds", "Start of the oldest process, in Unix seconds.", "min"),
     _gauge("lakebed_workers", "Processes of this server."),
