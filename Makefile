@@ -31,7 +31,7 @@ engine_tests := tests/engine tests/format
 stores_tests := tests/conformance
 server_tests := tests/server
 # these hardly compute: they wait for the limits in seconds that a server keeps
-faults_tests := $(addprefix tests/server/test_,connection_bounds.py faults.py faults_kv.py hangup.py maintenance_stores.py overload.py stopping.py)
+faults_tests := $(addprefix tests/server/,http/test_connection_bounds.py http/test_hangup.py http/test_overload.py faults/test_faults.py faults/test_faults_kv.py process/test_maintenance_stores.py process/test_stopping.py)
 server_left := $(faults_tests)
 sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash tests/power

@@ -281,9 +281,9 @@ BY_HANDLER: Final = {
     "popWorkspace",
     "listWorkspaces",
 }
-"""Operations whose handlers check each path: tests/auth/test_enforcement.py and test_batches.py test them.
+"""Operations whose handlers check each path: tests/auth/enforcement/test_enforcement.py and test_batches.py test them.
 
-Users need no permission for their own sessions: tests/auth/test_sessions.py.
+Users need no permission for their own sessions: tests/auth/keys/test_sessions.py.
 """
 
 

@@ -47,7 +47,7 @@ def test_killed_under_load(tmp_path: Path) -> None:
 
 
 def test_a_server_whose_disk_cannot_sync_works(tmp_path: Path) -> None:
-    """With `disk` the same faults refuse every write: `tests/server/test_faults.py`."""
+    """With `disk` the same faults refuse every write: `tests/server/faults/test_faults.py`."""
     control = tmp_path / "faults.json"
     environment = {**UNSYNCED, faulty_disk.CONTROL: str(control)}
     with (

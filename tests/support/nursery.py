@@ -7,7 +7,7 @@
 Python and the server's imports take a second of CPU time, a fork some milliseconds; what is born runs the command
 itself in a process of its own, with its own environment, files and sockets. One nursery serves a whole run of pytest:
 it starts when first needed, and ends with the process that started it. That the command starts by itself is seen by
-`tests/server/test_serve.py` and others.
+`tests/server/process/test_serve.py` and others.
 """
 
 from __future__ import annotations

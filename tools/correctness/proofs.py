@@ -82,7 +82,7 @@ def found(patterns: Sequence[str]) -> list[str]:
 
 def generated() -> list[str]:
     """The test files of engine and formats that generate their cases, without the state machine: a proof of its own."""
-    files = found(["tests/engine/test_*.py", "tests/format/test_*.py"])
+    files = found(["tests/engine/**/test_*.py", "tests/format/test_*.py"])
     return [one for one in files if "from hypothesis" in (ROOT / one).read_text("utf-8") and "machine" not in one]
 
 
@@ -219,11 +219,11 @@ PROOFS: Sequence[Job] = (
             "The tests run tens of tasks on one branch, every verb against every other verb at every store call, two "
             "processes on one SQLite file, and two servers and several workers on one store.",
         ),
-        "tests/engine/test_*races.py",
-        "tests/engine/test_advance.py",
+        "tests/engine/**/test_*races.py",
+        "tests/engine/commit/test_advance.py",
         "tests/conformance/test_kv.py",
-        "tests/server/test_postgres_servers.py",
-        "tests/server/test_workers.py",
+        "tests/server/faults/test_postgres_servers.py",
+        "tests/server/process/test_workers.py",
         only=("-k", "race or racing or advance or servers or workers"),
     ),
     _tests(
@@ -233,9 +233,9 @@ PROOFS: Sequence[Job] = (
             "Eight processes commit workspaces to one branch of a real server, with SQLite and a local disk, without "
             "a pause. Each acknowledged commit is in the history once, the history contains nothing else, and every "
             "object has the written content.",
-            ("LAKEBED_WORKSPACES=1000 python -m pytest tests/server/test_workspaces_together.py",),
+            ("LAKEBED_WORKSPACES=1000 python -m pytest tests/server/operations/test_workspaces_together.py",),
         ),
-        "tests/server/test_workspaces_together.py",
+        "tests/server/operations/test_workspaces_together.py",
         environment={"LAKEBED_WORKSPACES": "{workspaces}"},
     ),
     _tests(
@@ -245,7 +245,7 @@ PROOFS: Sequence[Job] = (
             "The tests lose the response of each verb before the call takes effect, after it, or while the effect is "
             "still pending. The verb finds out what happened by reading back, and does nothing twice.",
         ),
-        "tests/engine/test_lost_answers.py",
+        "tests/engine/commit/test_lost_answers.py",
     ),
     _tests(
         Proof(
@@ -264,7 +264,7 @@ PROOFS: Sequence[Job] = (
             "Any sequence of the engine's verbs, with restarts and clean-up at random moments, gives the same result "
             "as a model of dictionaries.",
         ),
-        "tests/engine/test_machine.py",
+        "tests/engine/state_machine/test_machine.py",
         only=_FRESH,
     ),
     _tests(
@@ -275,7 +275,7 @@ PROOFS: Sequence[Job] = (
             "503. The server first retries internally. Then it returns typed errors that name the failure, and leaves "
             "nothing half-done. The branch works again when the fault is over.",
         ),
-        "tests/server/test_faults*.py",
+        "tests/server/faults/test_faults*.py",
     ),
     _tests(
         Proof(
@@ -285,8 +285,8 @@ PROOFS: Sequence[Job] = (
             "that names the file, and never returns wrong data.",
         ),
         "tests/format/test_*.py",
-        "tests/engine/test_corrupt.py",
-        "tests/server/test_damaged*.py",
+        "tests/engine/maintenance/test_corrupt.py",
+        "tests/server/faults/test_damaged*.py",
     ),
     _tests(
         Proof(
@@ -303,9 +303,9 @@ PROOFS: Sequence[Job] = (
         ),
         "tests/fuzz/test_fuzz.py",
         "tests/format/test_hostile_files.py",
-        "tests/engine/test_layer_files.py",
-        "tests/server/test_hostile_files.py",
-        "tests/server/test_bounded_parsers.py",
+        "tests/engine/layers/test_layer_files.py",
+        "tests/server/faults/test_hostile_files.py",
+        "tests/server/rest/test_bounded_parsers.py",
         "tests/cli/test_hostile_bucket.py",
         environment={"LAKEBED_FUZZ_CASES": "{inputs}", "LAKEBED_FUZZ_START": "{start}"},
     ),
@@ -329,11 +329,11 @@ PROOFS: Sequence[Job] = (
             "checks, and an SDK user can continue. After a restart, every acknowledged put exists and no refused one "
             "does. The server also survives heads of 16 and 48 MB, 200,000 headers, and 140 silent connections under "
             "a limit of 128 open files.",
-            ("LAKEBED_OVERLOAD=60 python -m pytest tests/server/test_overload.py",),
+            ("LAKEBED_OVERLOAD=60 python -m pytest tests/server/http/test_overload.py",),
         ),
-        "tests/server/test_connection_bounds.py",
-        "tests/server/test_admission.py",
-        "tests/server/test_overload.py",
+        "tests/server/http/test_connection_bounds.py",
+        "tests/server/http/test_admission.py",
+        "tests/server/http/test_overload.py",
         environment={"LAKEBED_OVERLOAD": "60"},
     ),
     Job(

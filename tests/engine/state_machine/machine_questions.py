@@ -14,7 +14,7 @@ from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_engine.vocabulary.requests import LogRequest
 from msgspec.structs import replace
 
-from tests.engine.machine_base import (
+from tests.engine.state_machine.machine_base import (
     REPOS,
     Base,
     afters,
@@ -28,9 +28,9 @@ from tests.engine.machine_base import (
     paths,
     prefixes,
 )
-from tests.engine.machine_model import Repo, same_commit
-from tests.engine.machine_values import Change, Ref, Value, grouped, value_of
-from tests.engine.machine_world import GRACE, LIMITS
+from tests.engine.state_machine.machine_model import Repo, same_commit
+from tests.engine.state_machine.machine_values import Change, Ref, Value, grouped, value_of
+from tests.engine.state_machine.machine_world import GRACE, LIMITS
 
 Data = st.DataObject
 

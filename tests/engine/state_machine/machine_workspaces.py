@@ -11,11 +11,11 @@ from lakebed_engine.operations.context import find_workspace, open_repo
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.requests import AdvanceRequest, CommitRequest, WorkspaceRequest
 
-from tests.engine.machine_base import Rows, change_of, often, rows
-from tests.engine.machine_model import Repo
-from tests.engine.machine_staging import Staging
-from tests.engine.machine_values import BY_IDENTITY, Ref, Refused, Value, value_of
-from tests.engine.machine_workspace_model import Workspace, over
+from tests.engine.state_machine.machine_base import Rows, change_of, often, rows
+from tests.engine.state_machine.machine_model import Repo
+from tests.engine.state_machine.machine_staging import Staging
+from tests.engine.state_machine.machine_values import BY_IDENTITY, Ref, Refused, Value, value_of
+from tests.engine.state_machine.machine_workspace_model import Workspace, over
 from tests.engine.support import chunked
 
 Data = st.DataObject

@@ -22,7 +22,7 @@ import pytest
 from lakebed import _files
 from lakebed._values.graph import Graph
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAMES = {
     "pd": pandas,
     "pa": pyarrow,

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.engine.machine import Machine
-from tests.engine.machine_base import Base
-from tests.engine.machine_world import tiny
+from tests.engine.state_machine.machine import Machine
+from tests.engine.state_machine.machine_base import Base
+from tests.engine.state_machine.machine_world import tiny
 from tests.support.sizes import sized
 
 Record = Callable[[str, object], None]

@@ -13,7 +13,7 @@ import yaml
 from lakebed import errors
 from lakebed._gateway import error_answers
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CLASSES = [
     value
     for value in vars(errors).values()

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest, MergeRequest
 
-from tests.engine.machine_values import Change, Ref, Refused, Value, View, changes, merged
-from tests.engine.machine_workspace_model import Workspace
+from tests.engine.state_machine.machine_values import Change, Ref, Refused, Value, View, changes, merged
+from tests.engine.state_machine.machine_workspace_model import Workspace
 
 STRATEGY_KEY = ".lakefs.merge.strategy"
 

@@ -17,9 +17,9 @@ from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_engine.vocabulary.requests import CommitRequest, Deletion, MergeRequest, UploadRequest
 from lakebed_format.keys import COMMITS, DATA, LAYERS, OURS
 
-from tests.engine.machine_model import Branch, Model, Repo, same_commit
-from tests.engine.machine_values import VALUES, Change, Ref, Refused, Value, View, value_of
-from tests.engine.machine_world import GRACE, LIMITS, World
+from tests.engine.state_machine.machine_model import Branch, Model, Repo, same_commit
+from tests.engine.state_machine.machine_values import VALUES, Change, Ref, Refused, Value, View, value_of
+from tests.engine.state_machine.machine_world import GRACE, LIMITS, World
 from tests.engine.support import chunked, once
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import ObjectFailure
 from lakebed_engine.vocabulary.requests import CommitRequest, Held, MergeRequest, UploadRequest
 
-from tests.engine.machine_base import (
+from tests.engine.state_machine.machine_base import (
     PATHS,
     REPOS,
     Rows,
@@ -30,8 +30,8 @@ from tests.engine.machine_base import (
     texts,
     values,
 )
-from tests.engine.machine_values import VALUES, Ref, Value
-from tests.engine.machine_workspaces import Workspaces
+from tests.engine.state_machine.machine_values import VALUES, Ref, Value
+from tests.engine.state_machine.machine_workspaces import Workspaces
 from tests.engine.support import chunked, once
 
 Data = st.DataObject

@@ -12,7 +12,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import Held
 
-from tests.engine.machine_base import (
+from tests.engine.state_machine.machine_base import (
     PATHS,
     Rows,
     change_of,
@@ -23,10 +23,10 @@ from tests.engine.machine_base import (
     upload_of,
     values,
 )
-from tests.engine.machine_model import Repo
-from tests.engine.machine_questions import Questions
-from tests.engine.machine_values import VALUES, Value, value_of
-from tests.engine.machine_world import CAP
+from tests.engine.state_machine.machine_model import Repo
+from tests.engine.state_machine.machine_questions import Questions
+from tests.engine.state_machine.machine_values import VALUES, Value, value_of
+from tests.engine.state_machine.machine_world import CAP
 from tests.engine.support import chunked, once
 
 Data = st.DataObject

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lakebed_engine.vocabulary import errors
 from lakebed_format.globs import Globs, names_of
 
-from tests.engine.machine_values import Value, View
+from tests.engine.state_machine.machine_values import Value, View
 
 
 @dataclass

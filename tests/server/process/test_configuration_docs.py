@@ -10,7 +10,7 @@ from lakebed_server.settings.kinds import FIRST_RELEASE
 from lakebed_server.settings.load import SECRET_FILES
 from lakebed_server.settings.schema import KEYS, Key, store_keys
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "configuration.md").read_text()
 ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
 
 # The table at the end of the first design document (seeds/001_design_0.1.md), key by key.

@@ -16,7 +16,7 @@ from lakebed_wire.operations import OPERATIONS
 from tests.server.binding import body, refused
 from tools.openapi import spec
 
-DOCUMENT: Any = spec.load(Path(__file__).resolve().parents[2] / "openapi.yaml")
+DOCUMENT: Any = spec.load(Path(__file__).resolve().parents[3] / "openapi.yaml")
 JSON = "application/json"
 Schema = dict[str, Any]
 Path_ = tuple[str, ...]
