@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from lakebed_engine.maintenance import Maintenance
 from lakebed_engine.operations.context import Context
-from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges, Snapshots
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks.runner import TaskRunner, Worker
 from lakebed_engine.operations.tuning import Tuning
-from lakebed_engine.operations.undrained import Undrained
 from lakebed_engine.services import Services
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
@@ -37,7 +35,19 @@ UPLOAD_LIFETIME = 7 * 24 * 3600
 
 
 class Engine(Services):
-    """The versioning engine over one KV store and any number of object stores."""
+    """The versioning engine over one KV store and any number of object stores.
+
+    `cache_bytes` limits the memory for decoded ranges. `cleanup_grace` is in seconds.
+
+    With `snapshot_always` each operation that changes a ref also writes a ref snapshot before it returns. `tuning`
+    has the sizes and wait times that are not settings of a server: only tests change them. `foreign` says which
+    objects outside of every namespace may be read: none by default. `address_key` signs physical addresses: all
+    servers of a store need the same key. Without a key the engine makes one, and addresses are valid until this
+    process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
+    tests: it replaces the engine's own reader and cache of tree files. `flush` says when events move to files.
+    `observer` gets reports of commits. The stores report to it only if their owner has made them so.
+    `directory_marks`: commits keep the directory marks of S3 tools.
+    """
 
     def __init__(
         self,
@@ -60,27 +70,14 @@ class Engine(Services):
         observer: Observer = SILENT,
         directory_marks: bool = False,
     ) -> None:
-        """`cache_bytes` limits the memory for decoded ranges. `cleanup_grace` is in seconds.
-
-        With `snapshot_always` each operation that changes a ref also writes a ref snapshot before it returns. `tuning`
-        has the sizes and wait times that are not settings of a server: only tests change them. `foreign` says which
-        objects outside of every namespace may be read: none by default. `address_key` signs physical addresses: all
-        servers of a store need the same key. Without a key the engine makes one, and addresses are valid until this
-        process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
-        tests: it replaces the engine's own reader and cache of tree files. `flush` says when events move to files.
-        `observer` gets reports of commits. The stores report to it only if their owner has made them so.
-        `directory_marks`: commits keep the directory marks of S3 tools.
-        """
         tuning = tuning or Tuning()
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
         assert work is not None
-        time = clock or SystemClock()
         ctx = Context(
             kv=kv,
             stores=stores,
-            clock=time,
-            expiry_clock=ExpiryClock(time),
+            clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             runtime=work,
             trees=trees or Trees(work, ByteCache(cache_bytes), tuning.trees),
@@ -90,7 +87,6 @@ class Engine(Services):
             address_key=address_key or RandomIds().new().encode(),
             upload_lifetime=int(upload_age),
             tuning=tuning,
-            undrained=Undrained(time.monotonic),
             observer=observer,
             directory_marks=directory_marks,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -106,19 +106,32 @@ def export(
     if failures:
         raise _failed(str(place), failures)
     sums = {name: sum(getattr(one, name) for one in done) for name in _SUMS}
-    manifest = {
-        "repository": place.repository,
-        "commit_id": now.commit_id,
-        "prefix": place.folder,
-        "since": None if before is None else before.commit_id,
-        "files": sums["files"],
-        "bytes": sums["bytes"],
-        "parts": [task.part for task, one in zip(tasks, done, strict=True) if one.files],
-    }
-    there.write(FINAL, json.dumps(manifest, indent=1).encode() + b"\n")
+    written = [task.part for task, one in zip(tasks, done, strict=True) if one.files]
+    there.write(FINAL, _manifest(place.repository, place.folder, now, before, sums, written))
     return ExportReport(
         ref=str(place), commit_id=now.commit_id, target=str(to), manifest=there.source.uri + FINAL, **sums
     )
+
+
+def _manifest(
+    repository: str,
+    folder: str,
+    now: Snapshot,
+    before: Snapshot | None,
+    sums: Mapping[str, int],
+    parts: Sequence[str],
+) -> bytes:
+    """The content of the final file."""
+    content = {
+        "repository": repository,
+        "commit_id": now.commit_id,
+        "prefix": folder,
+        "since": None if before is None else before.commit_id,
+        "files": sums["files"],
+        "bytes": sums["bytes"],
+        "parts": parts,
+    }
+    return json.dumps(content, indent=1).encode() + b"\n"
 
 
 def copy(task: Copying) -> Copied:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -113,22 +113,15 @@ def ingest(
     text = f"Ingest {found.uri}" if message is None else message
     options = WorkspaceOptions(text, on_conflict, _LIFETIME, wanted.claims, base=base.commit_id)
     work = Work(access, place, found, Span(), base, rules, "" if dry_run else new_id(), options)
-    counts, place_of_rows = _everything(work, runner(spark), progress)
+    counts, registered = _everything(work, runner(spark), progress)
     report = IngestReport(base_commit_id=base.commit_id, **attrs.asdict(counts))
     if dry_run or not counts.changes:
         return report
-    try:
+    with _dropping(registered):
         if not allow_empty_source:
             refuse_empty(wanted, report)
-        return replace(report, commit=place_of_rows.open().commit(text, metadata=metadata))
-    except CommitStateUnknownError:
-        raise  # it may still be committed
-    except NothingToCommitError:  # another writer has committed the same changes
-        _drop(place_of_rows)
-        return report
-    except BaseException:
-        _drop(place_of_rows)
-        raise
+        return replace(report, commit=registered.open().commit(text, metadata=metadata))
+    return report
 
 
 def _allowed(branch: lakebed.Branch, wanted: IngestSource) -> str:
@@ -137,10 +130,24 @@ def _allowed(branch: lakebed.Branch, wanted: IngestSource) -> str:
     return check_ingest(branch, wanted, after)
 
 
+@contextmanager
+def _dropping(work: Work) -> Iterator[None]:
+    """Drop the workspace when it was not committed. Ignores that another writer has committed the same changes."""
+    try:
+        yield
+    except CommitStateUnknownError:
+        raise  # it may still be committed
+    except NothingToCommitError:
+        _drop(work)
+    except BaseException:
+        _drop(work)
+        raise
+
+
 def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts, Work]:
     """Round after round until nothing is left. The driver holds the spans of a round.
 
-    Gives the work whose workspace has the rows. On an error that workspace is dropped.
+    Returns the counts, and the work whose workspace has the rows. On an error that workspace is dropped.
     """
     meter = Meter(f"ingest {work.source.uri}")
     counts = Counts()

@@ -71,7 +71,6 @@ class Context:
     kv: KVStore
     stores: ObjectStores
     clock: Clock
-    expiry_clock: ExpiryClock
     ids: Ids
     runtime: Runtime
     trees: Trees
@@ -85,7 +84,6 @@ class Context:
     upload_lifetime: int
     """Seconds after which a multipart upload that is not completed expires."""
     tuning: Tuning
-    undrained: Undrained
     crowded: dict[tuple[str, str], None] = field(default_factory=dict)
     """Branches, by repository and name, that this process saw with enough layers for a compaction."""
     queues: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -108,6 +106,12 @@ class Context:
     action_files: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
     """The action files of commits, by partition and commit id, and their contents, by identity."""
     observer: Observer = SILENT
+    expiry_clock: ExpiryClock = field(init=False)
+    undrained: Undrained = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "expiry_clock", ExpiryClock(self.clock))
+        object.__setattr__(self, "undrained", Undrained(self.clock.monotonic))
 
     def now(self) -> int:
         """Whole Unix seconds."""

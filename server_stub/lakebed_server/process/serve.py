@@ -138,6 +138,19 @@ async def _serve(
         None if tls is None else (tls, connections),
     )
 
+    _handle_signals(server, log_handler, tls)
+    log.info("the server starts", extra={"fields": _start_fields(settings, listeners, number)})
+    sockets = list(listeners)
+    if metrics is not None and metrics.listener is not None:
+        sockets.append(metrics.listener)
+    await server.serve(sockets=sockets)
+    seen.close()
+    log.info("the server has stopped", extra={"fields": {"process": os.getpid(), "worker": number}})
+
+
+def _handle_signals(server: Server, log_handler: logs.LogHandler | None, tls: Tls | None) -> None:
+    """SIGTERM and SIGINT stop the server, SIGHUP opens the log file again and reads the certificates again."""
+
     def stop(*_: object) -> None:
         server.should_exit = True
 
@@ -153,13 +166,6 @@ async def _serve(
             tls.reload()
 
     hangup.listen(reload, stop)
-    log.info("the server starts", extra={"fields": _start_fields(settings, listeners, number)})
-    sockets = list(listeners)
-    if metrics is not None and metrics.listener is not None:
-        sockets.append(metrics.listener)
-    await server.serve(sockets=sockets)
-    seen.close()
-    log.info("the server has stopped", extra={"fields": {"process": os.getpid(), "worker": number}})
 
 
 def _start_fields(settings: Settings, listeners: Listeners, number: int) -> dict[str, object]:

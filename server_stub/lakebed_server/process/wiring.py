@@ -98,26 +98,21 @@ async def build(settings: Settings, runtime: Runtime | None = None, observer: Ob
         if isinstance(error, EngineError):
             raise StartError(f"cannot open the store: {error.message}") from error
         raise
-    installation = _installation(settings, stores)
     authenticator = Authenticator(store, settings.auth.login_duration, settings.auth.session_limit)
-    spool = Spool(settings.limits.temporary_disk)
-    read_ahead = Memory(settings.limits.read_ahead)
-    proxies = read_proxies(settings.listen.trusted_proxies)
     permissions = Permissions(directory) if settings.auth.mode == "rbac" else None
     sign_ins = signin.build(settings.auth, kv, authenticator, permissions)
-    history = await _recorder(engine, settings.history) if settings.history.enabled else None
     services = Services(
         engine,
         authenticator,
-        installation,
-        spool,
-        read_ahead,
-        proxies,
+        _installation(settings, stores),
+        Spool(settings.limits.temporary_disk),
+        Memory(settings.limits.read_ahead),
+        read_proxies(settings.listen.trusted_proxies),
         permissions,
         exchange_code=sign_ins.exchange_code,
         check_password=sign_ins.check_password,
         identify_workload=sign_ins.identify_workload,
-        history=history,
+        history=await _recorder(engine, settings.history),
         login_path=sign_ins.login_path,
         tables=TablePool(settings.tables),
         rights_log=RightsLog(kv),
@@ -138,7 +133,9 @@ def _hooks(settings: Settings, engine: Engine) -> Hooks | None:
     return hooks
 
 
-async def _recorder(engine: Engine, settings: HistorySettings) -> Recorder:
+async def _recorder(engine: Engine, settings: HistorySettings) -> Recorder | None:
+    if not settings.enabled:
+        return None
     try:
         if settings.server_namespace:
             await engine.access_history.claim(settings.server_namespace)

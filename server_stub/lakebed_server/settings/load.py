@@ -85,37 +85,47 @@ def load(
         tree = {} if path is None else _read_file(path)
     with _collected(problems):
         keys = _keys(tree, path, env)
-    in_files = secret_files(keys)
-    values: dict[str, Value] = {name: key.default for name, key in keys.items()}
-    sources = dict.fromkeys(keys, DEFAULT)
-
-    def take(given: Mapping[str, object], source: str) -> None:
-        for name, raw in given.items():
-            with _collected(problems):
-                key = keys.get(name) or in_files.get(name)
-                if key is None:
-                    raise SettingError(f"unknown key {name}{_near(name, keys)}")
-                if name != key.name and key.name in given:
-                    raise SettingError(f"{key.name} and {name} ({source}) are both set; give one of them")
-                if name == key.name:
-                    values[key.name], sources[key.name] = _read(key, raw, source), source
-                else:
-                    values[key.name], sources[key.name] = _secret_file(name, raw, source)
-
+    taken = _Taken(keys, problems)
     if path is not None:
-        take(dict(_flatten(tree, "", path, keys, problems)), f"file {path}")
+        taken.take(dict(_flatten(tree, "", path, keys, problems)), f"file {path}")
     for key in keys.values():
         variables = {key.name: key.env} | ({key.name + FILE_SUFFIX: f"{key.env}_FILE"} if key.secret else {})
         given = {name: variable for name, variable in variables.items() if env.get(variable)}
-        take({name: env[variable] for name, variable in given.items()}, f"environment {' and '.join(given.values())}")
-    take({name: raw for name, raw in (flags or {}).items() if raw is not None}, "flag")
-    _expand(values)
-    settings: Settings = build(values)
+        source = f"environment {' and '.join(given.values())}"
+        taken.take({name: env[variable] for name, variable in given.items()}, source)
+    taken.take({name: raw for name, raw in (flags or {}).items() if raw is not None}, "flag")
+    _expand(taken.values)
+    settings: Settings = build(taken.values)
     with _collected(problems):
-        _check(values, sources)
+        _check(taken.values, taken.sources)
         check_s3("objects.s3", settings.objects.s3)
         check_stores(settings.stores, settings.objects.local.root)
-    return Loaded(settings, values, sources, misspelled(env, keys), keys)
+    return Loaded(settings, taken.values, taken.sources, misspelled(env, keys), keys)
+
+
+class _Taken:
+    """The values that were taken so far, with the source of each: at first the defaults."""
+
+    def __init__(self, keys: Mapping[str, Key], problems: list[SettingError] | None) -> None:
+        self.values: dict[str, Value] = {name: key.default for name, key in keys.items()}
+        self.sources = dict.fromkeys(keys, DEFAULT)
+        self._keys = keys
+        self._in_files = secret_files(keys)
+        self._problems = problems
+
+    def take(self, given: Mapping[str, object], source: str) -> None:
+        """Take the values of one source. They replace those of earlier sources."""
+        for name, raw in given.items():
+            with _collected(self._problems):
+                key = self._keys.get(name) or self._in_files.get(name)
+                if key is None:
+                    raise SettingError(f"unknown key {name}{_near(name, self._keys)}")
+                if name != key.name and key.name in given:
+                    raise SettingError(f"{key.name} and {name} ({source}) are both set; give one of them")
+                if name == key.name:
+                    self.values[name], self.sources[name] = _read(key, raw, source), source
+                else:
+                    self.values[key.name], self.sources[key.name] = _secret_file(name, raw, source)
 
 
 @contextmanager

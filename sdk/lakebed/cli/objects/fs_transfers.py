@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -64,25 +64,15 @@ def upload(
 
     with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
         branch = lake.repository(target.repository).branch(target.ref)
-        put = partial(branch.put, metadata=metadata, if_absent=if_absent)
+        put = partial(branch.put, metadata=metadata, if_absent=if_absent, progress=meter.moved)
         if source == "-":
-            if not target.path or target.path.endswith("/"):
-                raise click.UsageError("Standard input has no name: write the whole PATH.")
-            meter.expect(0)
-            with standard_input() as data:
-                kind = content_type or content_type_of(target.path)
-                _done(app, "Uploaded", put(target.path, data, content_type=kind, progress=meter.moved), target)
+            _upload_standard_input(app, put, target, content_type, meter)
             return
         local = Path(source)
         check_source(local, recursive=recursive)
         if not recursive:
-            path = target.path if target.path and not target.path.endswith("/") else target.path + local.name
-            meter.expect(local.stat().st_size)
-            meter.no_more()
-            kind = content_type or content_type_of(path)
-            _done(app, "Uploaded", put(path, local, content_type=kind, progress=meter.moved), target)
+            _upload_file(app, put, local, target, content_type, meter)
             return
-
         outcomes = _Outcomes(app)
         with outcomes.complete():
             bulk_upload.stage_tree(
@@ -97,6 +87,26 @@ def upload(
                 finished=outcomes.add,
             )
     outcomes.say("Uploaded", source)
+
+
+def _upload_standard_input(
+    app: App, put: Callable[..., ObjectInfo], target: Location, content_type: str | None, meter: Meter
+) -> None:
+    if not target.path or target.path.endswith("/"):
+        raise click.UsageError("Standard input has no name: write the whole PATH.")
+    meter.expect(0)
+    with standard_input() as data:
+        info = put(target.path, data, content_type=content_type or content_type_of(target.path))
+    _done(app, "Uploaded", info, target)
+
+
+def _upload_file(
+    app: App, put: Callable[..., ObjectInfo], local: Path, target: Location, content_type: str | None, meter: Meter
+) -> None:
+    path = target.path if target.path and not target.path.endswith("/") else target.path + local.name
+    meter.expect(local.stat().st_size)
+    meter.no_more()
+    _done(app, "Uploaded", put(path, local, content_type=content_type or content_type_of(path)), target)
 
 
 @click.command(cls=Verb)

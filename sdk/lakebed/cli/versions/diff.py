@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -62,12 +62,6 @@ def diff(
     if (table is None) != (key is None):
         raise click.UsageError("the rows of a table need a second REF, TABLE and --key.")
     delimiter = "/" if folders else ""
-    counts: Counter[str] = Counter()
-
-    def line(change: Change) -> str:
-        counts[change.type] += 1
-        return change_line(change)
-
     with app.lake() as lake:
         repository = lake.repository(left.repository)
         if right is None:
@@ -80,8 +74,19 @@ def diff(
             if table is not None and key is not None:
                 _show_rows(app, found, table, key.split(","), limit)
                 return
-        with paged(app):
-            output.rows(app, found, line)
+        _show_changes(app, found)
+
+
+def _show_changes(app: App, found: Iterable[Change]) -> None:
+    """Print the objects that differ, and their number by kind."""
+    counts: Counter[str] = Counter()
+
+    def line(change: Change) -> str:
+        counts[change.type] += 1
+        return change_line(change)
+
+    with paged(app):
+        output.rows(app, found, line)
     if not app.as_json:
         parts = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items())]
         output.note(app, ", ".join(parts) or "no differences")
