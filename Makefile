@@ -206,7 +206,7 @@ $(NPM): $(VENV)/.dev $(wildcard tests/support/npm/*/package-lock.json)
 
 pytest: $(PYTESTS:%=pytest-%) pytest-rest
 
-UNIT = $(IN_MEMORY) $(BIN)/python -m pytest -q $(DURATIONS) -m "not slow and not soak"
+UNIT = $(IN_MEMORY) $(BIN)/python -m pytest -q $(DURATIONS) -m "not slow and not medium and not soak"
 
 unit-engine: $(VENV)/.dev
 	$(UNIT) $(UNIT_ENGINE)

@@ -83,13 +83,18 @@ _APART = ("tests/browser/", "tests/spark/", "tests/s3/", "tests/delta/", "tests/
 _REAL_FIXTURES = frozenset({"server", "postgres"})
 """Fixtures that start one."""
 
+_RECEIVERS = frozenset({"receiver"})
+"""Fixtures that start an HTTP server in a thread."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of real parts `slow`, by their fixtures and parameters, and give long tests their time limit."""
+    """Mark tests of real parts `slow`, those with a socket or drawn cases `medium`. Limit the time of long tests."""
     for item in items:
         real = not _REAL_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         if real or _REAL.search(item.nodeid) or item.nodeid.startswith(_APART):
             item.add_marker(pytest.mark.slow)
+        if unit_tests.draws_cases(item) or not _RECEIVERS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.medium)
         add_limit(item)
 
 

@@ -17,6 +17,8 @@ from tests.support.cloud_roles import Recording, Seen, recording
 from tests.support.s3 import shared
 from tests.support.s3_settings import CLASS, KEY, KMS, PAYER, SSE
 
+pytestmark = pytest.mark.medium  # an S3 server in a thread
+
 MIB = 1 << 20
 
 

@@ -6,7 +6,8 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -67,8 +68,14 @@ def test_a_page_uses_its_own_repository_only(page: Path) -> None:
 def test_packages_that_a_page_imports_are_named(page: Path) -> None:
     wanted = need(page) or page.read_text("utf-8")
     for name in imports(page) - WITH_LAKEBED:
-        distributions = packages_distributions().get(name, [name])
+        distributions = installed().get(name, [name])
         assert any(one.replace("-", "_") in wanted.replace("-", "_") for one in distributions), name
+
+
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """The distributions of each package. To find them takes half a second."""
+    return packages_distributions()
 
 
 def imports(page: Path) -> set[str]:

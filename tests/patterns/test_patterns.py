@@ -76,15 +76,18 @@ MADE_OF_LITERALS = "server_stub/lakebed_hooks/secrets.py: "
 `tests/hooks/test_secrets.py` bounds its time."""
 
 
+@pytest.mark.medium
 def test_every_pattern_is_written_where_it_is_compiled() -> None:
     """A pattern that is put together while the server runs cannot be looked at: none is."""
     assert [one for one in tree().unknown if not one.startswith(MADE_OF_LITERALS)] == []
 
 
+@pytest.mark.medium
 def test_other_matchers_are_known() -> None:
     assert set(tree().others) == OTHER_MATCHERS
 
 
+@pytest.mark.medium
 def test_patterns_that_modules_hold_were_found() -> None:
     found = {(one.pattern, re.compile(one.pattern, one.flags).flags) for one in tree().patterns}
     held = {(one.pattern, one.flags): name for name, one in patterns_of_modules()}

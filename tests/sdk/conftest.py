@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 
 import pytest
 import respx
+from lakebed._http import trust
 
 from tests.sdk.doors import Door
 
@@ -19,6 +21,8 @@ def door(request: pytest.FixtureRequest) -> Door:
 def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[respx.MockRouter]:
     """A server made of routes; a request that matches none fails the test."""
     monkeypatch.setenv("LAKEBED_HTTP", "httpx")  # what respx replaces
+    # no request leaves this process, and to load the public certificates takes most of the time of a test
+    monkeypatch.setattr(trust, "public_certificates", lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     with respx.mock(assert_all_called=False) as router:
         yield router
 

@@ -13,6 +13,8 @@ from tests.support.sampling import sampled
 from tests.support.seeds import seed_of_the_engine
 from tests.support.sizes import sized
 
+pytestmark = pytest.mark.medium  # drawn schedules
+
 MUTANTS = sorted(PATCHES.glob("*.patch"))
 
 

@@ -20,6 +20,8 @@ from tests.simulation.simulate import MIXES, Outcome, simulate
 from tests.support.seeds import seed_of_the_engine
 from tests.support.sizes import sized
 
+pytestmark = pytest.mark.medium  # schedules of a run
+
 PROCESS = Process("test")
 
 

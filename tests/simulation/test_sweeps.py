@@ -7,6 +7,8 @@ import pytest
 from tests.simulation.sweeps import sweep_schedule
 from tests.support.seeds import seed_of_the_engine
 
+pytestmark = pytest.mark.medium  # drawn sweeps
+
 
 def run(start: int, count: int) -> tuple[list[str], int]:
     found = [(seed, *sweep_schedule(seed)) for seed in range(start, start + count)]

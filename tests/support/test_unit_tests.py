@@ -1,12 +1,15 @@
-"""A unit test that starts a process fails, and the sizes of property tests follow the tier."""
+"""A unit test that starts a process or opens a socket fails, and the sizes of property tests follow the tier."""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.support.sizes import examples, sized
 
@@ -15,6 +18,26 @@ def test_a_unit_test_may_not_start_a_process() -> None:
     for start in (lambda: subprocess.run([sys.executable, "-V"], check=True), os.fork):
         with pytest.raises(pytest.fail.Exception, match="mark it `slow`"):
             start()
+
+
+def test_a_unit_test_may_not_open_a_socket() -> None:
+    with socket.socket() as one:
+        for start in (lambda: one.bind(("127.0.0.1", 0)), lambda: one.connect(("127.0.0.1", 9))):
+            with pytest.raises(pytest.fail.Exception, match="mark it `medium`"):
+                start()
+
+
+@pytest.mark.medium
+def test_a_medium_test_may_open_one() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        assert client.getpeername() == server.getsockname()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.integers())
+def test_a_test_of_drawn_cases_is_marked(request: pytest.FixtureRequest, drawn: int) -> None:
+    assert isinstance(drawn, int)
+    assert request.node.get_closest_marker("medium") is not None
 
 
 @pytest.mark.slow

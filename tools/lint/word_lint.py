@@ -105,13 +105,13 @@ def _python(text: str, is_test: bool) -> Iterator[Passage]:
 
     In tests, strings are data: only docstrings count.
     """
-    tree = ast.parse(text)
+    nodes = list(ast.walk(ast.parse(text)))  # once: the walk takes most of the time
     docstrings = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             parts = (str(one.value) if isinstance(one, ast.Constant) else "\N{SECTION SIGN}" for one in node.values)
             if not is_test and _is_message(joined := "".join(parts)):

@@ -14,6 +14,8 @@ from tests.auth.people import People, allow, deny
 from tests.auth.requests_of import BY_HANDLER, SAMPLES, WORKSPACE, Sample, resource
 from tests.server.support import Answer
 
+pytestmark = pytest.mark.medium  # about 900 requests
+
 NAMES = {
     "repository": "lake",
     "branch": "main",

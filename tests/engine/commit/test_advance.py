@@ -671,6 +671,7 @@ async def test_a_lost_answer_is_settled_by_the_operation_key(how: str, part: boo
     assert at == 3  # the seal and the swap
 
 
+@pytest.mark.medium
 async def test_workspaces_with_lost_answers_are_each_committed_once() -> None:
     async def job(seed: int) -> None:
         dice = random.Random(seed)

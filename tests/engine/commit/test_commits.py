@@ -202,6 +202,7 @@ async def act(engine: Engine, rival: str) -> None:
             pass
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("rival", RIVALS)
 @pytest.mark.parametrize("empty", [False, True])
 async def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None:

@@ -15,6 +15,8 @@ from tests.engine.gates import Gate, in_line, lake, line
 from tests.engine.support import REPO, commit, put
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.medium  # races
+
 
 async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[Commit]]:
     """A committer held at the gate, and `count` more behind it, each with a row of its own."""

@@ -25,6 +25,8 @@ from tests.engine.support import (
     put_commit,
 )
 
+pytestmark = pytest.mark.medium  # races
+
 
 async def in_history(engine: Engine, made: list[Commit]) -> None:
     found = [one.id for one in await history(engine)]

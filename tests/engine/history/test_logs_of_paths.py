@@ -141,6 +141,7 @@ async def forget(engine: Engine, *kinds: bytes) -> int:
     return len(rows)
 
 
+@pytest.mark.medium
 @pytest.mark.usefixtures("_spans_begin_often")
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 async def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
@@ -162,6 +163,7 @@ async def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> N
     assert await forget(engine, SPANS) > 0
 
 
+@pytest.mark.medium
 @pytest.mark.usefixtures("_spans_begin_often")
 @pytest.mark.parametrize("forgotten", [(CHANGED_PATHS,), (SPANS,), (CHANGED_PATHS, SPANS)])
 async def test_changed_paths_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:

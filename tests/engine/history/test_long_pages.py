@@ -57,6 +57,7 @@ async def grown(kv: HookedKV, stores: Stores, source: random.Random, *, tagged: 
     return state
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("tagged", [False, True])
 async def test_pages_of_many_rows(tagged: bool) -> None:
     kv, stores = HookedKV(MemoryKV()), Stores(None)

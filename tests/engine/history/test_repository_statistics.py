@@ -24,6 +24,7 @@ async def listed(engine: Engine) -> tuple[int, int]:
     return len(page.items), sum(row.entry.size for row in page.items if row.entry is not None)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(4))
 async def test_it_is_what_the_listing_shows(seed: int) -> None:
     dice = random.Random(seed)

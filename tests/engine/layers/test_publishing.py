@@ -85,6 +85,7 @@ def test_objects_and_deletions_are_one_commit_and_nothing_is_staged() -> None:
     run_job(job())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("same", [False, True])
 def test_racing_publishers_each_get_a_commit_of_their_own(same: bool) -> None:
     async def job() -> None:
@@ -429,6 +430,7 @@ def test_publish_settles_a_lost_answer(how: str, rival: bool) -> None:
     run_job(job())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(12))
 def test_outcomes_are_true_with_many_lost_answers(seed: int) -> None:
     """Acknowledged: in history once, with its rows. Refused: in none. Unknown: asked again by the key, once at most."""

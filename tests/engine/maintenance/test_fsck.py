@@ -214,6 +214,7 @@ async def test_without_data_no_object_is_looked_at() -> None:
     assert "objects" not in report.counts
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("how", ["missing", "flip", "cut"])
 @pytest.mark.parametrize(("folder", "what"), [(COMMITS, "commit"), (METARANGES, "metarange"), (RANGES, "range")])
@@ -231,6 +232,7 @@ async def test_damaged_file_is_the_only_finding_with_the_refs_that_need_it(
     assert ("data/" in report.unknown) == (what != "commit")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("how", ["missing", "flip", "cut"])
 async def test_damaged_object_is_the_only_finding_with_the_refs_that_need_it(how: str, seed: int) -> None:

@@ -164,6 +164,7 @@ class DyingStores:
         self._inner.check_new(uri, store_id)
 
 
+@pytest.mark.medium
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("way", ["the cleaner", "the same request"])
 async def test_killed_at_every_call(way: str) -> None:

@@ -78,6 +78,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
 # ways to leave something behind
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("leave", WAYS)
 async def test_every_kind_of_orphan_is_deleted_after_two_scans_and_a_day(
     opened: Callable[[], Awaitable[Lake]], leave: Callable[[Lake], Awaitable[None]]
@@ -578,6 +579,7 @@ async def test_two_concurrent_sweeps_delete_only_orphans() -> None:
 # concurrent work
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(6))
 async def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
     """All files count as old. Only the moments of references and of rewrites decide."""

@@ -58,6 +58,7 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+@pytest.mark.medium
 def test_only_keys_py_spells_kv_keys() -> None:
     found = {
         path.relative_to(ENGINE).as_posix(): spelled
@@ -75,6 +76,7 @@ def test_a_key_that_is_spelled_elsewhere_is_found(code: str) -> None:
     assert kv_keys_in(code)
 
 
+@pytest.mark.medium
 def test_only_keys_py_spells_object_keys() -> None:
     found = {
         str(path): spelled

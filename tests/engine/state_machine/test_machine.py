@@ -17,6 +17,8 @@ from tests.engine.state_machine.machine_base import Base
 from tests.engine.state_machine.machine_world import tiny
 from tests.support.sizes import sized
 
+pytestmark = pytest.mark.medium  # drawn sequences of operations
+
 Record = Callable[[str, object], None]
 
 

@@ -71,6 +71,7 @@ async def test_adds_changes_and_removals_without_a_copy() -> None:
     assert await content(world.engine) == {"a": "1", "t/b": "newer", "u": "2"}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("amount", [1, 3, 1000])
 @pytest.mark.parametrize("seed", range(6))
 async def test_the_prefix_shows_the_source_whatever_happens_to_either(seed: int, amount: int) -> None:

@@ -166,6 +166,7 @@ async def complete(engine: Engine, target: Target, **conditions: Any) -> Entry:
     return (await engine.multipart.complete(REPO, target, PARTS, **conditions)).entry
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("joins", [True, False], ids=["joins", "streams"])
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("kind", ["lost", "cancelled"])

@@ -322,6 +322,7 @@ async def test_a_workspace_ends_once(rival: str) -> None:
     assert call > 5
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("verb", ["stash", "pop"])
 @pytest.mark.parametrize("rival", ["put", "commit", "reset", "push", "cleaner"])

@@ -31,6 +31,8 @@ from tests.server.directory_errors import OF_DIRECTORY
 from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
 from tests.server.support import DOCUMENTED, KEY_ID, SECRET, Answer, FakeEngine, ask, services
 
+pytestmark = pytest.mark.medium  # 1,500 requests
+
 
 class TableTooLargeError(errors.EngineError):
     """What a process that reads tables answers, as an error of the engine."""

@@ -14,6 +14,8 @@ from lakebed_wire.operations import ERROR_KINDS
 from tests.server.lake import MAIN, REPO, Lake
 from tests.server.support import DOCUMENTED
 
+pytestmark = pytest.mark.medium  # 130 requests
+
 GONE = "/repositories/nothing"
 DEV = REPO + "/branches/dev"
 TOO_MANY = "amount=1001"

@@ -76,6 +76,7 @@ def expected(all_keys: list[str], prefix: str, delimiter: str) -> tuple[list[str
     return sorted(keys, key=str.encode), sorted(prefixes, key=str.encode)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("ask", [v1, v2, versions])
 def test_listings_match_the_dictionary_model(bucket: Bucket, ask: Callable[..., Page]) -> None:
     dice = random.Random(3)
