@@ -69,6 +69,7 @@ def called() -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("title", ["A put", "A read", "A commit", "A merge"])
 def test_request_calls_the_named_files(title: str, called: dict[str, set[str]]) -> None:
     assert len(PATHS[title]) >= 7

@@ -13,6 +13,8 @@ from tests.hooks.receiving import Receiver, receiving
 from tests.hooks.rest import OPERATIONS, action_file, new_repository, prepare
 from tests.hooks.serving import serving
 
+pytestmark = pytest.mark.medium  # an HTTP server in a thread
+
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:

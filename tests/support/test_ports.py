@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import socket
 
+import pytest
+
 from tests.support.ports import reserved_ports
+
+pytestmark = pytest.mark.medium  # real sockets
 
 
 def test_server_can_listen_on_its_reserved_port() -> None:

@@ -14,6 +14,8 @@ import pytest
 from tests.support.tcp_proxy import TcpProxy
 from tests.support.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.medium  # real sockets
+
 
 class Echo(socketserver.BaseRequestHandler):
     """Answers each piece with itself in capitals; notes the end of what is sent, and says it."""

@@ -33,6 +33,7 @@ def test_pulse_measures_the_longest_pause() -> None:
     assert 6 < pulse.longest <= 7
 
 
+@pytest.mark.medium
 def test_a_server_that_is_slow_to_answer_stood_still() -> None:
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(0.2)

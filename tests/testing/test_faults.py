@@ -11,6 +11,8 @@ import lakebed_testing
 import pytest
 from lakebed_testing import LakebedServer, UnusedFaultsError
 
+pytestmark = pytest.mark.medium  # an HTTP server in a thread
+
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[LakebedServer]:

@@ -7,6 +7,8 @@ from lakebed_wire.operations import OPERATIONS
 
 from tests.docs.snippets import ROOT, blocks
 
+pytestmark = pytest.mark.medium  # an HTTP server in a thread
+
 pytest_plugins = ["pytester"]
 PAGE = ROOT / "docs" / "testing.md"
 

@@ -9,6 +9,8 @@ import pandas  # noqa: F401 - numpy cannot be loaded twice in a process
 import pytest
 from lakebed_format.installation import install_command
 
+pytestmark = pytest.mark.medium  # an HTTP server in a thread
+
 pytest_plugins = ["pytester"]
 
 

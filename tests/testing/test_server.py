@@ -20,6 +20,8 @@ from lakebed_testing import LakebedServer
 from tests.support.steady import steady
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.medium  # an HTTP server in a thread
+
 FORK = multiprocessing.get_context("fork")
 
 

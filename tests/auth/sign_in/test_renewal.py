@@ -110,6 +110,7 @@ def test_a_token_that_came_from_an_argument_is_stored_nowhere(server: LakebedSer
     assert yaml.safe_load(file.read_text())["token"] == stored
 
 
+@pytest.mark.medium
 def test_a_refused_renewal_leaves_the_old_token_in_use(file: Path) -> None:
     with signing_server() as server:
         sign_in_file.store(file, server.endpoint, old := token_of(new_session("nobody"), age=7 * HOUR))

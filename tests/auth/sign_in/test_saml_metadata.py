@@ -112,6 +112,7 @@ def test_times_are_read_as_utc() -> None:
         assert metadata.read_time(text) == NOW
 
 
+@pytest.mark.medium
 def test_wrong_settings_are_refused() -> None:
     for root in ("", "http://lake.example.com", "lake.example.com"):
         with pytest.raises(SettingError, match=r"auth\.saml\.root_url"):

@@ -196,6 +196,7 @@ def test_boto3_assumes_a_role_with_the_token(server: LakebedServer, issuer: Prov
         s3.put_object(Bucket="sales", Key="main/b", Body=b"x")
 
 
+@pytest.mark.medium
 def test_an_issuer_that_does_not_answer_is_reported() -> None:
     with running_provider() as gone:
         token = gone.signed(claims_of(gone))
@@ -214,6 +215,7 @@ def test_rules_that_are_not_complete_are_refused(rules: str) -> None:
         read_rules(rules)
 
 
+@pytest.mark.medium
 def test_wrong_tokens_of_an_address_are_slowed_down(issuer: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     # a minute to wait from the first wrong token on: a second would be over on a busy machine
     monkeypatch.setattr("lakebed_server.auth.guesses.FREE", -10)

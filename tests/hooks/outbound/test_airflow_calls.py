@@ -13,6 +13,8 @@ from examples.hooks.airflow_like import AirflowLike
 from tests.hooks.outbound.calling import call_airflow
 from tests.support.receiver import running_receiver
 
+pytestmark = pytest.mark.medium  # an HTTP server in a thread
+
 APIS: tuple[Literal["v1", "v2"], ...] = ("v1", "v2")
 USERNAME = "jane"
 RUN = "lakeFS_hook_schema_r1"

@@ -55,6 +55,7 @@ async def test_a_slack_in_a_process_prints_messages() -> None:
         assert process.stdout.readline() == 'pre-merge in sales: main is now bbbbbbbb (jane: "Add July")\n'
 
 
+@pytest.mark.medium
 async def test_a_slack_takes_messages_and_events() -> None:
     with SlackLike() as slack:
         called = await call_webhook(url=slack.url)

@@ -242,6 +242,7 @@ async def test_answers_that_are_not_complete(receiver: Receiver, path: str, word
     assert f"GET {receiver.url}{path}" in str(caught.value)
 
 
+@pytest.mark.medium
 async def test_a_port_where_no_server_listens() -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -249,6 +250,7 @@ async def test_a_port_where_no_server_listens() -> None:
             await get(f"http://127.0.0.1:{bound.getsockname()[1]}/", ["127.0.0.1"])
 
 
+@pytest.mark.medium
 async def test_certificates_are_checked(tmp_path: Path) -> None:
     pair = make_pair(tmp_path, "self-signed")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -259,6 +261,7 @@ async def test_certificates_are_checked(tmp_path: Path) -> None:
         assert secure.requests == []
 
 
+@pytest.mark.medium
 async def test_a_receiver_without_tls() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)

@@ -26,6 +26,8 @@ from tests.sdk.bare_server import BareServer, Handler
 from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.medium  # real sockets
+
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 

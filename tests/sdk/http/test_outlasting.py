@@ -17,6 +17,8 @@ from lakebed_server.process.app import create_app
 from tests.sdk.doors import Door
 from tests.server.support import KEY_ID, SECRET, services, serving
 
+pytestmark = pytest.mark.medium  # real sockets
+
 PATIENCE = 0.1
 """Seconds after which the proxy answers 504 in the server's place."""
 

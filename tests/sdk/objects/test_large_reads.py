@@ -134,6 +134,7 @@ def serve() -> Iterator[Callable[[Handler], str]]:
         server.close()
 
 
+@pytest.mark.medium
 def test_large_read_resumes_where_the_connection_broke(door: Door, serve: Callable[[Handler], str]) -> None:
     store = Store([LARGE + 100_000, 500_000])
 
@@ -146,6 +147,7 @@ def test_large_read_resumes_where_the_connection_broke(door: Door, serve: Callab
     assert store.starts == sorted(store.starts)
 
 
+@pytest.mark.medium
 def test_object_replaced_during_a_large_read_is_not_mixed(door: Door, serve: Callable[[Handler], str]) -> None:
     store = Store([LARGE + 100_000])
 
@@ -161,6 +163,7 @@ def test_object_replaced_during_a_large_read_is_not_mixed(door: Door, serve: Cal
     door.run(scenario, endpoint=serve(replaced))
 
 
+@pytest.mark.medium
 def test_a_cancelled_read_ends_its_thread(serve: Callable[[Handler], str]) -> None:
     store = Store([-100_000])
     endpoint = serve(store)

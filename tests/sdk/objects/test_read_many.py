@@ -104,6 +104,7 @@ def run(door: Door, served: tuple[Middle, str], name: str, contents: dict[str, b
 SMALL = {f"d/{number:03d}": b"%d" % number * 1000 for number in range(50)}
 
 
+@pytest.mark.medium
 def test_many_objects_are_one_request(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         assert await main.get_many(["d/003", "d/001", "d/003"]) == {path: SMALL[path] for path in ("d/003", "d/001")}

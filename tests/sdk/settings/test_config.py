@@ -95,6 +95,7 @@ def test_a_key_of_one_alias_is_not_sent_to_a_server_of_the_other(home: Path, mon
         lakebed.connect()
 
 
+@pytest.mark.medium
 def test_authentication_error_names_the_source_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     with lakebed_testing.server() as server:
         for name, value in {**server.environment, "LAKEBED_SECRET_ACCESS_KEY": "wrong"}.items():

@@ -403,6 +403,7 @@ def test_short_secrets_are_refused_with_the_way_out() -> None:
         SecretKey("short")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("order", [(BASIC, "Basic bm86bm8="), ("Basic bm86bm8=", BASIC), (BASIC, BASIC)])
 def test_a_request_has_one_authorization(order: tuple[str, str]) -> None:
     with serving(make_app()) as port, Wire(port) as wire:

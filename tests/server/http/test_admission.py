@@ -22,6 +22,8 @@ from tests.server.s3.gatewaying import Bucket
 from tests.server.support import OBJECTS, FakeEngine, Wire, bounded, services, serving
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.medium  # real sockets
+
 
 def readable(wires: list[Wire]) -> list[Wire]:
     ready, _, _ = select.select([wire.socket for wire in wires], [], [], 0)

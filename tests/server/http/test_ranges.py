@@ -72,6 +72,7 @@ def test_a_range_in_a_body_is_named_by_its_field() -> None:
             part_of("body copy_source.range", text, 1000)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("header", ["bytes=" + "-1" * 24 + "x", "bytes=" + "-1" * 61 + "x", "bytes=" + "1-1, " * 9000])
 def test_no_range_header_holds_up_the_server(header: str) -> None:
     engine = FakeEngine()

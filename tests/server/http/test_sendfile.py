@@ -23,6 +23,8 @@ from lakebed_server.transport.protocol import CountingTransport
 from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, bounded, make_app, serving
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.medium  # real sockets
+
 MIB = 1 << 20
 LARGE = os.urandom(1 << 16) * 640  # 40 MiB: more than the buffers of two sockets, and in three messages
 SIZES = {"large": LARGE, "most": LARGE[: SMALL + 1], "small": LARGE[:SMALL], "empty": b""}

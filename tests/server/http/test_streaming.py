@@ -448,6 +448,7 @@ def test_double_slashes_are_not_found(wire: Wire, engine: FakeEngine) -> None:
         assert wire.answer().status == 404
 
 
+@pytest.mark.medium
 def test_a_root_path_is_stripped_first() -> None:
     with serving(make_app(), root_path="/lake") as port, Wire(port) as wire:
         wire.head("GET /api/v1/repositories/repo/branches/a%2Fb")

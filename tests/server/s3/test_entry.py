@@ -99,6 +99,7 @@ def test_on_a_port_of_its_own_all_is_s3(server: lakebed_testing.LakebedServer) -
         assert (status, kind) == (403, "application/xml")
 
 
+@pytest.mark.medium
 def test_a_reset_leaves_the_gateway_and_forgets_its_buckets() -> None:
     with lakebed_testing.server({"gateway.s3.namespace": "mem://buckets"}) as running:
         s3 = client(running)
