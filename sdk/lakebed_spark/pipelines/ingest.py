@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -117,31 +117,31 @@ def ingest(
     report = IngestReport(base_commit_id=base.commit_id, **attrs.asdict(counts))
     if dry_run or not counts.changes:
         return report
-    with _dropping(registered):
-        if not allow_empty_source:
+    return _commit(registered, report, text, metadata, None if allow_empty_source else wanted)
+
+
+def _commit(
+    work: Work, report: IngestReport, message: str, metadata: Mapping[str, str] | None, wanted: IngestSource | None
+) -> IngestReport:
+    """Commit the workspace, and drop it if that fails. With `wanted`, refuse a source that is empty."""
+    try:
+        if wanted is not None:
             refuse_empty(wanted, report)
-        return replace(report, commit=registered.open().commit(text, metadata=metadata))
-    return report
+        return replace(report, commit=work.open().commit(message, metadata=metadata))
+    except CommitStateUnknownError:
+        raise  # it may still be committed
+    except NothingToCommitError:  # another writer has committed the same changes
+        _drop(work)
+        return report
+    except BaseException:
+        _drop(work)
+        raise
 
 
 def _allowed(branch: lakebed.Branch, wanted: IngestSource) -> str:
     """Return the commit to compare with. Asks the server whether it may read the source, without listing it."""
     after = (wanted.prefix and wanted.prefix.rstrip("/") + "/") + _END
     return check_ingest(branch, wanted, after)
-
-
-@contextmanager
-def _dropping(work: Work) -> Iterator[None]:
-    """Drop the workspace when it was not committed. Ignores that another writer has committed the same changes."""
-    try:
-        yield
-    except CommitStateUnknownError:
-        raise  # it may still be committed
-    except NothingToCommitError:
-        _drop(work)
-    except BaseException:
-        _drop(work)
-        raise
 
 
 def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts, Work]:
