@@ -117,6 +117,7 @@ def test_many_objects_are_one_request(door: Door, served: tuple[Middle, str], mi
     run(door, served, "many", SMALL, body)
 
 
+@pytest.mark.medium
 def test_large_objects_are_read_by_separate_requests(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     contents = {"a": b"a", "large": os.urandom(MIB + 1), "z": b"z"}
 
@@ -127,6 +128,7 @@ def test_large_objects_are_read_by_separate_requests(door: Door, served: tuple[M
     run(door, served, "large", contents, body)
 
 
+@pytest.mark.medium
 def test_errors_of_single_objects_are_listed(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         got = []
@@ -146,6 +148,7 @@ def test_errors_of_single_objects_are_listed(door: Door, served: tuple[Middle, s
     run(door, served, "errors", SMALL, body)
 
 
+@pytest.mark.medium
 def test_missing_ref_fails_the_whole_request(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         with pytest.raises(errors.NotFoundError, match="nowhere"):
@@ -154,6 +157,7 @@ def test_missing_ref_fails_the_whole_request(door: Door, served: tuple[Middle, s
     run(door, served, "noref", {"a": b"a"}, body)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("ends", [False, True])
 @pytest.mark.parametrize("prefix", [None, "d/"])
 def test_interrupted_stream_resumes_with_the_missing_objects(
@@ -168,6 +172,7 @@ def test_interrupted_stream_resumes_with_the_missing_objects(
     run(door, served, f"cut-{'ends' if ends else 'breaks'}-{'prefix' if prefix else 'paths'}", SMALL, body)
 
 
+@pytest.mark.medium
 def test_stream_that_always_breaks_raises(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         middle.cuts = [5] * 10
@@ -178,6 +183,7 @@ def test_stream_that_always_breaks_raises(door: Door, served: tuple[Middle, str]
     run(door, served, "always", SMALL, body)
 
 
+@pytest.mark.medium
 def test_damage_in_transit_is_detected(door: Door, served: tuple[Middle, str], middle: Middle) -> None:
     async def body(main: Any) -> None:
         middle.flips = [(b"the bytes", b"the bYtes")]
@@ -188,6 +194,7 @@ def test_damage_in_transit_is_detected(door: Door, served: tuple[Middle, str], m
     run(door, served, "damage", {"a": b"the bytes", "b": b"other"}, body)
 
 
+@pytest.mark.medium
 def test_an_older_server_gets_single_requests(
     door: Door, served: tuple[Middle, str], middle: Middle, tmp_path: Path
 ) -> None:
@@ -205,6 +212,7 @@ def test_an_older_server_gets_single_requests(
     run(door, served, "older", SMALL, body)
 
 
+@pytest.mark.medium
 def test_a_folder_of_small_files_is_a_listing_and_a_batch(
     door: Door, served: tuple[Middle, str], middle: Middle, tmp_path: Path
 ) -> None:
@@ -223,6 +231,7 @@ def test_a_folder_of_small_files_is_a_listing_and_a_batch(
     run(door, served, "folder", contents, body)
 
 
+@pytest.mark.medium
 def test_invalid_file_name_fails_only_that_object(
     door: Door, served: tuple[Middle, str], middle: Middle, tmp_path: Path
 ) -> None:
@@ -238,6 +247,7 @@ def test_invalid_file_name_fails_only_that_object(
 paths = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 
 
+@pytest.mark.medium
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     contents=st.dictionaries(paths, st.binary(max_size=300), max_size=12),

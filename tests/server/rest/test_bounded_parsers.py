@@ -46,6 +46,7 @@ DOCUMENTS: dict[str, bytes] = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_a_document_that_is_refused_soon(case: str) -> None:
     data = DOCUMENTS[case]
