@@ -1,4 +1,4 @@
-"""What packages that build on the SDK need of handles beyond the public methods: see `lakebed._integration`."""
+"""Functions on handles for packages that build on the SDK: see `lakebed._integration`."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 class ProxiedRef(Ref):
-    """A ref whose bytes come through the server, also where the store could give them."""
+    """A ref whose bytes always come through the server, even if the store could send them."""
 
     def _reads_proxied(self) -> bool:
         return True
 
 
 def settings_of(handle: Repository | Ref) -> Settings:
-    """What the connection of a handle was made with."""
+    """The settings of a handle's connection."""
     return handle._transport.settings
 
 
@@ -77,7 +77,7 @@ async def read_tail(ref: Ref, path: str, length: int) -> tuple[ObjectInfo, bytes
 
 
 async def read_small(ref: Ref, paths: Sequence[str]) -> AsyncIterator[ObjectRead]:
-    """Those objects that are small and can be read, in few requests. The others are left out.
+    """Read small objects in few requests. Omits large and unreadable objects.
 
     Raises UnsupportedOperationError when the server has no batches.
     """
@@ -100,12 +100,12 @@ async def signed_address(ref: Ref, path: str) -> str:
 
 
 async def place_of(workspace: Workspace) -> WorkspaceInfo:
-    """The server's description of a workspace, asked for once. Without a directory where that is on another machine."""
+    """The server's description of a workspace, cached. It has no directory if that is on another machine."""
     return await workspace._place()
 
 
 async def sink_of(workspace: Workspace) -> Sink | None:
-    """What stores objects for a workspace, durably, before they are registered; None where the server does it."""
+    """The sink that stores objects for a workspace before they are registered. None if the server stores them."""
     return await workspace._opened_sink()
 
 
@@ -133,7 +133,7 @@ async def may_commit(workspace: Workspace) -> bool:
 
 
 async def open_object(ref: Ref, info: ObjectInfo) -> Any:
-    """An object as a file of Arrow's: from the shared directory, else by ranges, which must be of this very object.
+    """An object as an Arrow file: from the shared directory, or else by range requests on exactly this object.
 
     Reading raises PreconditionFailedError or ObjectNotFoundError when a branch has changed since.
     """

@@ -137,7 +137,7 @@ class Groups:
         return await self._transport.call(identities.grant_to_group(name, repository, level))
 
     async def revoke(self, group: str, repository: str) -> None:
-        """Take away what `grant` gave. Raises NotFoundError, also if there is no grant.
+        """Revoke a grant. Raises NotFoundError, also if there is no grant.
 
         Example:
 

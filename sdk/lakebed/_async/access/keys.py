@@ -66,8 +66,8 @@ class Keys:
 
             lake.keys.create(name="nightly report", read="sales", expires_in=timedelta(days=30))
 
-        Raises InvalidRequestError (kind `invalid_policy`) that names the statement, and OutcomeUnknownError when the
-        answer was lost: read `list`, and drop the key whose secret was lost.
+        Raises InvalidRequestError (kind `invalid_policy`), which names the statement. Raises OutcomeUnknownError if the
+        response was lost: call `list`, and drop the key whose secret was lost.
         """
         _checks.check_text(name, "name of an access key")
         statements = _statements(read, policy)

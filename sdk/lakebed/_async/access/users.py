@@ -39,7 +39,7 @@ class Users:
         )
 
     async def create(self, user: str, *, friendly_name: str = "", email: str = "", service: bool = False) -> User:
-        """Create a user, which can do nothing yet. `service`: it is a program, not a person.
+        """Create a user without permissions. `service`: the user is a program, not a person.
 
         Raises AlreadyExistsError, and InvalidRequestError for an id with a slash, `%` or control characters.
 
@@ -62,7 +62,7 @@ class Users:
     async def update(
         self, user: str, *, friendly_name: str | None = None, email: str | None = None, disabled: bool | None = None
     ) -> User:
-        """Change a user. What is None stays as it is, and the empty text removes a name or an address.
+        """Change a user. None keeps a field, and an empty string removes a name or an address.
 
         The server refuses a disabled user, on every server within a second. The user keeps its keys and groups.
 
@@ -169,7 +169,7 @@ class Users:
         return await self._transport.call(identities.grant_to_user(name, repository, level))
 
     async def revoke(self, user: str, repository: str) -> None:
-        """Take away what `grant` gave. Other policies and groups of the user may still give rights.
+        """Revoke a grant. Other policies and groups of the user may still give rights.
 
         Raises NotFoundError, also if there is no grant.
 

@@ -1,4 +1,4 @@
-"""The routes of a bulk upload: into the store by a sink, then registered; or through the server."""
+"""The routes of a bulk upload: directly into the store and then registered, or through the server."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from lakebed.model import ObjectInfo, WorkspaceInfo
 Moved = Callable[[int], None]
 
 _GROUP = 50
-"""Small objects that go through the server in one request."""
+"""Maximum number of small objects in one request through the server."""
 
 
 class UploadRoute(Protocol):
-    """One route into one workspace."""
+    """A route for uploads into one workspace."""
 
     async def store(self, items: Sequence[Item], moved: Moved) -> Sequence[ObjectInfo | Exception]:
         """Write the bytes of a batch, durably. Returns the objects, or errors of single files, in the same order."""
         ...
 
     async def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
-        """Show objects in the workspace, and delete paths: all or nothing."""
+        """Register objects in the workspace and delete paths, atomically."""
         ...
 
     async def resume(self) -> None:
@@ -41,12 +41,12 @@ class UploadRoute(Protocol):
         ...
 
     def still_there(self, row: ObjectInfo) -> bool:
-        """Whether what an earlier run has stored needs no second transfer."""
+        """Whether an object that an earlier run stored is still there, so that no second transfer is needed."""
         ...
 
 
 class SinkRoute:
-    """Into the store by a sink."""
+    """Writes into the store through a sink."""
 
     def __init__(self, target: Target, info: WorkspaceInfo, sink: Sink) -> None:
         self._target = target
@@ -65,19 +65,19 @@ class SinkRoute:
             )
 
     async def resume(self) -> None:
-        """Nothing to find out: the server checks each object when it is registered again."""
+        """Nothing to do: the server checks each object when it is registered again."""
 
     def still_there(self, row: ObjectInfo) -> bool:
-        """Below a prefix of this workspace, where nothing is removed while it is open."""
-        # after the commit of a part the prefix is another one, and the old ones can still be registered
+        """Whether the object is below a prefix of this workspace: nothing there is removed while it is open."""
+        # a partial commit changes the prefix; objects below the old prefixes can still be registered
         root = self._info.storage_prefix.rsplit(self._info.id, 1)[0] + self._info.id
         return row.physical_address.startswith(root)
 
 
 class ProxiedRoute:
-    """Through the server: onto a branch, or into a workspace whose store this machine cannot reach.
+    """Uploads through the server: to a branch, or to a workspace whose store this machine cannot reach.
 
-    What the server has answered is there already. Objects with `metadata`, or `if_absent`, are sent one by one.
+    An acknowledged object is already registered. Objects with `metadata` or `if_absent` are sent one by one.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ProxiedRoute:
         self._shown: set[bytes] = set()
 
     async def store(self, items: Sequence[Item], moved: Moved) -> Sequence[ObjectInfo | Exception]:
-        """A request for each large object, and for each group of small ones."""
+        """Send one request for each large object and for each group of small objects."""
         groups = [[item] for item in items] if self._metadata or self._if_absent else _groups(items)
         done: dict[str, ObjectInfo | Exception] = {}
         jobs = [partial(self._send, group, moved, done) for group in groups]
@@ -107,7 +107,7 @@ class ProxiedRoute:
         return [done[item.path] for item in items]
 
     async def _send(self, group: list[Item], moved: Moved, done: dict[str, ObjectInfo | Exception]) -> None:
-        """One request; when it is refused for one of several files, a request for each."""
+        """Send one request. If the server refuses it because of one of several files, send a request for each file."""
         counted = 0
 
         def count(size: int) -> None:
@@ -144,14 +144,14 @@ class ProxiedRoute:
         return [stored]
 
     async def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
-        """Objects are there since they were answered; only deletions are left."""
+        """Only delete: acknowledged objects are already registered."""
         if deletes:
             await self._target.transport.call(
                 workspaces.register(self._target.repository, self._target.ref, (), deletes)
             )
 
     async def resume(self) -> None:
-        """List what the workspace shows: nothing can be registered a second time."""
+        """List the workspace: objects that it contains need no second registration."""
         after = ""
         while True:
             call = objects.list_page(

@@ -22,7 +22,8 @@ from lakebed.model import ObjectInfo, TransferResult
 
 
 def _to_fetch(ref: ObjectReader, prefix: str) -> Listing[Any]:
-    """What is below a prefix. Where the server signs the addresses come along, and no object is asked for by itself."""
+    """The objects below a prefix. If the server can presign, the listing contains their URLs, which saves a request for
+    each."""
     if ref._reads_proxied():
         return ref.list(prefix)
     target = ref._target
@@ -52,7 +53,7 @@ async def download_tree(
 ) -> TransferResult:
     """Download everything under a prefix, taken as a folder, to a directory. Each file appears when it is complete.
 
-    When the process is killed, the same call goes on where it stopped; files that were there before are replaced.
+    After the process is killed, the same call continues where it stopped. Existing files are replaced.
     Raises PartialFailureError, after trying all, when some could not be downloaded or cannot be files.
     """
     top, where = Path(target), ref._target
@@ -74,9 +75,9 @@ async def fetch_items(
     finished: Finished | None = None,
     directories: bool = False,
 ) -> TransferResult:
-    """Download everything under a prefix to a directory; files that `memory` knows are there already.
+    """Download everything under a prefix to a directory, except files that `memory` already knows.
 
-    With `directories`, objects whose path ends in a slash become directories; else they count as failed.
+    With `directories`, objects whose path ends in a slash become directories. Otherwise they count as failed.
 
     Raises PartialFailureError, after trying all, when some could not be downloaded, and what `finished` raises.
     """
@@ -96,7 +97,7 @@ async def fetch_items(
 
 
 async def _without_directories(found: AsyncIterator[Any], base: str, target: Path) -> AsyncIterator[Any]:
-    """A listing without the objects that mark directories, which are made."""
+    """Create the directories for marker objects, and return the listing without them."""
     async for info in found:
         name = info.path.removeprefix(base)
         if name and not (name.endswith("/") and is_local(name[:-1])):

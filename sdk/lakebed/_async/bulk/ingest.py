@@ -1,7 +1,7 @@
-"""Ingest as a flow: compare page by page; from the first page that differs, write into a workspace, and commit it.
+"""Ingest as a flow: compare page by page, write the differences into a workspace, and commit it.
 
-A pass that finds nothing new only reads. Nothing shows before the commit. When anything fails before it, the workspace
-is dropped.
+A pass without differences only reads. Changes become visible with the commit. If a pass fails before the commit, the
+workspace is dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LIFETIME = 24 * 3600
 
 
 class Ingest:
-    """One pass: from a source to a branch."""
+    """One pass of an ingest from a source into a branch."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Ingest:
         self._progress = progress
 
     async def diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
-        """What a commit would do. Only reads."""
+        """Report what a commit would do, without changing anything."""
         with self._shown():
             return await self._diff(on_change)
 
@@ -62,7 +62,7 @@ class Ingest:
     async def commit(
         self, message: str, metadata: Mapping[str, str] | None, on_conflict: str, *, allow_empty_source: bool
     ) -> IngestReport:
-        """Make the prefix show the source, as one commit; or none when it does."""
+        """Make the prefix equal to the source with one commit, or with none if it already is."""
         with self._shown():
             return await self._pass(message, metadata, on_conflict, allow_empty_source)
 

@@ -68,12 +68,12 @@ class Upload:
         return row
 
     async def _store(self, batch: Batch, stored: list[tuple[Item, ObjectInfo]]) -> None:
-        """Write the bytes of a batch, durably; what was written comes into `stored`."""
+        """Write the bytes of a batch durably, and record the written objects in `stored`."""
         counted = 0
 
         def moved(size: int) -> None:
             nonlocal counted
-            counted += size  # from several threads: exact enough to take back the progress of a failed attempt
+            counted += size  # called from several threads: exact enough to undo the progress of a failed attempt
             self._tally.moved(size)
 
         items = batch.items
@@ -92,7 +92,7 @@ class Upload:
                 self.fail(item.path, row)
 
     def _readable(self, items: list[Item]) -> list[Item]:
-        """Without the files that cannot be read, or changed since they were looked at."""
+        """The batch without files that cannot be read or that have changed since they were listed."""
         left: list[Item] = []
         for item in items:
             try:
@@ -104,7 +104,7 @@ class Upload:
         return left
 
     def fail(self, path: str, error: Exception) -> None:
-        """Note that one file could not be uploaded."""
+        """Record that one file could not be uploaded."""
         self.failures.append(failure(path, error))
         if self._report is not None:
             self._report(path, error)
@@ -156,7 +156,7 @@ async def stage_tree(
     jobs: int = JOBS,
     finished: Finished | None = None,
 ) -> TransferResult:
-    """Upload what is in a directory to a branch, where it is uncommitted. With `if_absent` nothing is replaced.
+    """Upload the files of a directory to a branch, as uncommitted changes. With `if_absent`, nothing is replaced.
 
     `content_type` is that of all objects, or a function of the path.
 
@@ -201,11 +201,11 @@ async def upload_tree(
     jobs: int = JOBS,
     journal: str | os.PathLike[str] | None = None,
 ) -> TransferResult:
-    """Upload what is in a directory, below a prefix that is taken as a folder.
+    """Upload the files of a directory below a prefix, which is treated as a folder.
 
-    What is done is noted in a journal, in `~/.cache/lakebed` or where `journal` says, until all of it is: when the
-    process is killed, the same call for the same workspace goes on where it stopped. Raises PartialFailureError, after
-    trying all, when files could not be read, and InvalidRequestError for a source that is not a directory.
+    A journal, in `~/.cache/lakebed` or at `journal`, records the progress: after the process is killed, the same call
+    for the same workspace continues where it stopped. Raises PartialFailureError, after trying all, when files could
+    not be read, and InvalidRequestError for a source that is not a directory.
     """
     top, under = Path(source), folder(prefix)
     await run_in_thread(refuse_no_directory, top)

@@ -1,7 +1,7 @@
-"""Working directories: show another branch or commit, drop changes, and put changes aside.
+"""Working directories: switch to another branch or commit, discard changes, and stash changes.
 
-`switch` refuses to touch a directory with local changes. Only `force`, `discard` and `stash` move them, and only the
-first two lose them.
+`switch` refuses to touch a directory with local changes. Only `force`, `discard` and `stash` remove local changes, and
+`stash` keeps a copy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """What a directory shows now. `detached` is the ref when it is not a branch, else empty."""
+    """The result of a switch. `detached` is the ref if it is not a branch, otherwise empty."""
 
     branch: str
     detached: str
@@ -43,7 +43,7 @@ class Switched:
 async def switch(
     lake: Lake, top: Path, ref: str, *, create: bool = False, force: bool = False, progress: Report = None
 ) -> Switched:
-    """Make the directory show another branch, or any other ref, which then takes no commits.
+    """Switch the directory to another branch, or to any other ref, which cannot be committed to.
 
     `create` makes the branch from the commit that the directory shows, and keeps local changes as they are. Otherwise
     local changes raise ConflictError (kind `local_changes`), and nothing is touched. `force` drops them, except added
@@ -98,9 +98,9 @@ def _refusal(here: Checkout, ref: str, changes: Sequence[LocalChange]) -> Confli
 async def discard(
     lake: Lake, top: Path, paths: Sequence[str] = (), *, clean: bool = False, progress: Report = None
 ) -> list[LocalChange]:
-    """Drop local changes: of some files and folders (names below the top), or all. Returns what was dropped.
+    """Discard local changes of some files and folders (names below the top), or all. Returns the discarded changes.
 
-    Files that were added stay, except with `clean`.
+    Added files are kept unless `clean` is set.
     """
     with opened(top) as here:
         _refuse_unfinished(here)
@@ -119,7 +119,7 @@ async def discard(
 
 
 async def stash(lake: Lake, top: Path, message: str = "", *, progress: Report = None) -> local_stash.LocalStash:
-    """Put all local changes aside, in the directory's own folder. The directory then shows its commit.
+    """Stash all local changes in the directory's own folder. The directory then equals its commit.
 
     Raises NothingToCommitError.
     """
@@ -148,7 +148,7 @@ def _below(name: str, paths: Sequence[str]) -> bool:
 
 
 async def _restore(repo: Repository, here: Checkout, changes: Sequence[LocalChange], progress: Report) -> None:
-    """Fetch the files of the base over changed and missing ones. Added files are left alone."""
+    """Restore changed and missing files from the base commit. Added files are left alone."""
     plan, tally = Plan(), Tally(progress)
     for change in changes:
         if change.known is None:

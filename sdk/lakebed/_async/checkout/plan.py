@@ -1,4 +1,4 @@
-"""Plans the update of a working directory: what it will do, and what conflicts. Changes nothing."""
+"""Plans the update of a working directory and finds conflicts, without changing anything."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from lakebed._async.handles.repository import Repository
 
 Side = Literal["stop", "mine", "theirs"]
-"""What to do with files that both sides changed."""
+"""The ways to resolve files that both sides changed."""
 
 AT_ONCE = 8
-"""Requests at the same time."""
+"""Maximum number of concurrent requests."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """What an update will do. `expected` has the stat that a file must still have when it is replaced or removed."""
+    """A planned update. `expected` contains the stat that each file must still have when it is replaced or removed."""
 
     fetch: list[Change] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)
@@ -73,9 +73,9 @@ async def _plan_one(here: Checkout, ref: Ref, change: Change, conflicts: Side, p
     if not removed and (mine is not None or (known is not None and here.target)):
         theirs = await ref.stat(change.path)
     if mine is None and known is not None and theirs is not None and known.checksum == theirs.checksum:
-        return  # an update that was broken off, or our own commit, has done it
+        return  # an interrupted update, or our own commit, has already done it
     if mine is not None and (mine.md5 or None) == (theirs.checksum if theirs else None):
-        _adopt(plan, name, mine, theirs)  # both sides did the same
+        _adopt(plan, name, mine, theirs)  # both sides made the same change
         return
     if mine is not None and conflicts != "theirs":
         _clash(plan, change.path, name, mine, theirs, conflicts)

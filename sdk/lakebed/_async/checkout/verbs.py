@@ -1,8 +1,8 @@
-"""Working directories: a branch checked out into a directory, changed there, committed back, brought up to date.
+"""Working directories: clone a branch into a directory, commit local changes, and pull remote changes.
 
 Local changes are never overwritten silently. An update finds conflicts before it changes the first file, and checks
-each file again just before it replaces it. The next command finishes an update that was broken off, before anything
-else: commits never change.
+each file again just before it replaces it. The next command first finishes an interrupted update, which is safe because
+commits never change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lakebed._async.handles.repository import Repository
 
 _GROUP = 50
-"""Small files that one thread writes before it takes others."""
+"""Small files that one thread writes at a time."""
 
 _NONE: Mapping[str, str] = {}
 
@@ -54,7 +54,7 @@ DataPath = Literal["direct", "presigned", "proxied"] | None
 
 @dataclass(slots=True)
 class Updated:
-    """What bringing a directory up to date did. `kept` are paths whose local version stayed, as was asked for.
+    """The result of an update. `kept` are paths whose local version was kept, as requested.
 
     `skipped` are objects whose path cannot be a local file.
     """
@@ -81,7 +81,7 @@ class LocalStatus:
 
 
 async def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, progress: Report = None) -> Updated:
-    """Check a branch out, as its head is now, into a new or empty directory. Broken off, it goes on when called again.
+    """Check out the head of a branch into a new or empty directory. After an interruption, call it again to continue.
 
     Raises InvalidRequestError (kind `not_empty` or `already_cloned`) and PartialFailureError.
     """
@@ -115,7 +115,7 @@ async def _representable(ref: Ref, prefix: str, result: Updated) -> AsyncIterato
 
 
 async def status(lake: Lake, top: Path, *, ask: bool = True) -> LocalStatus:
-    """What has changed in the directory since it was checked out, and whether the branch has moved."""
+    """Return what has changed in the directory since it was checked out, and whether the branch has moved."""
     with opened(top) as here:
         _refuse_unfinished(here)
         detached = here.index.fact("detached")
@@ -127,7 +127,7 @@ async def status(lake: Lake, top: Path, *, ask: bool = True) -> LocalStatus:
 
 
 async def pull(lake: Lake, top: Path, *, conflicts: Side = "stop", progress: Report = None) -> Updated:
-    """Bring the directory to the branch's head, as far as files were not changed in it.
+    """Update the directory to the branch's head, except files with local changes.
 
     Where both sides changed, `conflicts` decides: `stop` raises ConflictError and touches nothing, `mine` keeps the
     local version (which then counts as a change of the new one), `theirs` overwrites it.
@@ -151,9 +151,9 @@ async def commit(
     progress: Report = None,
     data_path: DataPath = None,
 ) -> tuple[Commit, list[LocalChange]]:
-    """Commit what has changed in the directory, through a workspace on the commit that it was checked out from.
+    """Commit the changes of the directory, through a workspace on the commit that was checked out.
 
-    When the branch has moved, the directory also gets the changes of others. Raises NothingToCommitError,
+    If the branch has moved, the directory also gets the other changes. Raises NothingToCommitError,
     ConcurrentCommitError (both sides changed the same paths: pull first), DirtyBranchError, PartialFailureError.
     """
     with opened(top) as here:
@@ -192,7 +192,7 @@ async def _commit_changes(
         await bulk_upload.put_items(workspace, items, delete=gone, progress=progress)
         return await workspace.commit(message, metadata=metadata)
     except LakebedError as error:
-        # everything is still in the directory; an outcome that is unknown may be a commit, and cannot be dropped
+        # everything is still in the directory; after an unknown outcome, the workspace may be committed: keep it
         if error.kind != "outcome_unknown":
             with suppress(LakebedError):
                 await workspace.drop()
@@ -200,7 +200,7 @@ async def _commit_changes(
 
 
 def _settle(here: Checkout, changes: list[LocalChange], commit_id: str, started: int) -> None:
-    """The index after a commit: what was committed counts as checked out."""
+    """Update the index after a commit: committed files count as checked out."""
     here.index.note(target=commit_id)
     here.index.remember(
         Known(one.path, one.local.stat, one.md5, one.md5, seen_ns=started) for one in changes if one.local is not None
@@ -234,7 +234,7 @@ def _refuse_detached(here: Checkout) -> None:
 
 
 async def _finish_update(repo: Repository, here: Checkout, conflicts: Side, progress: Report) -> None:
-    """Bring an update that was broken off to its end."""
+    """Finish an interrupted update."""
     _refuse_unfinished(here)
     if here.target:
         await _update(repo, here, here.target, conflicts, progress)
@@ -248,8 +248,8 @@ async def _update(
     progress: Report,
     facts: Mapping[str, str] = _NONE,
 ) -> Updated:
-    """Bring the files to a commit. `facts` are written together with the target: an update that is finished later has
-    them too.
+    """Update the files to a commit. `facts` are stored together with the target, so that an update that is finished
+    later has them too.
     """
     ref = repo.ref(commit_id)
     plan = await planned(repo, here, ref, conflicts)
@@ -282,7 +282,7 @@ def _refuse_touched(here: Checkout, plan: Plan, name: str) -> None:
 
 
 def _remove(here: Checkout, plan: Plan) -> None:
-    """First what is removed: a file may have to make room for a directory."""
+    """Remove files first: a new directory may need the name of a removed file."""
     here.index.remember(plan.adopt)
     here.index.forget(plan.forget)
     for name in plan.remove:
@@ -312,7 +312,7 @@ async def _fetch(ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change]
 async def _fetch_small(
     ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tally: Tally, done: list[Known]
 ) -> list[Change]:
-    """Download small objects in one request. Returns the changes that need a request of their own."""
+    """Download small objects in one request. Returns the changes that need a separate request."""
     left = {change.path: change for change in changes}
     wanted = [change.path for change in changes if change.size is not None and change.size <= SMALL]
 

@@ -1,6 +1,6 @@
-"""Commits and merges as flows: one plain request, and a task with the same key when its answer is lost.
+"""Commits and merges as flows: one plain request, or, if its response is lost, a task with the same key.
 
-Tasks from the beginning would cost three times as much as a plain small commit.
+Starting with a task would cost three times as much as a plain small commit.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SIDES = {"source": "source", "theirs": "source", "dest": "dest", "ours": "dest"
 
 
 def id_of(key: str) -> str:
-    """The mark of a commit that is made with a key: asking again must be the same request."""
+    """The operation id of a commit with a key. A retry must send the same request, so it depends only on the key."""
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
-    """Commit metadata with the mark by which a commit whose answer was lost is found."""
+    """Commit metadata with the operation id, which finds the commit if its response is lost."""
     checked = _checks.check_metadata(dict(metadata or {}), "commit")
     if OPERATION_KEY in checked:
         raise InvalidRequestError(f"the metadata key {OPERATION_KEY} is the SDK's own")
@@ -49,7 +49,7 @@ def commit_asked(
     key: str | None,
     author: str = "",
 ) -> dict[str, Any]:
-    """What a commit is asked for with, plainly or as a task. Its mark is made of the key, or is the key."""
+    """The request for a commit, plain or as a task. Its operation id is derived from the key, or is the key."""
     mark = id_of(key) if key else new_operation_id()
     return {
         "message": _checks.check_commit_message(message),
@@ -72,7 +72,7 @@ def merge_asked(
     key: str | None,
     author: str,
 ) -> dict[str, Any]:
-    """What a merge is asked for with, likewise. Raises InvalidRequestError."""
+    """The request for a merge. Raises InvalidRequestError."""
     if strategy not in _STRATEGIES:
         known = ", ".join(repr(name) for name in _STRATEGIES if name)
         raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
@@ -112,7 +112,7 @@ async def merge(source: Target, destination: str, asked: dict[str, Any]) -> Merg
 
 
 def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Globs and sides, in the order that they were given."""
+    """Globs and sides, in the order in which they were given."""
     for glob, side in resolve.items():
         _checks.check_text(glob, "glob")
         if side not in _SIDES:

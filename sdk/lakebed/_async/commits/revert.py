@@ -1,7 +1,7 @@
 """Reverts and cherry-picks as flows: sent with a key, once more when the answer is lost, then settled.
 
-With its key a request lands once, however often it is sent. There is no task to go on with, as commits and merges have:
-what they change is the work of one commit.
+With its key, a request takes effect once, however often it is sent. Unlike commits and merges, reverts and cherry-picks
+have no task: they change as much as one commit did.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ async def revert(
     allow_empty: bool,
     key: str | None,
 ) -> Commit:
-    """Take back a commit. The server does not say which commit it made: its mark finds it."""
+    """Revert a commit. The response does not contain the new commit: the operation id finds it."""
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.revert(
         target.repository,
@@ -70,7 +70,7 @@ async def cherry_pick(
     metadata: Mapping[str, str] | None,
     key: str | None,
 ) -> Commit:
-    """Apply the change of a commit, found once. Its metadata is kept, except the mark of its own operation."""
+    """Apply the changes of a commit. The new commit keeps its metadata, except its operation id."""
     origin = await target.transport.call(commits.get(target.repository, ref))
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.cherry_pick(
@@ -89,11 +89,11 @@ async def cherry_pick(
 
 
 async def _sent(transport: Transport, call: Call[T]) -> T:
-    """The answer to a call, or to a second one when that of the first is lost. Raises OutcomeUnknownError."""
+    """The response to a call, or to a second attempt if the first response is lost. Raises OutcomeUnknownError."""
     try:
         return await transport.call(call)
     except OutcomeUnknownError as lost:
         try:
             return await transport.call(call)
-        except LakebedError as again:  # also a refusal: the first request may be at work still, and land
+        except LakebedError as again:  # also after a refusal: the first request may still be running, and commit
             raise lost from again

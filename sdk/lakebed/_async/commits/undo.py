@@ -1,4 +1,4 @@
-"""Takes back the last commit of a branch: by a commit that reverts it, or by moving the branch back."""
+"""Undoes the last commit of a branch, with a revert commit or by moving the branch back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOW = ("auto", "revert", "reset")
 
 
 async def last_commit(target: Target) -> Commit:
-    """The commit that `undo` would take back. Raises InvalidRequestError for the first commit of a branch."""
+    """The commit that `undo` would undo. Raises InvalidRequestError for the first commit of a branch."""
     head = (await target.transport.call(refs.get_branch(target.repository, target.ref))).commit_id
     commit = await target.transport.call(commits.get(target.repository, head))
     if not commit.parents:
@@ -29,7 +29,7 @@ async def last_commit(target: Target) -> Commit:
 
 
 async def undo(target: Target, message: str, how: Literal["auto", "revert", "reset"]) -> Undone:
-    """Take back the last commit. The commit to revert is named by its id, so a commit that comes between stays."""
+    """Undo the last commit. The commit is reverted by its id, so a concurrent commit is kept."""
     if how not in HOW:
         raise InvalidRequestError(f"how must be 'auto', 'revert' or 'reset', not {how!r}")
     _checks.check_text(message, "commit message")

@@ -85,11 +85,11 @@ class Background(Writable):
     async def start_import(
         self, sources: Mapping[str, str], message: str, *, metadata: Mapping[str, str] | None = None
     ) -> Import:
-        """Start an import: one commit shows objects of another place on this branch, without a copy.
+        """Start an import: one commit adds objects of another store to this branch, without copying them.
 
         `sources` maps each source to a destination: `{"s3://b/orders/": "orders/"}`. A source that ends in a slash is a
         folder, and replaces everything below its destination on the branch. Any other source is a single object. The
-        server must allow the sources (`ingest.allow`). For a source that changes again and again use `ingest`.
+        server must allow the sources (`ingest.allow`). For a source that changes repeatedly, use `ingest`.
 
         Raises PermissionDeniedError, InvalidRequestError, and OutcomeUnknownError when the answer was lost.
 

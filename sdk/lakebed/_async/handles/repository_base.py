@@ -120,7 +120,7 @@ class RepositoryBase(Shown):
             info = await self.info()
             there = info.storage_namespace
         except NotFoundError:
-            raise error from None  # the namespace is taken, by a repository of another name
+            raise error from None  # another repository uses the namespace
         if storage_namespace and there.rstrip("/") != storage_namespace.rstrip("/"):
             raise AlreadyExistsError(
                 f"repository {self.id} exists, but over {there}, not {storage_namespace}; choose another name, or "
@@ -299,7 +299,7 @@ class RepositoryBase(Shown):
 
     @property
     def deliveries(self) -> Deliveries:
-        """The calls of actions after changes that wait or have failed."""
+        """The waiting and failed deliveries of this repository."""
         from lakebed._async.hooks.deliveries import Deliveries
 
         return Deliveries(self._transport, self.id)
@@ -348,8 +348,8 @@ class RepositoryBase(Shown):
         """Return the changes of the repository, the oldest first: of one branch and of one type where these are given.
 
         `after` is the logical timestamp of an event. `type` is like `branch.merged`, or `branch` for all types of this
-        group. With `follow`, the events that come: after `after`, or from now on. The loop ends only after `limit`
-        events, and continues when the connection breaks. Without `branch` the caller needs `audit:ReadEvents`.
+        group. With `follow`, new events as they occur, starting after `after` or now. The loop ends only after `limit`
+        events, and reconnects if the connection breaks. Without `branch` the caller needs `audit:ReadEvents`.
 
             for event in repo.events(branch="main", follow=True):
                 print(event.time, event.user, event.type)
@@ -403,7 +403,7 @@ class RepositoryBase(Shown):
         return await self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
     async def metadata_place(self, kind: Literal["range", "meta_range"], id: str) -> str:
-        """Return the path of such a file inside the storage namespace. Raises NotFoundError."""
+        """Return the path of a metadata file inside the storage namespace. Raises NotFoundError."""
         return await self._transport.call(metadata.place(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
     async def add_commit(self, commit: Commit) -> None:

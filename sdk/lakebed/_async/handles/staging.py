@@ -192,8 +192,7 @@ class Staging(Writable):
         return await self._plain.call(workspaces.push_layer(self.repository.id, self.id), body)
 
     async def share(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
-        """For each `(path, same_as)` make `path` use the data of `same_as`. Returns the paths that were left as they
-        are.
+        """For each `(path, same_as)`, make `path` use the data of `same_as`. Returns the paths that were not changed.
 
         Acts only where both have the same checksum and size, and changes only the address. Commit with `relocate=True`.
         """
@@ -204,7 +203,7 @@ class Staging(Writable):
         return left
 
     async def scan(self) -> ScanResult:
-        """Register what other tools wrote at `path()`, and delete what they removed again. Safe to repeat.
+        """Register objects that other tools wrote at `path()`, and delete objects that they removed. Safe to repeat.
 
         Example:
 
@@ -221,7 +220,7 @@ class Staging(Writable):
         return IntoWorkspace(self, message, tally)
 
     async def _open(self) -> None:
-        """Create the workspace if that was not done. A second creation, here or elsewhere, changes nothing."""
+        """Create the workspace if it does not exist. A second creation, here or elsewhere, changes nothing."""
         if self._made:
             return
         options = self.options

@@ -92,7 +92,7 @@ class Workspace(Staging):
         return await trusted(self._plain, info, self.options.data_path)
 
     async def renew(self, expires_in: timedelta | int) -> WorkspaceInfo:
-        """Let the workspace live for this time from now on (seconds, at least 60).
+        """Extend the life of the workspace: it expires after this time from now (seconds, at least 60).
 
         Example:
 
@@ -111,9 +111,9 @@ class Workspace(Staging):
         await self._transport.call(workspaces.drop(self.repository.id, self.id))
 
     async def pop(self, branch: str | Ref | None = None) -> None:
-        """Make the changes uncommitted changes of its branch, or of another branch, and close the workspace.
+        """Move the changes to its branch, or to another branch, as uncommitted changes, and close the workspace.
 
-        They replace what is uncommitted at the same paths. Raises NothingToCommitError, and OutcomeUnknownError when
+        They replace uncommitted changes of the same paths. Raises NothingToCommitError, and OutcomeUnknownError when
         the answer was lost.
 
             ws.pop()
@@ -277,7 +277,7 @@ class Workspace(Staging):
         )
         commit = await flow.run()
         if globs:
-            self._info = self._sink = None  # it goes on under another prefix
+            self._info = self._sink = None  # the workspace continues with another prefix
         else:
             self._done = commit
         return commit
@@ -287,7 +287,7 @@ class Workspace(Staging):
         if self._done is not None:
             return
         info = await self.info()
-        if not info.is_open:  # the block closed it: popped or dropped
+        if not info.is_open:  # the block closed the workspace: it popped or dropped it
             if info.state == "expired":
                 raise WorkspaceClosedError(
                     f"workspace {self.id} of {self.repository.id} has expired: its changes are gone; "
@@ -302,7 +302,7 @@ class Workspace(Staging):
             await self.drop()
 
     def _advise(self, error: BaseException) -> None:
-        """Add to the error what became of the changes, one time."""
+        """Add to the error, once, what happened to the changes."""
         if self._made and not isinstance(error, WorkspaceClosedError) and self._done is None:
             recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
 

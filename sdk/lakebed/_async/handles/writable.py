@@ -1,4 +1,4 @@
-"""What users can write to: a branch or a workspace. It has the methods that are the same on both."""
+"""The methods that branches and workspaces have in common for writing."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Writable(Ref):
         content_type: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> ObjectInfo:
-        """Show an object of another place, without a copy: `s3://bucket/key`. `ingest` does so for whole folders.
+        """Add an object of another store (`s3://bucket/key`) without copying it. `ingest` does so for whole folders.
 
         The server's setting `ingest.allow` must allow the address. `checksum` and `size` (bytes) describe the object.
 
@@ -131,7 +131,7 @@ class Writable(Ref):
         await self._transport.call(physical_addresses.replace_metadata(self.repository.id, self.id, path, checked))
 
     async def delete_many(self, paths: Iterable[str]) -> int:
-        """Delete objects, in groups of 1,000. Missing objects are no error. Returns the number of given paths.
+        """Delete objects, in groups of 1,000. Missing objects are not an error. Returns the number of given paths.
 
         Raises PartialFailureError, after trying all, when some objects could not be deleted.
 
@@ -196,7 +196,7 @@ class Writable(Ref):
         All files appear together, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
         everything below it, `overwrite_partitions` replaces the partitions that the data has, and `error` refuses when
         the directory has something. A single file is replaced, unless `mode` is `error`. On a branch the change is
-        uncommitted. With a `message` it is a commit of its own, without other uncommitted changes.
+        uncommitted. With a `message`, it becomes a separate commit without other uncommitted changes.
 
         Added data must have the columns and types of the existing table. With `schema="unify"` columns may be missing
         or new, but never of another type. `progress` as in `read_table`.

@@ -1,4 +1,4 @@
-"""The calls of actions after changes of a repository."""
+"""The deliveries of a repository: calls of actions after changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakebed.model import HookDelivery
 
 
 class Deliveries:
-    """The calls after changes of one repository that wait or have failed for good: `repo.deliveries`."""
+    """The waiting and the permanently failed deliveries of one repository: `repo.deliveries`."""
 
     __module__ = "lakebed.aio"
 
@@ -19,12 +19,12 @@ class Deliveries:
         self._repository = repository
 
     def list(self, limit: int | None = None) -> Listing[HookDelivery]:
-        """List deliveries: the waiting ones, by the time of the next attempt, then the failed ones.
+        """List deliveries: waiting ones by the time of the next attempt, then failed ones.
 
             for delivery in repo.deliveries.list():
                 print(delivery.id, delivery.state, delivery.action)
 
-        A call that succeeded is a run. A call that is tried again while this is read may be missing, or be there twice.
+        A successful delivery is a run. A delivery that is retried while you iterate may be missing or occur twice.
         Raises PermissionDeniedError.
         """
         return Listing(
@@ -36,7 +36,7 @@ class Deliveries:
         )
 
     async def redeliver(self, id: str) -> HookDelivery:
-        """Make a failed delivery due again, from its first hook. Its id stays. Raises RunNotFoundError.
+        """Retry a failed delivery, from its first hook. It keeps its id. Raises RunNotFoundError.
 
         Example:
 

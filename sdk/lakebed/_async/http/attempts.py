@@ -1,4 +1,4 @@
-"""Sends a request once more if that can help, and checks the body of each attempt while it is sent."""
+"""Retries requests, and checks the body of each attempt while it is sent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _more(
     failures = [first]
 
     async def go_on() -> T:
-        if failures:  # for tenacity, the failure that is known is the first attempt
+        if failures:  # for tenacity, the known failure is the first attempt
             raise failures.pop()
         return await attempt()
 
@@ -76,7 +76,7 @@ class SentBody:
         self.error: Exception | None = None
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body. Raises LengthChanged before the server gets a byte too many, or after a byte too few."""
+        """The body. Raises LengthChanged before an extra byte is sent, or at the end if bytes are missing."""
         sent = 0
         try:
             async for piece in self._source:

@@ -1,4 +1,4 @@
-"""The events of a repository: the recorded ones, and with `follow` the coming ones."""
+"""The events of a repository: recorded events, and with `follow` new events as they occur."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAUSE = 1.0
 
 
 class Events(Listing[Event]):
-    """Events, the oldest first. With `follow`, iterating never ends by itself."""
+    """Events, oldest first. With `follow`, iteration does not end."""
 
     __module__ = "lakebed.aio"
 

@@ -10,7 +10,7 @@ from lakebed._async.http.transport import Transport
 
 
 class Opening(Transport):
-    """The transport of a workspace that is not there yet: whatever is asked first creates it."""
+    """The transport of a workspace that does not exist yet: the first request creates it."""
 
     def __init__(self, inner: Transport, opened: Callable[[], Any]) -> None:
         super().__init__(inner.settings)

@@ -1,6 +1,6 @@
-"""Bytes to and from signed addresses of an object store, past the server.
+"""Transfers bytes to and from presigned URLs of an object store, without the server.
 
-A client of its own: the credentials for the server must not be sent to anybody else, and certificates are always
+It uses a separate HTTP client: the credentials for the server must not reach other hosts, and certificates are always
 checked.
 """
 
@@ -33,7 +33,7 @@ _SAID = re.compile(r"<(Code|Message)>([^<]{0,200})</\1>")
 
 
 class Expired(Exception):
-    """The store refused a signed address: it may be too old. `error` is to be raised when a new one does no better."""
+    """The store refused a presigned URL, which may have expired. Raise `error` if a new URL fails too."""
 
     def __init__(self, error: LakebedError) -> None:
         super().__init__(error)
@@ -41,11 +41,11 @@ class Expired(Exception):
 
 
 class Taken(Exception):
-    """An object is at this address already. A commit may name it, so it is not replaced."""
+    """An object exists at this address. A commit may refer to it, so it is not replaced."""
 
 
 class Unreachable(Exception):
-    """This machine does not reach the store: ask the server for the bytes."""
+    """This machine cannot reach the store: read the bytes through the server."""
 
 
 class HashedBody(Protocol):
@@ -64,7 +64,7 @@ class HashedBody(Protocol):
 
 
 class Outside:
-    """Connections to object stores. A forked child and another event loop make their own."""
+    """Connections to object stores. A forked child and another event loop open their own."""
 
     def __init__(self, policy: retry.Policy, timeout: float, library: str) -> None:
         self._policy = policy
@@ -76,14 +76,14 @@ class Outside:
         await self._clients.close()
 
     async def put(self, target: UploadUrl, body: HashedBody, digest: str, subject: Call[None]) -> None:
-        """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
+        """Write a new object. Failed attempts are repeated. If a response was lost, the next attempt may raise Taken.
 
         Raises Expired, Taken, ServerUnavailableError and CorruptTransferError.
         """
         await self._write(target, body, digest, subject, {"If-None-Match": "*"})
 
     async def put_part(self, target: PartUrl, body: HashedBody, digest: str, subject: Call[None]) -> str:
-        """Write a part; gives the ETag that the store answered. Raises as `put`, but never Taken."""
+        """Write a part and return the ETag from the store. Raises the errors of `put` except Taken."""
         return await self._write(target, body, digest, subject, {})
 
     async def _write(
@@ -126,7 +126,7 @@ class Outside:
     async def read(
         self, url: str, headers: Mapping[str, str], subject: Call[Any]
     ) -> AsyncIterator[tuple[Answer, AsyncIterator[bytes]]]:
-        """Open a download. Raises Expired, Unreachable, and `Failed` for what may be better in a moment."""
+        """Open a download. Raises Expired, Unreachable, and `Failed` for temporary errors."""
         request = Request("GET", url, {**_PLAIN, **headers}, self._timeout)
         try:
             response = await self._clients.get().send(request, stream=True)
@@ -185,7 +185,7 @@ def _changed(subject: Call[None]) -> CorruptTransferError:
 def _refused(subject: Call[None], url: str, answer: Response) -> Exception:
     said = ": ".join(
         found[1] for found in _SAID.findall(answer.content.decode(errors="replace"))
-    )  # the rest quotes keys and signatures
+    )  # the rest of the message contains keys and signatures
     text = f"the object store at {_host(url)} refused {subject.subject}: {said or 'it gave no reason'}"
     if "BadDigest" in said or "InvalidDigest" in said:
         return _changed(subject)

@@ -1,4 +1,4 @@
-"""Listings: they page by themselves, can be read any number of times, and cannot stop early without an error.
+"""Listings: they fetch pages as needed, can be iterated repeatedly, and never end early without an error.
 
 A page that breaks the paging rules raises ProtocolError in the gateway.
 """
@@ -28,7 +28,7 @@ _PAGE = 1000
 
 
 class Listing(Shown, ByNumber[T], Generic[T]):
-    """Rows that are fetched as they are read. Iterating twice asks the server twice."""
+    """Rows that are fetched during iteration. Iterating twice sends the requests twice."""
 
     __module__ = "lakebed.aio"
 
@@ -52,7 +52,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         self._after = after
         self._limit = limit
         self._keep = keep
-        """Which rows of the server's pages belong to the listing; `limit` counts these."""
+        """`keep`: which rows of the server's pages belong to the listing. `limit` counts only these rows."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title}>"
@@ -84,7 +84,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return one
 
     async def all(self) -> list[T]:
-        """Every row, as a list. When it takes long, how many there were is shown on a terminal.
+        """Return every row as a list. On a terminal, a long listing shows a count.
 
         Example:
 
@@ -99,7 +99,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return rows
 
     async def first(self) -> T | None:
-        """The first row, or None when there is none.
+        """Return the first row, or None.
 
         Example:
 
@@ -113,11 +113,11 @@ class Listing(Shown, ByNumber[T], Generic[T]):
             page = await self._transport.call(self._page(after, 1))
             if page.items:
                 return page.items[0]
-            after = page.after  # a page of a search may be empty although more follow
+            after = page.after  # a page of a search may be empty even if more follow
         return None
 
     async def to_arrow(self) -> pa.Table:
-        """Every row, as an Arrow table.
+        """Return every row as an Arrow table.
 
         Example:
 
@@ -129,7 +129,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return await run_in_thread(to_arrow, rows, self._columns)
 
     async def to_pandas(self) -> pd.DataFrame:
-        """Every row, as a DataFrame.
+        """Return every row as a DataFrame.
 
         Example:
 

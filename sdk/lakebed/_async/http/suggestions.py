@@ -1,7 +1,8 @@
 """Similar names for a name that does not exist: repositories, branches, tags and paths.
 
-Asked after an error only, with the rights of the caller, so it names nothing that the caller may not list. At most two
-requests of two seconds, at most once a second for each connection, and once for each name.
+The SDK searches for them only after an error, with the rights of the caller. It never suggests names that the caller
+may not list. It sends at most two requests of two seconds, at most once a second for each connection, and once for
+each name.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ PAUSE = 1.0
 _LISTED = 1000
 _SHOWN = 3
 _SIMILAR = 0.65
-"""The least similarity of a name that is shown: one letter of three may be another."""
+"""Minimum similarity of a suggested name: one letter of three may differ."""
 
 _NEARLY = 0.1
-"""Names that are this much less similar than the best one are not shown."""
+"""Names that are less similar than the best one by this much are not suggested."""
 
 _REMEMBERED = 100
 _NAME = re.compile(r"[^~^@$]*")
@@ -50,7 +51,7 @@ class Suggestions:
         self._last = -PAUSE
 
     async def add_to(self, error: NotFoundError) -> None:
-        """Add what is found to an error: to its message and to its `suggestions`."""
+        """Add similar names to an error: to its message and to its `suggestions`."""
         if error.suggestions or not error.repository:
             return
         asked = (error.kind, error.repository, error.ref, error.path)
@@ -75,7 +76,7 @@ class Suggestions:
         found_name = _NAME.match(ref)
         name = found_name[0] if found_name else ""
         if not name or "+" in name:
-            return []  # the ref of a workspace, which has no name to misspell
+            return []  # the ref of a workspace contains an id, so no name is misspelled
         rest = ref[len(name) :]
         found: list[str] = []
         if error.kind != "tag_not_found":
@@ -120,7 +121,7 @@ class Suggestions:
 
 
 def _near(word: str, names: Iterable[str]) -> list[str]:
-    """The other names that are most like a word, best first. The slash of a folder does not count."""
+    """The other names that are most similar to a word, best first. The slash of a folder does not count."""
     wanted = word.casefold()
     shown = {name.rstrip("/").casefold(): name for name in names if name != word}
     found = difflib.get_close_matches(wanted, shown, _SHOWN, _SIMILAR)

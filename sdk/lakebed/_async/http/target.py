@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Storage:
-    """What is known of a repository's storage. All handles that come from one repository handle share it."""
+    """Cached facts about a repository's storage. All handles that come from one repository handle share it."""
 
     shared: SharedDirectory | None = None
     """Its files on this machine; None until `objects.shared_directory` has asked the server."""

@@ -66,7 +66,7 @@ class Policies:
         """Replace the statements of a policy, on every server within a second.
 
         Raises NotFoundError, InvalidRequestError (kind `invalid_policy`), and ConflictError if no user could manage
-        users any more.
+        users afterwards.
 
             lake.policies.update("readers", [{"effect": "allow", "action": ["fs:List*"], "resource": "*"}])
         """
@@ -76,7 +76,7 @@ class Policies:
     def drop(self, policy: str) -> None:
         """Delete a policy. Every user and group that has it loses these rights.
 
-        Raises NotFoundError, and ConflictError if no user could manage users any more.
+        Raises NotFoundError, and ConflictError if no user could manage users afterwards.
 
             lake.policies.drop("readers")
         """

@@ -2,8 +2,8 @@
 # ruff: noqa: RUF100, UP028
 """Downloads the objects of a listing to a directory: concurrent, and with bounded memory.
 
-Objects whose files are on this machine are copied. Small objects arrive many in one request. Others have one request
-each.
+Copies objects whose files are on this machine, reads small objects in batches, and sends one request for each other
+object.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from lakebed.errors import ObjectFailure, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
 _GROUP = 50
-"""Small objects that are written to files together."""
+"""Maximum number of small objects that one thread writes together."""
 
 _COPIERS = 2
-"""Threads that copy small files. More of them wait for each other: most of the work holds Python's global lock."""
+"""Threads that copy small files. More would not help: most of the work holds the GIL."""
 
 _TOGETHER = 250
-"""Small objects of one request."""
+"""Maximum number of small objects in one request."""
 
 _FEW_FAILURES = 100
-"""Files that may fail. After more, something is wrong with all of them."""
+"""Maximum number of failed files. More failures indicate a common cause, so the transfer stops."""
 
 
 class Fetch:
-    """One download of many objects: those below `prefix` go to their places below the directory `target`."""
+    """A download of the objects below `prefix` into the directory `target`."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Fetch:
                 self._done = []
 
     def _missing(self, batch: list[ObjectInfo]) -> list[ObjectInfo]:
-        """The objects that can be files, and that no earlier run has downloaded."""
+        """The objects whose paths can be files and that no earlier run has downloaded."""
         names = [info.path.removeprefix(self._prefix) for info in batch]
         known = {} if self._memory is None else self._memory.between(min(names), max(names))
         missing = []
@@ -136,7 +136,7 @@ class Fetch:
         return left
 
     def _fetch(self, batch: list[ObjectInfo]) -> None:
-        """Download objects: small ones many in one request, unless the store itself gives them."""
+        """Download objects. Small objects are read in batches, unless the store serves them directly."""
         small: list[ObjectInfo] = []
         others: list[ObjectInfo] = []
         for info in batch:
@@ -150,7 +150,7 @@ class Fetch:
         gather([partial(self._one, info) for info in batch], limit=self._jobs, stop=self._tally.stop)
 
     def _is_signed(self, info: ObjectInfo) -> bool:
-        """Whether there is an address of the store at which this object can be read."""
+        """Whether the object has a presigned URL."""
         where, addresses = self._ref._target, self._ref._target.transport.addresses
         if self._ref._reads_proxied() or not addresses.reachable:
             return False
@@ -209,7 +209,7 @@ class Fetch:
 
     @contextmanager
     def _failing(self, path: str) -> Iterator[None]:
-        """Notes an error of one file, so that the others go on."""
+        """Record the error of one file, so that the other files continue."""
         try:
             yield
         except Exception as error:

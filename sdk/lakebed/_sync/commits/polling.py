@@ -1,7 +1,7 @@
 # Generated from sdk/lakebed/_async/commits/polling.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Tasks as flows: begin, and ask until it is over. Whatever is lost on the way is asked for again: the key sees to it
-that nothing happens twice.
+"""Tasks as flows: start a task and poll until it has ended. Lost requests are sent again; the key ensures that nothing
+happens twice.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from lakebed.model import Commit, TaskStatus
 
 
 def over(target: Target, begin: Call[TaskStatus]) -> TaskStatus:
-    """A task when it is over."""
+    """Wait until a task has ended, and return it."""
     state = target.transport.call(begin)
     return state if state.completed else ended(target, state.id)
 
 
 def ended(target: Target, task_id: str) -> TaskStatus:
-    """A task that was begun, when it is over. The server is asked to wait, so this asks every twenty seconds or so."""
+    """Wait until a started task has ended, and return it. Uses long polling of about twenty seconds."""
     while True:
         state = target.transport.call(tasks.get(target.repository, target.ref, task_id))
         if state.completed:
@@ -28,7 +28,7 @@ def ended(target: Target, task_id: str) -> TaskStatus:
 
 
 def made(target: Target, state: TaskStatus) -> Commit:
-    """The commit of a task that is over. Raises the error that it ended with."""
+    """The commit of an ended task. Raises the error of a failed task."""
     if state.commit is not None:
         return state.commit
     if state.operation in ("dump", "restore") and state.error is None:

@@ -2,7 +2,7 @@
 # ruff: noqa: RUF100, UP028
 """Publish: objects and deletions in one request that is a commit.
 
-A request that is sent again carries the same key, and everything that it carried before: the server commits it once.
+A retry sends the same key and the same content, so the server commits once.
 """
 
 from __future__ import annotations

@@ -134,9 +134,9 @@ class Pulls:
         metadata: Mapping[str, str] | None = None,
         resolve: Mapping[str, str] | None = None,
     ) -> MergeResult:
-        """Merge the head of the source into the destination, and end the pull request in the same step.
+        """Merge the head of the source into the destination, and close the pull request atomically.
 
-        With `source_commit_id` the server refuses when the source has got other commits. `strategy`, `squash` and
+        With `source_commit_id`, the server refuses if the source has moved. `strategy`, `squash` and
         `resolve` are as in `ref.merge_into`.
 
         Raises MergeConflictError (with `.paths`), and ConflictError, whose `kind` says why: `pull_closed`,
@@ -226,7 +226,7 @@ class Pulls:
         """Review the head of the source: `approve`, `request_changes` or `comment`.
 
         An approval counts until the source gets another commit. A request for changes blocks the merge until its author
-        approves, or it is dismissed. With `source_commit_id` the server refuses when the source has other commits.
+        approves, or it is dismissed. With `source_commit_id`, the server refuses if the source has moved.
 
         Raises ConflictError when it is not open or the source has moved, PermissionDeniedError for the author.
 
@@ -249,11 +249,11 @@ class Pulls:
         return self._transport.call(pulls.approvals(self._repository, _id(id)))
 
     def withdraw_approval(self, id: str) -> None:
-        """Withdraw the own approval. Raises NotFoundError if none counts."""
+        """Withdraw your approval. Raises NotFoundError if you have none that counts."""
         self._transport.call(pulls.withdraw_approval(self._repository, _id(id)))
 
     def dismiss_review(self, id: str, review: int, message: str = "") -> None:
-        """Let a review not count: an own one, or any with the permission to set protection rules."""
+        """Dismiss your own review, or any review with the permission to set protection rules."""
         self._transport.call(pulls.dismiss_review(self._repository, _id(id), review, message))
 
     def comments(self, id: str, path: str = "") -> builtins.list[PullRequestComment]:
@@ -293,13 +293,13 @@ class Pulls:
     def update_comment(
         self, id: str, comment: int, body: str | None = None, *, resolved: bool | None = None
     ) -> PullRequestComment:
-        """Change the text of an own comment, or mark a comment as resolved."""
+        """Change the text of your comment, or mark a comment as resolved."""
         asked = {"body": body, "resolved": resolved}
         changes = {name: value for name, value in asked.items() if value is not None}
         return self._transport.call(pulls.update_comment(self._repository, _id(id), comment, changes))
 
     def delete_comment(self, id: str, comment: int) -> None:
-        """Delete an own comment."""
+        """Delete your comment."""
         self._transport.call(pulls.delete_comment(self._repository, _id(id), comment))
 
     def checks(self, ref: str) -> builtins.list[CommitCheck]:

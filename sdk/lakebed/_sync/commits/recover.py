@@ -1,14 +1,15 @@
 # Generated from sdk/lakebed/_async/commits/recover.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Commits whose answer was lost: gone on with as a task of the same key, or found again by the mark they carry.
+"""Recovers commits whose response was lost: as a task with the same key, or by their operation id.
 
-Commits and merges carry an idempotency key, so the server can be asked for the same thing as a task: the first request
-may have landed, failed, or be at work still, and exactly one of the two lands. That is also how they outlast a proxy
-that cuts long requests off.
+Commits and merges have an idempotency key, so the SDK can send the same request as a task. The first request may have
+committed, failed, or may still be running: exactly one of the two commits. This also survives a proxy that ends long
+requests.
 
-Where a task gives no answer (the server does not answer, or takes no key with this), the first-parent history of the
-branch is searched for the random operation id in the commit's metadata, several times, since the request may still be
-at work. Found: it succeeded. Not found: the outcome is unknown, because it may still land later, and the error says so.
+If the task gives no result (the server does not answer, or does not accept a key for this call), the SDK searches the
+first-parent history of the branch for the random operation id in the commit metadata. It searches several times,
+because the request may still be running. If it finds no commit, the outcome is unknown, because the commit may still
+happen later, and the error says so.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from lakebed.model import Commit, TaskStatus
 
 
 def new_operation_id() -> str:
-    """A mark that no other commit has."""
+    """A unique operation id."""
     return uuid4().hex
 
 
 def find(target: Target, operation_id: str, limit: int) -> Commit | None:
-    """Find a commit by its mark, by first parents from the branch's head."""
+    """Find a commit by its operation id, along the first parents from the branch's head."""
     after: str | None = ""
     left = limit
     while after is not None and left > 0:
@@ -53,14 +54,14 @@ def go_on(
     *,
     keyed: bool,
 ) -> Commit:
-    """The commit of a call whose answer was lost, by a task with its key. Raises what it came to. `keyed`: the caller
-    knows the key.
+    """The commit of a call whose response was lost, by a task with its key. Raises the error of the call. `keyed`: the
+    caller knows the key.
 
-    Raises CommitStateUnknownError when the server cannot say it either.
+    Raises CommitStateUnknownError if the server does not know the outcome either.
     """
     try:
         state = over(target, begin)
-    except LakebedError:  # about the question, not about the commit
+    except LakebedError:  # the error is about this request, not about the commit
         return settle(target, operation_id, lost, keyed=keyed)
     if isinstance(state.error, OutcomeUnknownError):
         return settle(target, operation_id, lost, keyed=keyed)
@@ -74,7 +75,7 @@ def settle(
     *,
     keyed: bool = False,
 ) -> Commit:
-    """Find the commit whose answer was lost. Raises CommitStateUnknownError when it is not to be found."""
+    """Find the commit whose response was lost. Raises CommitStateUnknownError if it cannot be found."""
     trouble = ""
     for wait in target.transport.policy.settle_waits:
         sleep(wait)
@@ -82,7 +83,7 @@ def settle(
             commit = find(target, operation_id, SEARCHED)
         except NotFoundError as error:
             trouble = f"; the last check failed: {error.message}"
-            break  # the branch is gone: looking again shows no more
+            break  # the branch does not exist: another search would find nothing
         except LakebedError as error:
             trouble = f"; the last check failed: {error.message}"
             continue

@@ -1,10 +1,9 @@
 # Generated from sdk/lakebed/_async/commits/retry.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""A commit that carries a key, as a flow: tried again while that can help, and settled when its answer was lost.
+"""A commit with a key, as a flow: retries it while that can help, and finds its outcome if the response was lost.
 
-Each commit carries a random key. The server remembers it together with the commit that it made, so the same request is
-sent again without risk: it either makes the commit, once, or returns the commit that was made. What was staged is
-never written again.
+Each commit has a random key. The server remembers it together with the commit, so a retry is safe: it either creates
+the commit or returns the existing one. Staged objects are never written again.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ log = logging.getLogger("lakebed.workspace")
 
 
 class Advance:
-    """One commit of a workspace; or with a `body`, which holds the changes, of a branch."""
+    """One commit of a workspace, or, with a `body` that contains the changes, of a branch."""
 
     def __init__(
         self,
@@ -59,11 +58,11 @@ class Advance:
         self._policy = policy
         self._retry_for = retry_for
         self._on_attempt = on_attempt
-        self._lost = asked_before  # whether an answer was lost, now or under the same key before
+        self._lost = asked_before  # whether a response was lost, now or in an earlier call with the same key
         self._body = body
 
     def run(self) -> Commit:
-        """Commit. Raises what the server refuses with, and CommitStateUnknownError when the outcome stays unknown."""
+        """Commit. Raises the server's error, or CommitStateUnknownError if the outcome remains unknown."""
         from tenacity import Retrying, retry_if_exception  # 20 ms, which reading commands do not need
 
         attempts = Retrying(
@@ -83,7 +82,7 @@ class Advance:
     def _once(self) -> Commit:
         try:
             return self._target.transport.once(self._call, self._body)
-        except ProtocolError as error:  # answered with success that cannot be read: as good as lost
+        except ProtocolError as error:  # an unreadable success response counts as lost
             unknown = OutcomeUnknownError(error.message, status=error.status, **retry.about(self._call))
             raise retry.Failed(unknown, again=True) from error
 
@@ -91,7 +90,7 @@ class Advance:
         sleep(seconds)
 
     def _again(self, error: BaseException) -> bool:
-        """Whether another attempt may end differently. One whose answer was lost is asked for with the same key."""
+        """Whether another attempt may succeed. After a lost response, the next attempt uses the same key."""
         if not isinstance(error, retry.Failed):
             return False
         if isinstance(error.error, OutcomeUnknownError):
@@ -115,17 +114,17 @@ class Advance:
             self._on_attempt(attempt)
 
     def _settled(self, error: LakebedError) -> Commit:
-        """After the last attempt. Only where an answer was lost is there anything to find out."""
+        """After the last attempt: if a response was lost, find the outcome."""
         if not self._lost:
             raise error
-        if self._body is not None and isinstance(error, OutcomeUnknownError):  # the server may still be at work
+        if self._body is not None and isinstance(error, OutcomeUnknownError):  # the server may still be working
             return recover.settle(self._target, self._key, error)
         found, trouble = self._find()
         if found is not None:
             return found
         silent = isinstance(error, OutcomeUnknownError | ServerUnavailableError | ThrottledError)
         if not silent and not trouble:
-            raise error  # the server, which knows the key, has refused since: the lost attempt did nothing
+            raise error  # the server knows the key and has refused since then: the lost attempt did nothing
         subject = self._call.subject
         failure = CommitStateUnknownError(
             f"the commit of {subject} may or may not have happened: an answer was lost, and for {self._retry_for:g} s "
@@ -146,7 +145,7 @@ class Advance:
         return f"Nothing staged is lost. Ask again with the same key: {again} commits once at most"
 
     def _find(self) -> tuple[Commit | None, str]:
-        """Find the mark in the history of the branch. The second value says why that failed."""
+        """Search the history of the branch for the operation id. The second value says why the search failed."""
         branch = self._target
         try:
             if self._body is None:

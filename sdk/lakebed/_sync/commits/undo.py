@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/commits/undo.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Takes back the last commit of a branch: by a commit that reverts it, or by moving the branch back."""
+"""Undoes the last commit of a branch, with a revert commit or by moving the branch back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOW = ("auto", "revert", "reset")
 
 
 def last_commit(target: Target) -> Commit:
-    """The commit that `undo` would take back. Raises InvalidRequestError for the first commit of a branch."""
+    """The commit that `undo` would undo. Raises InvalidRequestError for the first commit of a branch."""
     head = (target.transport.call(refs.get_branch(target.repository, target.ref))).commit_id
     commit = target.transport.call(commits.get(target.repository, head))
     if not commit.parents:
@@ -31,7 +31,7 @@ def last_commit(target: Target) -> Commit:
 
 
 def undo(target: Target, message: str, how: Literal["auto", "revert", "reset"]) -> Undone:
-    """Take back the last commit. The commit to revert is named by its id, so a commit that comes between stays."""
+    """Undo the last commit. The commit is reverted by its id, so a concurrent commit is kept."""
     if how not in HOW:
         raise InvalidRequestError(f"how must be 'auto', 'revert' or 'reset', not {how!r}")
     _checks.check_text(message, "commit message")

@@ -72,7 +72,7 @@ class Branch(Background):
         except AlreadyExistsError as error:
             if not exist_ok or error.kind == "name_taken":
                 raise
-            self.info()  # older servers do not say what the name is taken by
+            self.info()  # older servers do not say what uses the name
         return self
 
     def drop(self, force: bool = False) -> None:
@@ -343,7 +343,7 @@ class Branch(Background):
         self._transport.call(cherry_picks.hard_reset(self.repository.id, self.id, id_of(ref), force=force))
 
     def undo(self, message: str = "", *, how: Literal["auto", "revert", "reset"] = "auto") -> Undone:
-        """Take back the last commit of the branch. The result says what was done.
+        """Undo the last commit of the branch. The result says how.
 
         `revert` adds a commit that undoes it, so that other users lose nothing. A merge goes back to its first parent.
         `reset` points the branch at the first parent of its last commit, as if it had not happened: only when no other
@@ -399,9 +399,9 @@ class Branch(Background):
 
         `on_conflict` decides what happens when the branch has moved: `rebase` continues unless the same paths changed,
         `abort` refuses, and with `overwrite` the workspace wins. `claims` are prefixes below which any concurrent
-        change is a conflict. `data_path` says which way object bytes take. `retry_for` is the time in seconds for which
-        the SDK repeats a commit. The SDK calls `on_attempt` for each attempt that failed. `ref` starts from another
-        ref.
+        change is a conflict. `data_path` is the way that object bytes take: `direct`, `presigned` or `proxied`.
+        `retry_for` is the time in seconds for which the SDK repeats a commit. The SDK calls `on_attempt` for each
+        attempt that failed. `ref` starts from another ref.
 
             with main.workspace("Load June") as ws:
                 ws.put("june/a.csv", data)
@@ -413,7 +413,7 @@ class Branch(Background):
         return handles.workspace.Workspace(self.repository, f"{self.id}+{new_id()}", options, on_attempt=on_attempt)
 
     def stash(self, message: str | None = None, expires_in: timedelta | int | None = None) -> Workspace:
-        """Move all uncommitted changes of the branch into a new workspace. Then the branch shows its last commit.
+        """Move all uncommitted changes of the branch into a new workspace. The branch then equals its head.
 
         `pop()` brings the changes of the newest one back, and `workspace.pop()` those of this one. `expires_in` in
         seconds, default one week. The message of the workspace begins with "Stash of", the branch and the time.
@@ -449,7 +449,7 @@ class Branch(Background):
     def pop(self) -> WorkspaceInfo:
         """Bring back the changes of the caller's newest stash of the branch, as uncommitted changes. Returns the stash.
 
-        They replace what is uncommitted at the same paths.
+        They replace uncommitted changes of the same paths.
 
         Raises NotFoundError when there is no stash, and OutcomeUnknownError when the answer was lost.
 
@@ -485,7 +485,7 @@ class Branch(Background):
         progress: Callable[[IngestReport], None] | None = None,
         on_change: Callable[[Change], None] | None = None,
     ) -> IngestReport:
-        """Make the folder `prefix` show the objects of another folder (`s3://bucket/folder/`), without a copy.
+        """Make the folder `prefix` equal to another folder (`s3://bucket/folder/`), without copying objects.
 
         Makes one commit of what was added, changed and removed since the last time, and no commit when nothing changed.
         The server must allow the source (`ingest.allow`).

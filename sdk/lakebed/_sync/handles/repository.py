@@ -73,8 +73,8 @@ class Repository(RepositoryBase):
     ) -> pa.Table:
         """Return the reads, writes and refusals with their users: a table with the columns of docs/audit.md, by time.
 
-        `since` is by default a week before `until`, which is by default now. A time without zone is local time. `path`
-        is the beginning of the paths. The caller needs `audit:ReadEvents` on the repository.
+        `since` is by default a week before `until`, which is by default now. A time without a zone is local time.
+        `path` is the beginning of the paths. The caller needs `audit:ReadEvents` on the repository.
 
             repo.access_history(user="ana").to_pandas()
 

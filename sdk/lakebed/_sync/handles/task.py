@@ -89,7 +89,7 @@ class Import(Task):
             pause = min(2 * pause, _PAUSE)
 
     def cancel(self) -> None:
-        """Cancel the import, so it commits nothing. Raises ConflictError when it is over, and OutcomeUnknownError."""
+        """Cancel the import. It commits nothing. Raises ConflictError if it has ended, and OutcomeUnknownError."""
         self._target.transport.call(imports.cancel(self._target.repository, self._target.ref, self.id))
 
 

@@ -94,7 +94,7 @@ class Workspace(Staging):
         return trusted(self._plain, info, self.options.data_path)
 
     def renew(self, expires_in: timedelta | int) -> WorkspaceInfo:
-        """Let the workspace live for this time from now on (seconds, at least 60).
+        """Extend the life of the workspace: it expires after this time from now (seconds, at least 60).
 
         Example:
 
@@ -113,9 +113,9 @@ class Workspace(Staging):
         self._transport.call(workspaces.drop(self.repository.id, self.id))
 
     def pop(self, branch: str | Ref | None = None) -> None:
-        """Make the changes uncommitted changes of its branch, or of another branch, and close the workspace.
+        """Move the changes to its branch, or to another branch, as uncommitted changes, and close the workspace.
 
-        They replace what is uncommitted at the same paths. Raises NothingToCommitError, and OutcomeUnknownError when
+        They replace uncommitted changes of the same paths. Raises NothingToCommitError, and OutcomeUnknownError when
         the answer was lost.
 
             ws.pop()
@@ -279,7 +279,7 @@ class Workspace(Staging):
         )
         commit = flow.run()
         if globs:
-            self._info = self._sink = None  # it goes on under another prefix
+            self._info = self._sink = None  # the workspace continues with another prefix
         else:
             self._done = commit
         return commit
@@ -289,7 +289,7 @@ class Workspace(Staging):
         if self._done is not None:
             return
         info = self.info()
-        if not info.is_open:  # the block closed it: popped or dropped
+        if not info.is_open:  # the block closed the workspace: it popped or dropped it
             if info.state == "expired":
                 raise WorkspaceClosedError(
                     f"workspace {self.id} of {self.repository.id} has expired: its changes are gone; "
@@ -304,7 +304,7 @@ class Workspace(Staging):
             self.drop()
 
     def _advise(self, error: BaseException) -> None:
-        """Add to the error what became of the changes, one time."""
+        """Add to the error, once, what happened to the changes."""
         if self._made and not isinstance(error, WorkspaceClosedError) and self._done is None:
             recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
 

@@ -81,12 +81,12 @@ class Runs:
         return content.decode(errors="replace")
 
     def run(self, event: str, ref: str, action: str = "") -> ActionRun:
-        """Run the actions of an event by hand at a ref, or only the one with the name `action`. Changes nothing else.
+        """Run the actions of an event manually at a ref, or only the one named `action`. Changes nothing else.
 
             repo.runs.run("pre-merge", "dev")
 
-        Returns the run, whatever the hooks said. Needs `ci:RunAction`. Raises NotFoundError, InvalidRequestError, and
-        UnsupportedOperationError when the server runs no hooks.
+        Returns the run, whether or not its hooks passed. Needs `ci:RunAction`. Raises NotFoundError,
+        InvalidRequestError, and UnsupportedOperationError when the server runs no hooks.
         """
         _checks.check_text(event + action, "event or action")
         ref = _checks.check_name(ref, "ref")

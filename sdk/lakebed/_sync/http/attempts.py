@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/http/attempts.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Sends a request once more if that can help, and checks the body of each attempt while it is sent."""
+"""Retries requests, and checks the body of each attempt while it is sent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _more(
     failures = [first]
 
     def go_on() -> T:
-        if failures:  # for tenacity, the failure that is known is the first attempt
+        if failures:  # for tenacity, the known failure is the first attempt
             raise failures.pop()
         return attempt()
 
@@ -78,7 +78,7 @@ class SentBody:
         self.error: Exception | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """The body. Raises LengthChanged before the server gets a byte too many, or after a byte too few."""
+        """The body. Raises LengthChanged before an extra byte is sent, or at the end if bytes are missing."""
         sent = 0
         try:
             for piece in self._source:

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/http/pagination.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Listings: they page by themselves, can be read any number of times, and cannot stop early without an error.
+"""Listings: they fetch pages as needed, can be iterated repeatedly, and never end early without an error.
 
 A page that breaks the paging rules raises ProtocolError in the gateway.
 """
@@ -30,7 +30,7 @@ _PAGE = 1000
 
 
 class Listing(Shown, ByNumber[T], Generic[T]):
-    """Rows that are fetched as they are read. Iterating twice asks the server twice."""
+    """Rows that are fetched during iteration. Iterating twice sends the requests twice."""
 
     __module__ = "lakebed"
 
@@ -54,7 +54,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         self._after = after
         self._limit = limit
         self._keep = keep
-        """Which rows of the server's pages belong to the listing; `limit` counts these."""
+        """`keep`: which rows of the server's pages belong to the listing. `limit` counts only these rows."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title}>"
@@ -86,7 +86,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return one
 
     def all(self) -> list[T]:
-        """Every row, as a list. When it takes long, how many there were is shown on a terminal.
+        """Return every row as a list. On a terminal, a long listing shows a count.
 
         Example:
 
@@ -101,7 +101,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return rows
 
     def first(self) -> T | None:
-        """The first row, or None when there is none.
+        """Return the first row, or None.
 
         Example:
 
@@ -115,11 +115,11 @@ class Listing(Shown, ByNumber[T], Generic[T]):
             page = self._transport.call(self._page(after, 1))
             if page.items:
                 return page.items[0]
-            after = page.after  # a page of a search may be empty although more follow
+            after = page.after  # a page of a search may be empty even if more follow
         return None
 
     def to_arrow(self) -> pa.Table:
-        """Every row, as an Arrow table.
+        """Return every row as an Arrow table.
 
         Example:
 
@@ -131,7 +131,7 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         return run_in_thread(to_arrow, rows, self._columns)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Every row, as a DataFrame.
+        """Return every row as a DataFrame.
 
         Example:
 

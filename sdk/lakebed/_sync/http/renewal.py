@@ -33,7 +33,7 @@ class Send(Protocol):
 
 
 class Renewal:
-    """The renewal of one connection's token. Threads share it: one renews, and the others use the old token."""
+    """Renews the token of one connection. One thread renews, and the others use the old token in the meantime."""
 
     def __init__(self, settings: Settings) -> None:
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class Renewal:
         self._due = _due(settings.token)
 
     def token(self, old: str, send: Send) -> str | None:
-        """Return a new token if it is time for one. When the server gives none, the old one is used until it ends."""
+        """Return a new token if renewal is due. If the server returns none, keep the old token until it expires."""
         if not self._claim():
             return None
         try:

@@ -1,7 +1,6 @@
 # Generated from sdk/lakebed/_async/http/transport.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The connection: sends calls, repeats the calls that may be repeated, and streams bytes. It knows HTTP and no
-operation.
+"""The connection: sends calls, retries calls that are safe to repeat, and streams bytes. It knows no operations.
 
 Pickling keeps only the settings. Another process, a forked child and another event loop open their own sockets.
 """
@@ -39,7 +38,7 @@ T = TypeVar("T")
 _SLOW_READ = 600.0
 
 _NAMES = frozenset({"repository_not_found", "branch_not_found", "tag_not_found", "ref_not_found"})
-"""Kinds of errors that get similar names. A missing path gets them only where a person reads the error."""
+"""Kinds of errors that get suggestions. A missing path gets them only if a person reads the error."""
 
 
 def recall(endpoint: str, identity: str, timeout: float, retries: int) -> Transport:
@@ -115,7 +114,7 @@ class Transport:
             raise
 
     def advise(self, error: NotFoundError) -> None:
-        """Add similar names to an error, when a request of two seconds finds some. Raises nothing of its own."""
+        """Add similar names to an error if a request of two seconds finds some. Never raises."""
         from lakebed._sync.http.suggestions import Suggestions
 
         if self._suggestions is None:
@@ -142,7 +141,7 @@ class Transport:
 
     @contextmanager
     def stream(self, call: Call[T]) -> Iterator[tuple[T, Iterator[bytes]]]:
-        """Start a download. Returns the described head and the bytes, which raise `Failed` when they break off."""
+        """Start a download. Returns the head and the bytes, which raise `Failed` if the download breaks."""
         response = repeated(self.policy, partial(self._open, call, None))
         try:
             head = calls.read(call, Answer(response.status, response.headers))
@@ -151,7 +150,7 @@ class Transport:
             response.close()
 
     def is_near(self) -> bool:
-        """Whether the server is on this machine, as its address says."""
+        """Whether the server is on this machine, according to its address."""
         if self._near is None:
             self._near = run_in_thread(loopback.is_here, self.settings.api_url)
         return self._near

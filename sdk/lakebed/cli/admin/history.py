@@ -28,7 +28,7 @@ class Moment(_Type):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the moment. A time without zone is local time."""
+        """Return the moment. A time without a zone is local time."""
         if isinstance(value, datetime):
             return value
         if found := _AGO.fullmatch(value):
