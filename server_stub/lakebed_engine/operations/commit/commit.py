@@ -1,4 +1,4 @@
-"""Commit what is staged on a branch (`PROTOCOL.md` 3, COMMIT). Writers go on while it runs."""
+"""Commits the staged changes of a branch (`PROTOCOL.md` 3, COMMIT). Writers continue while it runs."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def check_commit(message: str | None, metadata: Mapping[str, str], committer: st
 
 @dataclass(eq=False)
 class StagedWaiter(Waiter):
-    """A request to commit what is staged. The other fields are of the branch when the request arrived.
+    """A request to commit the staged changes. The other fields describe the branch when the request arrived.
 
-    `mark` is the newest layer: from there down all layers belong to this commit or an older one.
+    `mark` is the newest layer: it and all layers below belong to this commit or an older one.
     """
 
     request: CommitRequest
@@ -57,13 +57,13 @@ class StagedWaiter(Waiter):
 async def commit(
     ctx: Context, repo_name: str, branch: str, request: CommitRequest, guard: CommitGuard | None = None
 ) -> Commit:
-    """Commit what is staged on a branch.
+    """Commit the staged changes of a branch.
 
     Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError, and what the guard raises.
     """
     check_commit(request.message, request.metadata, request.committer, request.date)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
-    # sealed on arrival: what is staged from here on belongs to later commits
+    # sealed on arrival: changes staged from here on belong to later commits
     record = (await sealed_branch(ctx, repo, branch)).record
     if await _prepared(ctx, repo, record, request):
         record = (await sealed_branch(ctx, repo, branch)).record
@@ -72,7 +72,8 @@ async def commit(
 
 
 async def _prepared(ctx: Context, repo: Repo, record: Branch, request: CommitRequest) -> bool:
-    """Run the hooks that prepare a commit. Returns whether any ran: what they staged belongs to the commit."""
+    """Run the hooks that prepare a commit. Returns whether any ran: the changes that they stage belong to the
+    commit."""
     if ctx.hooks.port is None:
         return False
     head = await load_commit(ctx, repo, record.commit_id)
@@ -82,12 +83,13 @@ async def _prepared(ctx: Context, repo: Repo, record: Branch, request: CommitReq
 
 
 async def sealed_branch(ctx: Context, repo: Repo, branch: str) -> Seen:
-    """The record of a branch, all that was staged before in its layers. Raises TooManyAttemptsError."""
+    """The record of a branch after all earlier staged changes were moved into its layers. Raises
+    TooManyAttemptsError."""
 
     async def attempt() -> Seen | None:
         before = await read_branch(ctx, repo, branch)
         seen = await seal(ctx, repo, before)
-        # a reset may have come just behind the seal
+        # a reset may have come directly after the seal
         return seen if seen is not None and seen.record.resets == before.record.resets else None
 
     return await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
@@ -99,16 +101,16 @@ def mark_of(record: Branch) -> str | None:
 
 
 class StagedCommit(GroupCommit[StagedWaiter]):
-    """Each commit takes the layers from its mark down to what the commit before it has taken.
+    """Each commit takes the layers from its mark down to the mark of the previous commit.
 
-    So all that was acknowledged before a request arrived is in its commit or in an older one.
+    So every change that was acknowledged before a request arrived is in its commit or in an older one.
     """
 
     async def prepare(self) -> Seen:
-        """The record of the branch. Refuses the requests that came to an earlier branch of this name."""
+        """The record of the branch. Refuses requests that were made to an earlier branch of this name."""
         seen = await read_branch(self.ctx, self.repo, self.branch)
         if any(waiter.resets != seen.record.resets for waiter in self.waiters):
-            # what the reset put may be above their marks: it must be part of every fold
+            # the rows that the reset put may be above their marks: they must be part of every fold
             seen = await sealed_branch(self.ctx, self.repo, self.branch)
             for waiter in self.waiters:
                 waiter.mark, waiter.resets = mark_of(seen.record), seen.record.resets
@@ -121,7 +123,7 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         """Add the commits, the request with the oldest mark first."""
         ctx, repo, layers = self.ctx, self.repo, fold.seen.record.layers
         places = {layer.id: index for index, layer in enumerate(layers)}
-        # a mark that is gone was compacted, committed or reset: then all layers count
+        # a missing mark was compacted, committed or reset: then all layers count
         marks = [len(layers) if one.mark is None else places.get(one.mark, 0) for one in self.waiters]
         end = len(layers)
         for start, waiter in sorted(zip(marks, self.waiters, strict=True), key=lambda pair: -pair[0]):
@@ -150,11 +152,11 @@ class StagedCommit(GroupCommit[StagedWaiter]):
         return Change(msgspec.structs.replace(record, gen=record.gen + 1, layers=kept, commit_id=fold.tip.id))
 
     async def rebase(self, fold: Fold[StagedWaiter]) -> bool:
-        """Layers that were put on top since do not concern the fold; all else does."""
+        """Layers that were added on top since then do not affect the fold. Any other change does."""
         now, old = await read_branch(self.ctx, self.repo, self.branch), fold.seen.record
         if now.version == fold.seen.version:  # a guard did not hold
             return False
-        if now.record.resets != old.resets:  # acknowledged: what it took back must not be published after it
+        if now.record.resets != old.resets:  # the reset was acknowledged: its changes must not be published afterwards
             return False
         if now.record.uid != old.uid or now.record.commit_id != old.commit_id:
             return False
@@ -176,5 +178,5 @@ class StagedCommit(GroupCommit[StagedWaiter]):
 
 
 def recreated(branch: str) -> BranchNotFoundError:
-    """The error of a commit whose branch is another one now."""
+    """The error of a commit whose branch was deleted and created again."""
     return BranchNotFoundError(f"branch {branch!r} was deleted and created again: nothing was committed")

@@ -17,7 +17,8 @@ from lakebed_engine.vocabulary.records import Commit
 
 
 class NewCommit(NamedTuple):
-    """What a commit says. `parents`: by default the commit below it. `changed_paths`: its changed paths, if known."""
+    """The content of a new commit. `parents`: by default the commit below it. `changed_paths`: its changed paths, if
+    known."""
 
     tree: Tree
     changed_paths: ChangedPathsBuilder | None
@@ -29,7 +30,7 @@ class NewCommit(NamedTuple):
 
 
 def commit_file(ctx: Context, repo: Repo, new: NewCommit, parents: Sequence[Commit]) -> tuple[Commit, Write]:
-    """A commit, and what writes its file durably. It is not in any branch's history yet."""
+    """A commit, and the task that writes its file durably. The commit is not in any branch's history yet."""
     record = CommitRecord(
         parents=tuple(parent.id for parent in parents),
         committer=new.committer,

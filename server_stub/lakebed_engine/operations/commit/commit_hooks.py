@@ -62,7 +62,7 @@ class CommitHooks(Generic[W]):
             except EngineError as error:
                 settle(waiter, error)
                 refused = True
-        self._plans = []  # they agreed: a swap that is only repeated needs no further check
+        self._plans = []  # the hooks agreed: a swap that is only repeated needs no further check
         return not refused
 
     def landed(self, fold: Fold[W]) -> list[Delete]:
@@ -76,7 +76,7 @@ class CommitHooks(Generic[W]):
             self._kept.add(commit.id)
 
     async def _plans_of(self, fold: Fold[W]) -> list[tuple[W, Commit, Plan]]:
-        """The plans of the commits that hooks must check. Notes the calls that follow each commit."""
+        """The plans of the commits that hooks must check. Records the calls that follow each commit."""
         plans = []
         before = fold.seen.record.commit_id
         for waiter, commit in fold.answers:

@@ -21,9 +21,9 @@ from lakebed_engine.vocabulary.records import Commit, Layer
 
 @dataclass
 class Fold(Generic[W]):
-    """Commits on top of a branch's head that are in no history yet, and what their swap has to write.
+    """Commits on top of a branch's head that are not in any history yet, and the rows that their swap writes.
 
-    `tip` and `tree` are of the newest one. Nothing names the `dropped` layers after the swap.
+    `tip` and `tree` belong to the newest one. After the swap, nothing refers to the `dropped` layers.
     """
 
     ctx: Context
@@ -38,7 +38,7 @@ class Fold(Generic[W]):
     deletes: list[Delete] = field(default_factory=list)
     dropped: list[Layer] = field(default_factory=list)
     agreed: dict[str, Agreed] = field(default_factory=dict)
-    """What the hooks said before each commit, by its id."""
+    """The results of the hooks before each commit, by its id."""
 
     @property
     def is_empty(self) -> bool:
@@ -57,7 +57,7 @@ class Fold(Generic[W]):
         self.writes.append(write)
         self.puts.append(commit_row(self.repo, self.tip))
         changed = None if new.changed_paths is None else new.changed_paths.build()
-        if changed is not None:  # else the first log that needs it makes it
+        if changed is not None:  # otherwise the first log that needs it computes it
             self.puts.append(changed_paths_row(self.repo, self.tip.id, changed))
         inherit(self.ctx, self.repo, below.id, self.tip.id, changed)
         if waiter.guard is not None:
@@ -68,6 +68,6 @@ class Fold(Generic[W]):
         return self.tip
 
     def guard_paths(self, paths: Sequence[str]) -> None:
-        """Let the swap fail when a row was staged on the branch at one of these paths."""
+        """Make the swap fail if a row was staged on the branch at one of these paths."""
         live = staging(self.seen.record.staging_token)
         self.checks += [Check(live, path.encode(), ABSENT) for path in paths]

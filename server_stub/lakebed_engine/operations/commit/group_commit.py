@@ -2,13 +2,12 @@
 
 Every commit of the engine is made here (`PROTOCOL.md` 3, COMMIT, ADVANCE, MERGE, HARD RESET):
 
-1. `prepare` reads the branch record;
-2. `fold` puts the commits on top of its head, in memory;
-3. their files are written, so that all that the record will name is durable;
-4. where there are hooks, they check each commit (`commit_hooks`);
-5. one swap moves the head. If the record has changed since, the commits are folded again, or, where the change does
+1. `prepare` reads the branch record; 2. `fold` puts the commits on top of its head, in memory; 3. their files are
+written, so that everything that the record will refer to is durable; 4. hooks, if there are any, check each commit
+(`commit_hooks`); 5. one swap moves the head. If the record has changed since, the commits are folded again, or, where
+the change does
    not concern them (`rebase`), only the swap is repeated;
-6. every request gets its answer: its commit, its error, or that the outcome is unknown.
+6. every request gets its result: its commit, its error, or an unknown outcome.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class GroupCommit(ABC, Generic[W]):
 
     @abstractmethod
     async def prepare(self) -> Seen | None:
-        """The branch record to fold onto; answers the requests that need no fold. None: a record has changed."""
+        """The branch record to fold onto. Answers requests that need no fold. None: a record has changed."""
 
     @abstractmethod
     async def fold(self, fold: Fold[W]) -> bool:
@@ -58,11 +57,11 @@ class GroupCommit(ABC, Generic[W]):
         """The branch record with these commits. None: there is nothing to change."""
 
     async def rebase(self, fold: Fold[W]) -> bool:
-        """After a lost swap: whether `fold` is right for the record as it is now too, and moves there."""
+        """After a lost swap: whether `fold` is also valid for the present record. If so, moves it there."""
         return False
 
     async def unchanged(self, seen: Seen) -> bool:
-        """Whether all records that the fold was made from are as they were: a missing file is then damage."""
+        """Whether all records that the fold was made from are unchanged: then a missing file is damage."""
         return await is_unchanged(self.ctx, self.repo, seen)
 
     async def run(self) -> None:
@@ -166,9 +165,9 @@ class GroupCommit(ABC, Generic[W]):
         self.waiters.remove(waiter)
 
     async def require_guards(self) -> None:
-        """Answer the requests whose guard does not hold any more: they must not hold up the others.
+        """Answer requests whose guard no longer holds, so that they do not delay the others.
 
-        Of two that exclude each other, as with one idempotency key, the second one waits for the next fold.
+        If two exclude each other, as with one idempotency key, the second waits for the next fold.
         """
         checked: set[bytes] = set()
         for waiter in [waiter for waiter in self.waiters if waiter.guard is not None]:

@@ -1,4 +1,4 @@
-"""Hard reset: a branch is pointed at another commit (`PROTOCOL.md` 3, HARD RESET)."""
+"""Hard reset: points a branch at another commit (`PROTOCOL.md` 3, HARD RESET)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lakebed_engine.vocabulary.records import Branch, Commit
 
 
 async def hard_reset(ctx: Context, repo_name: str, name: str, ref: str, *, force: bool = False) -> Branch:
-    """Point a clean branch at the commit of `ref`, and give the branch. Its old commits can still be found by id.
+    """Point a clean branch at the commit of `ref`, and return the branch. Its old commits can still be found by id.
 
     Raises DirtyBranchError, ProtectedBranchError, RefNotFoundError, InvalidRefError. `force` overrides read-only alone.
     """

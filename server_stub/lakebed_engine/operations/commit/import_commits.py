@@ -1,4 +1,4 @@
-"""Commits made of what is there already: of a metarange, and exact copies of commit records."""
+"""Commits from existing data: from a metarange, and exact copies of commit records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lakebed_engine.vocabulary.requests import CommitRequest
 
 
 async def commit_tree(ctx: Context, repo_name: str, branch: str, metarange_id: str, request: CommitRequest) -> Commit:
-    """Commit a listing that is in the store as the content of a branch without uncommitted changes.
+    """Commit a stored listing as the content of a branch without uncommitted changes.
 
     Raises DirtyBranchError, NoChangesError, ProtectedBranchError; InvalidRequestError for an unknown metarange.
     """
@@ -57,8 +57,8 @@ async def _tree(ctx: Context, repo: Repo, metarange_id: str) -> Tree:
 async def record_commit(ctx: Context, repo_name: str, commit: Commit, *, force: bool = False) -> None:
     """Store a commit exactly as given, with its id. No branch moves.
 
-    Raises AlreadyExistsError, CommitNotFoundError for a parent; InvalidRequestError when the id is not that of the
-    content, the generation not one more than that of the parents, or the metarange unknown.
+    Raises AlreadyExistsError, CommitNotFoundError for a parent; InvalidRequestError if the id does not match the
+    content, the generation is not one more than the largest of the parents, or the metarange is unknown.
     """
     check_commit(commit.message, commit.metadata, commit.committer, commit.creation_date)
     repo = await open_repo(ctx, repo_name, write=True, force=force)

@@ -1,7 +1,7 @@
-"""Direct commits: changes that are committed without being staged. What others have staged stays as it is.
+"""Direct commits: changes that are committed without being staged. Staged changes of the branch remain staged.
 
-The changes have no base, so the last one of a path wins, as with uploads. Only a row that is staged on the branch at
-one of their paths is refused: it would hide the commit, and overwrite it later, though it is older.
+The changes have no base, so the last one of a path wins, as with uploads. The commit is refused only if a row is staged
+on the branch at one of its paths: this older row would hide the commit, and overwrite it later.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from lakebed_engine.vocabulary.records import Commit, Entry
 from lakebed_engine.vocabulary.requests import PublishRequest
 
 _TOLD = 100
-"""Paths that an error lists at most."""
+"""Maximum number of paths in an error."""
 
 _LOOKED_UP = 1_000
-"""Paths that are looked up in the staged rows at a time."""
+"""Number of paths that are looked up in the staged rows at a time."""
 
 _FEW = 64
-"""Changes of a request up to which they become a delta together with those of others."""
+"""Requests with at most this many changes are converted to deltas together."""
 
 Row = tuple[str, Entry | None]
 
@@ -53,7 +53,7 @@ class DirectWaiter(Waiter):
     uid: str
     changes: Sequence[Row]
     rows: pa.Table | None = None
-    """The changes as a delta. Small ones are made for all waiters at the same time, which takes hardly longer."""
+    """The changes as a delta. Small deltas are made for all waiters together, which takes hardly longer."""
 
 
 async def publish(
@@ -64,7 +64,7 @@ async def publish(
     request: PublishRequest,
     guard: CommitGuard | None = None,
 ) -> Commit:
-    """Commit changes (None: delete the path) onto a branch. The request's idempotency key is left to the guard.
+    """Commit changes (None: delete the path) onto a branch. The guard handles the request's idempotency key.
 
     Raises DirtyOverlapError with the paths, NoChangesError, BranchNotFoundError, ProtectedBranchError,
     TooManyAttemptsError, InvalidRequestError, and what the guard raises.
@@ -90,7 +90,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
     """The commits of several requests, in order of arrival."""
 
     async def prepare(self) -> Seen:
-        """The record of the branch. Refuses the requests that came to an earlier branch of this name."""
+        """The record of the branch. Refuses requests that were made to an earlier branch of this name."""
         seen = await read_branch(self.ctx, self.repo, self.branch)
         for waiter in [waiter for waiter in self.waiters if waiter.uid != seen.record.uid]:
             self.settle(waiter, recreated(self.branch))
@@ -98,7 +98,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         return seen
 
     async def fold(self, fold: Fold[DirectWaiter]) -> bool:
-        """Add the commits. Refuses the requests with a path that is staged on the branch."""
+        """Add the commits. Refuses requests with a path that is staged on the branch."""
         ctx, repo = self.ctx, self.repo
         if not await self._refuse_staged(fold):
             return False
@@ -127,9 +127,10 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         return None if fold.is_empty else await rotated(self.ctx, fold.seen.record, fold.tip.id)
 
     async def _refuse_staged(self, fold: Fold[DirectWaiter]) -> bool:
-        """Answer the requests with a path that is staged on the branch. False: the branch has changed: read it again.
+        """Answer requests with a path that is staged on the branch. False: the branch has changed and must be read
+        again.
 
-        An error names what was staged at one moment: not some rows from before a change and some from after it.
+        An error lists the rows that were staged at one moment, never a mixture from before and after a change.
         """
         record = fold.seen.record
         if not await is_staged(self.ctx, record):
@@ -166,7 +167,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
 
 
 async def _staged(view: View, paths: Sequence[str]) -> dict[str, Entry | None] | None:
-    """The staged rows at the first of these paths that have one, of one moment. None: they changed in between."""
+    """The staged rows at the first of these paths that have one, from one moment. None: they changed in between."""
     found: dict[str, Entry | None] = {}
     for start in range(0, len(paths), _LOOKED_UP):
         found |= await view.staged_many(paths[start : start + _LOOKED_UP])

@@ -1,7 +1,8 @@
 """Publishes the objects of a request: writes them, then commits them.
 
-The data of a known refusal is removed; that of an unknown outcome stays. The commit may name other data than what was
-just written: that of an earlier call with the same idempotency key, or of the same content that the path held before.
+After a refusal, the written data is removed; after an unknown outcome, it is kept. The commit may refer to other data
+than this call wrote: to that of an earlier call with the same idempotency key, or to the same content that the path had
+before.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ async def publish_uploads(
     request: PublishRequest,
     publish: Callable[[str, str, Sequence[Row], PublishRequest], Awaitable[tuple[Commit, bool]]],
 ) -> Published:
-    """Write several objects, then commit them and the deletions as one by `publish`. Raises what it does.
+    """Write several objects, then commit them and the deletions together with `publish`. Raises the same errors.
 
     Repository, branch and request are checked before a chunk is read.
     """
@@ -37,7 +38,7 @@ async def publish_uploads(
     async with discarding(repo, [entry for _, entry in written]):
         made, again = await publish(repo_name, branch, rows, request)
     if not again and len(rows) == 1 and not request.allow_empty:
-        return _published(repo, made, written)  # the one row is what the commit was made for
+        return _published(repo, made, written)  # the commit was made for this one row
     try:
         return _published(repo, made, await _settled(ctx, repo, made, written))
     except EngineError:
@@ -51,7 +52,7 @@ def _published(repo: Repo, made: Commit, objects: Sequence[tuple[str, Entry]]) -
 
 
 async def _settled(ctx: Context, repo: Repo, made: Commit, written: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
-    """The objects as the commit holds them. What was written and is not named by it is removed."""
+    """The objects as the commit contains them. Removes written data that the commit does not refer to."""
     tree = await tree_of(ctx, repo, made.id)
     held: list[tuple[str, Entry]] = []
     unnamed: list[Entry] = []

@@ -1,7 +1,7 @@
-"""The commit queue of a branch: one request at a time commits, together with others that wait.
+"""The commit queue of a branch: one request at a time commits, together with waiting requests.
 
-The queue saves work and is not a lock: a request that has waited for long goes ahead, and other processes have queues
-of their own. The compare-and-swap alone keeps the branch right.
+The queue saves work and is not a lock: a request that has waited for too long commits on its own, and other processes
+have their own queues. The compare-and-swap alone keeps the branch right.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from lakebed_engine.vocabulary.records import Commit
 
 @dataclass(frozen=True, slots=True)
 class CommitGuard:
-    """A further condition of a commit, and rows that are written or deleted with it or not at all.
+    """An additional condition of a commit, and rows that are written or deleted atomically with it.
 
-    `checks`, the rows that `rows` makes of the commit, and `deletes` go into the batch of the swap. `require` raises
-    when the condition does not hold any more.
+    `checks`, the rows that `rows` makes of the commit, and `deletes` go into the batch of the swap. `require` raises if
+    the condition no longer holds.
     """
 
     checks: Sequence[Check]
@@ -34,7 +34,7 @@ class CommitGuard:
 
 
 class Cause(NamedTuple):
-    """What the event of a commit says besides the commit. `data` as in an event."""
+    """Additional fields of a commit's event. `data` as in an event."""
 
     type: str
     data: Mapping[str, Any] = {}
@@ -45,7 +45,7 @@ COMMITTED = Cause("branch.committed")
 
 @dataclass(eq=False)
 class Waiter:
-    """A queued commit request. A subclass says what to commit; the requests of one class are committed together."""
+    """A queued commit request. A subclass says what to commit. Requests of one class are committed together."""
 
     signal: Signal
     _: KW_ONLY
@@ -55,14 +55,14 @@ class Waiter:
     """The sender of the request. Another request may make its commit."""
     answer: Commit | EngineError | None = None
     taken: bool = False
-    """Another request makes this commit: wait for its answer, however long it takes."""
+    """Another request makes this commit: wait for its result without a time limit."""
     alone: bool = False
-    """Hooks check this commit, which may take long: it is made outside of the queue."""
+    """Hooks check this commit, which may take long, so it is made outside of the queue."""
     gone: bool = False
-    """The caller does not wait for the answer any more."""
+    """The caller no longer waits for the result."""
 
     def result(self) -> Commit:
-        """The commit. Raises the error that is the answer."""
+        """The commit. Raises the error of the request."""
         assert self.answer is not None
         if isinstance(self.answer, EngineError):
             raise self.answer
@@ -84,7 +84,7 @@ class Group(Protocol):
 
 @dataclass(eq=False)
 class Queue:
-    """The request that commits now, and the requests that wait, in order of arrival."""
+    """The request that is committing, and the waiting requests in order of arrival."""
 
     leader: Waiter | None = None
     waiting: list[Waiter] = field(default_factory=list)
@@ -93,10 +93,11 @@ class Queue:
 async def commit_together(
     ctx: Context, repo: Repo, branch: str, waiter: W, commit: Callable[[Sequence[W]], Group]
 ) -> Commit:
-    """Wait for this request's turn, then commit it together with those of its class that wait by then.
+    """Wait for this request's turn, then commit it together with the waiting requests of its class.
 
-    `commit` makes a group commit, whose `run` sets the answers. When it raises, nothing was committed, and the others
-    it was called for queue again. A request that hooks check is committed after the queue: others need not wait for it.
+    `commit` makes a group commit, whose `run` sets the answers. If it raises, nothing was committed, and its other
+    requests queue again. A request that hooks check is committed outside of the queue, so that others need not wait for
+    it.
     """
 
     def together(waiters: Sequence[W]) -> Awaitable[None]:
@@ -132,7 +133,7 @@ async def _queued(ctx: Context, repo: Repo, branch: str, waiter: Waiter) -> Asyn
 
 
 async def _is_leader(ctx: Context, queue: Queue, waiter: Waiter) -> bool:
-    """Wait until it is this request's turn, or for long enough. False: another one has answered it."""
+    """Wait for this request's turn, up to a time limit. False: another request has answered it."""
     started = ctx.clock.monotonic()
     while waiter.answer is None and not waiter.alone:
         left = started + ctx.tuning.commit_wait - ctx.clock.monotonic()

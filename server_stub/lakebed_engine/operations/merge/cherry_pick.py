@@ -56,7 +56,7 @@ async def revert(
     check_commit_texts(request.message, request.metadata or {}, request.committer)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
 
-    # resolve only once: `main` must not mean a commit that is made while this runs
+    # resolve only once: `main` must not change its meaning while this runs
     commit = await resolve_commit(ctx, repo, request.ref)
     if len(commit.parents) > 1 and not request.parent_number:
         raise MergeParentError(
@@ -119,7 +119,8 @@ async def _reverted(
 
 
 def _revert_message(commit: Commit) -> str:
-    """Name the commit by its id and its title: the ref of the request, such as `main`, soon is another commit."""
+    """Name the commit by its id and its title, because the ref of the request, such as `main`, soon points to another
+    commit."""
     title = commit.message.split("\n", 1)[0].strip()
     title = title if len(title) <= _TITLE else title[: _TITLE - 1] + "…"
     return f"Revert {commit.id[:12]}" + (f": {title}" if title else "")

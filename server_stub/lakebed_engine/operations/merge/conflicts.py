@@ -1,4 +1,4 @@
-"""Finds the conflicts of a merge without making it."""
+"""Finds the conflicts of a merge without merging."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lakebed_engine.vocabulary.records import Commit, Page
 
 
 class Trial(NamedTuple):
-    """The result of a merge that is not made. `changes`: whether the source has changed anything."""
+    """The result of a trial merge. `changes`: whether the source has changed anything."""
 
     base_id: str
     conflicts: bool

@@ -47,7 +47,7 @@ class DeltaLogs:
         self._logs: dict[str, _Log] = {}
 
     def look(self, theirs: Side | None, ours: Side | None, settled: Mapping[str, str]) -> None:
-        """Add a window of changes, and which of the two won its clashes."""
+        """Add a window of changes, and the side that won its clashes."""
         source, dest = _paths(theirs), _paths(ours)
         for path in sorted(source - dest):
             log = self._of(path)

@@ -74,7 +74,7 @@ class _Line:
 
     @property
     def is_short(self) -> bool:
-        """Whether it has a checkpoint of a version that it does not have."""
+        """Whether the log has a checkpoint of a version that is missing."""
         return self.checkpoint > self.commit
 
 

@@ -48,7 +48,7 @@ async def merge(
         sides = await sides_of(ctx, repo, base, theirs, ours)
         join = Join(ctx, repo, sides, resolution, after=request.conflicts_after, amount=request.conflicts_amount)
         tree, changed_paths = await _joined(ctx, repo, join)
-        # clients of lakeFS rely on a commit here, whose first commit has another tree than an emptied branch
+        # clients of lakeFS rely on a commit here: in lakeFS, the first commit has another tree than an emptied branch
         from_first = not ours.parents and base.id == ours.id != theirs.id
         if not join.changes and not (request.allow_empty or request.force or from_first):
             raise NoChangesError(f"merge of {source[:80]!r} into {destination!r}: no changes since their common base")
@@ -64,7 +64,7 @@ async def merge(
 async def _joined(ctx: Context, repo: Repo, join: Join) -> tuple[Tree, ChangedPathsBuilder | None]:
     """The tree of a merge, and its changed paths if they are known. Raises MergeConflictError."""
     if join.only_source_changed:
-        # the log makes the changed paths of a squash when it needs them; it needs none of a merge
+        # the log computes the changed paths of a squash when it needs them; it needs none for a merge
         return join.sides.theirs if await join.source_changed() else join.sides.ours, None
     changed_paths = ChangedPathsBuilder()
     delta = collect_paths(ctx.runtime, join.delta(), changed_paths)

@@ -39,7 +39,7 @@ class Check(NamedTuple):
 
 
 class Put(NamedTuple):
-    """Set a key, whether it exists or not."""
+    """Set a key, whether or not it exists."""
 
     partition: str
     key: bytes

@@ -1,6 +1,6 @@
 """The KV store in memory, for tests and the in-process server.
 
-It implements the semantics of the interface exactly, and nothing else of a database. The rows end with the object.
+It implements exactly the semantics of the interface, and no other database feature. The rows are lost with the object.
 """
 
 from __future__ import annotations

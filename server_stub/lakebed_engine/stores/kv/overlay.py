@@ -1,6 +1,6 @@
-"""A KV store over another one: it reads through, and keeps every change in memory. The store below never changes.
+"""A KV store on top of another one: it reads through and keeps every change in memory. The store below never changes.
 
-For a rehearsal: the code that a server runs at its start runs here too, and `changes` says what it would have written.
+For a dry run: the startup code of a server runs on it, and `changes` lists what it would have written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Change(NamedTuple):
 
 
 class OverlayKV:
-    """A KVStore whose changes stay in memory. Only for one event loop. Closing it closes the store below."""
+    """A KVStore that keeps changes in memory. Only for one event loop. Closing it closes the store below."""
 
     def __init__(self, below: KVStore) -> None:
         self._below = below
@@ -88,7 +88,7 @@ class OverlayKV:
     async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
         """Names of partitions that hold rows, start <= name < end, in order, at most `limit`.
 
-        A partition whose rows were all deleted is still among them.
+        Includes partitions whose rows were all deleted.
         """
         below = await self._below.partitions(start, end, limit)
         added = {name for (name, _), row in self._changed.items() if row is not None}

@@ -1,4 +1,4 @@
-"""What is known of a KV store before it is opened: for `lakebed doctor --server` and `lakebed upgrade check`."""
+"""The state of a KV store before it is opened, for `lakebed doctor --server` and `lakebed upgrade check`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KvState:
-    """A KV store as it is. Looking at it has changed nothing.
+    """The state of a KV store. Reading it changes nothing.
 
     `version` is that of the tables, None when there are none yet, and `known` the newest that this build knows. `size`
     is in bytes. `ahead`: seconds by which the database's clock is ahead of this machine's, None when it is the same

@@ -36,7 +36,7 @@ SCHEMA: Final = """
     INSERT INTO sequence VALUES (1, 0);
 """
 
-# In one statement, and so from one view: another process may be making the tables just now.
+# One statement reads one view: another process may be creating the tables at this moment.
 _WHAT: Final = (
     "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), "
     "(SELECT count(*) FROM sqlite_schema)"
@@ -47,9 +47,9 @@ _POLLS = 10_000  # with the time that a poll itself takes, about 8 to 10 seconds
 
 
 def patience(waiting: Callable[[], None] | None = None) -> Callable[[int], bool]:
-    """A busy handler: ask again every 0.7 ms, for about ten seconds in all. `waiting` is called when a wait begins.
+    """A busy handler: retries every 0.7 ms, for about ten seconds in total. Calls `waiting` when a wait begins.
 
-    SQLite's own handler backs off to 100 ms, and would find a busy peer's lock free only by luck.
+    SQLite's own handler backs off to 100 ms, and would rarely find the lock of a busy process free.
     """
 
     def again(polls: int) -> bool:
@@ -62,7 +62,7 @@ def patience(waiting: Callable[[], None] | None = None) -> Callable[[int], bool]
 
 
 def require_sqlite(version: str) -> None:
-    """Raise StoreUnavailableError when this version of the SQLite library is too old to be trusted with a store."""
+    """Raise StoreUnavailableError if this version of the SQLite library is too old to be safe."""
     if [int(part) for part in version.split(".")] < [int(part) for part in OLDEST_SQLITE.split(".")]:
         raise StoreUnavailableError(
             f"SQLite {version} can corrupt a database that several processes write; "
@@ -71,10 +71,11 @@ def require_sqlite(version: str) -> None:
 
 
 def connect(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw.Connection:
-    """One more connection to a store that `open_store` has made. Raises apsw's errors.
+    """Open another connection to a store that `open_store` has created. Raises apsw's errors.
 
-    In WAL mode FULL is an fsync at every commit, and OFF none at all, not even around a checkpoint: without `durable`
-    commits survive this process, not this machine, and after a power cut the file itself may be damaged.
+    In WAL mode, FULL means an fsync at every commit, and OFF means none, not even around a checkpoint. Without
+    `durable`, commits survive a crash of this process but not of the machine: after a power failure, the file itself
+    may be damaged.
     """
     connection = apsw.Connection(str(path), vfs=vfs)
     connection.set_busy_handler(patience())
@@ -84,7 +85,7 @@ def connect(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw
 
 
 def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw.Connection:
-    """Open the file for writing, and make it when it is not there. A file that cannot be written opens for reading.
+    """Open the file for writing, and create it if it is missing. A file that cannot be written is opened for reading.
 
     `durable` as in `connect`. Raises SchemaTooNewError, CorruptDataError (not a store), StoreFullError (SQLite
     cannot even read it without writing files next to it) and StoreUnavailableError.
@@ -164,7 +165,7 @@ def _switch_to_wal(connection: apsw.Connection) -> object:
 
 
 def store_error(error: Exception, path: Path) -> StoreError:
-    """What an error of SQLite, or around it, means to a caller."""
+    """Map an error of SQLite, or of its file, to an error of the engine."""
     kind: type[StoreError] = StoreUnavailableError
     match error:
         case apsw.FullError() | apsw.ReadOnlyError():

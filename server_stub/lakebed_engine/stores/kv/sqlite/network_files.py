@@ -1,7 +1,7 @@
-"""File systems on which SQLite is not safe: several machines mount them.
+"""Detects file systems on which SQLite is not safe, because several machines can mount them.
 
-In WAL mode SQLite shares memory between processes, which ends at the machine. Two servers on one share would corrupt
-the database silently, and the first sign of it may come late. Linux says of each mounted file system what it is.
+In WAL mode, SQLite uses memory that processes of one machine share. Two servers on a network share would silently
+corrupt the database, and may notice it late. Linux reports the type of each mounted file system.
 """
 
 from __future__ import annotations

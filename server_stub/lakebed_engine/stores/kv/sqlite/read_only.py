@@ -1,4 +1,4 @@
-"""A SQLite KV store, opened for reading only: no WAL is switched on, no table made, no row written."""
+"""A SQLite KV store that is opened read-only: it enables no WAL, creates no table and writes no row."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _ABOUT = (
 def connect_read_only(path: Path) -> apsw.Connection:
     """A connection that cannot write. Raises apsw's errors.
 
-    Without a WAL no server has the file open: `immutable` says that the file does not change. So it makes no file next
-    to it.
+    Without a WAL, no server has the file open. With `immutable`, SQLite assumes that the file does not change, and
+    creates no file next to it.
     """
     mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI

@@ -82,7 +82,7 @@ class Reader:
 
     def scan(self, partition: str, start: bytes, end: bytes | None, limit: int) -> list[Row]:
         """Rows with start <= key < end in byte order."""
-        limit = max(limit, 0)  # to SQLite a negative limit is none
+        limit = max(limit, 0)  # SQLite treats a negative limit as no limit
         with self._lock:
             try:
                 if end is None:
@@ -106,11 +106,11 @@ class Reader:
 
 
 class _Last(NamedTuple):
-    """The last row that was read. Callers of that row in the same turn of the event loop share it, until another read.
+    """The last row that was read. Callers that read it in the same turn of the event loop share it, until another read.
 
-    Callers who are woken together read the same branch record, one after the other. All that any of them can know came
-    before the round began, so a read within the round is as new as their own would be. Two rows never come from
-    different times in the wrong order: any other read ends the sharing, as a view that is checked at its end needs.
+    Callers that group commit wakes together read the same branch record one after another. Everything that they can
+    know happened before this turn began, so a shared read is as new as a separate one. Any other read ends the sharing,
+    so a caller never sees two rows from different times in the wrong order.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -119,12 +119,12 @@ class _Last(NamedTuple):
 
 
 class SqliteKV:
-    """A KVStore in a SQLite file, made when it is not there, with its directory.
+    """A KVStore in a SQLite file. Creates a missing file and its directory.
 
     A file that cannot be written opens for reading. Raises SchemaTooNewError, CorruptDataError, StoreFullError and
-    StoreUnavailableError. Not bound to an event loop: each call uses the one it runs in. `vfs` names a SQLite VFS,
-    for tests that make the disk fail. Not `durable`, nothing waits for the disk: what is applied survives this process,
-    not this machine.
+    StoreUnavailableError. Not bound to an event loop: each call uses the one it runs in. `vfs` names a SQLite VFS, for
+    tests that make the disk fail. Without `durable`, nothing waits for the disk: applied batches survive a crash of the
+    process but not of the machine.
     """
 
     def __init__(self, path: Path | str, *, vfs: str | None = None, durable: bool = True) -> None:
@@ -179,12 +179,12 @@ class SqliteKV:
         """Apply atomically and durably; returns the version that every put row now has.
 
         Raises PredicateFailed when a check does not hold: then nothing was changed. Raises OutcomeUnknownError when
-        the disk failed during COMMIT. A caller that is cancelled does not know either: the batch may be applied.
+        the disk failed during COMMIT. After a cancellation, the outcome is unknown too.
         """
         return await self._writer.submit(batch)
 
     async def drop_partition(self, partition: str) -> None:
-        """Delete every row of a partition, a bounded number at a time; other batches go in between."""
+        """Delete every row of a partition, a bounded number at a time. Other batches run in between."""
         while await self._writer.submit(DropStep(partition)):
             pass
 
@@ -193,7 +193,7 @@ class SqliteKV:
         return await self._in_thread(lambda reader: reader.partitions(start, end, limit))
 
     async def close(self) -> None:
-        """Finish what was accepted, then close every connection. Closing twice is fine."""
+        """Finish accepted calls, then close every connection. May be called twice."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
@@ -212,6 +212,6 @@ class SqliteKV:
 
         try:
             future = asyncio.get_running_loop().run_in_executor(self._scan_thread, job)
-        except RuntimeError as error:  # the executor's word for closed
+        except RuntimeError as error:  # the error of the executor when it is closed
             raise StoreUnavailableError(f"the KV store is closed; open a new one: {self._path}") from error
         return await future

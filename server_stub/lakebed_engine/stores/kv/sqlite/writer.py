@@ -46,7 +46,7 @@ _POLITE = 64  # transactions, after another process was met
 
 @dataclass(frozen=True, slots=True)
 class DropStep:
-    """Delete the first rows of a partition, at most 10,000. Answered with 1 when rows are left, else 0."""
+    """Delete the first rows of a partition, at most 10,000. The result is 1 if rows remain, otherwise 0."""
 
     partition: str
 
@@ -59,7 +59,8 @@ class _Job(NamedTuple):
 _Answers = list[int | Exception]
 
 _Versions = dict[tuple[str, bytes], int]
-"""What checks found in this transaction and nothing has changed since: most callers of a group check one record."""
+"""Rows that checks read in this transaction and that have not changed since: most callers of a group check one
+record."""
 
 
 class Writer:
@@ -72,7 +73,7 @@ class Writer:
         self._path = path
         self._identity = _identity_of(path)
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
-        self._gate = threading.Lock()  # nothing enters the queue behind the None that ends it
+        self._gate = threading.Lock()  # nothing enters the queue after the None that ends it
         self._closed = False
         self._polite = 0
         self._turn = 0
@@ -82,7 +83,7 @@ class Writer:
         self._thread.start()
 
     def submit(self, work: Batch | DropStep) -> asyncio.Future[int]:
-        """Queue it for the next transaction. The future belongs to the running loop; cancelling it changes nothing.
+        """Queue a batch for the next transaction. The future belongs to the running loop. Cancelling it has no effect.
 
         Raises StoreUnavailableError after `close`.
         """
@@ -94,7 +95,7 @@ class Writer:
         return future
 
     def close(self) -> None:
-        """Finish what was accepted, close the connection and wait for the thread. Blocks; may be called twice."""
+        """Finish accepted batches, close the connection and wait for the thread. Blocks. May be called twice."""
         with self._gate:
             if not self._closed:
                 self._closed = True
@@ -111,11 +112,11 @@ class Writer:
                     self._refuse_moved()
                     self._execute("BEGIN IMMEDIATE")
                 except Exception as error:
-                    more = self._drain(jobs, _GROUP)  # each group would be refused after the same long wait
+                    more = self._drain(jobs, _GROUP)  # each group would fail after the same long wait
                     refusal = error if isinstance(error, StoreError) else store_error(error, self._path)
                     answers: _Answers = [refusal for _ in jobs]
                 else:
-                    # after BEGIN, which may have waited: the later, the larger the group
+                    # after BEGIN, which may have waited: a later choice makes a larger group
                     more = self._drain(jobs, self._share())
                     answers = self._group_or_unknown(jobs)
                 self._answer()
@@ -125,7 +126,7 @@ class Writer:
                 if self._polite:
                     self._answer()
                     self._polite -= 1
-                    self._turn += 1  # a count of its own: _polite starts again at every meeting
+                    self._turn += 1  # a separate count: _polite restarts whenever another process is met
                     if self._turn % _PAUSE_EVERY == 0:
                         time.sleep(_PAUSE_SECONDS)
         finally:
@@ -140,15 +141,15 @@ class Writer:
             return self._queue.get()
 
     def _answer(self) -> None:
-        """Wake those whose transaction is over: when the changes of the next one are made, if that waits already.
+        """Answer the callers of the finished transaction. If the next transaction is waiting, first make its changes.
 
-        So one half of the callers is answered, and asks again, while the disk syncs what the other half has asked for.
+        So one half of the callers works while the disk syncs the batches of the other half.
         """
         (jobs, answers), self._owed = self._owed, ((), [])
         _deliver(jobs, answers)
 
     def _refuse_moved(self) -> None:
-        # SQLite would go on writing to a file that has no name any more, and everything would be lost at the end
+        # SQLite would continue to write to a file that no longer has a name, and all of it would be lost
         if _identity_of(self._path) != self._identity:
             text = (
                 "the KV store's file was moved, removed or replaced while it was in use, nothing was changed; put it "
@@ -157,12 +158,12 @@ class Writer:
             raise StoreUnavailableError(f"{text}: {self._path}", public_message=text)
 
     def _share(self) -> int:
-        """How many go into the next transaction: of many callers, half."""
+        """The number of batches for the next transaction: half of them if there are many callers."""
         callers = 1 + self._queue.qsize() + len(self._owed[0])
         return min(_GROUP, max(_UNDIVIDED, -(-callers // 2)))
 
     def _drain(self, jobs: list[_Job], most: int) -> bool:
-        """Take what is waiting, until there are `most`. False when the end of the queue was among it."""
+        """Take waiting items, until there are `most`. False if the end of the queue was among them."""
         try:
             while len(jobs) < most:
                 if (job := self._queue.get_nowait()) is None:
@@ -189,7 +190,8 @@ class Writer:
             return [self._unknown(ABSENT, error) for _ in jobs]
 
     def _group(self, jobs: Sequence[_Job]) -> _Answers:
-        """Finish a transaction that has begun: the answers, in order. When it raises, the transaction is over too."""
+        """Finish a transaction that has begun, and return the answers in order. If it raises, the transaction has ended
+        too."""
         try:
             answers, changed = self._make_changes(jobs)
         except Exception as error:
@@ -261,20 +263,20 @@ class Writer:
         return 1
 
     def _one_by_one(self, jobs: Sequence[_Job], error: Exception) -> _Answers:
-        """A group failed and nothing was applied: find the batches that can be applied without the others."""
+        """After a group failed and nothing was applied: apply each batch separately."""
         if len(jobs) == 1:
             return [store_error(error, self._path) if isinstance(error, apsw.Error) else error]
         answers: _Answers = []
         for job in jobs:
             try:
                 self._execute("BEGIN IMMEDIATE")
-            except Exception as refused:  # and it would refuse the rest, each after the same long wait
+            except Exception as refused:  # the rest would fail too, each after the same long wait
                 return answers + [store_error(refused, self._path) for _ in jobs[len(answers) :]]
             answers += self._group([job])
         return answers
 
     def _unknown(self, answer: int | Exception, error: Exception) -> Exception:
-        if isinstance(answer, Exception):  # its check may have failed on a neighbour's row that is gone again
+        if isinstance(answer, Exception):  # its check may have failed on another batch's row that was rolled back
             return StoreUnavailableError(f"the KV store failed, nothing was changed; try again ({error}): {self._path}")
         return OutcomeUnknownError(
             f"the KV store failed while committing; read back what was written ({error}): {self._path}"
@@ -282,10 +284,10 @@ class Writer:
 
     def _roll_back(self) -> None:
         try:
-            if self._connection.in_transaction:  # some errors have rolled back already
+            if self._connection.in_transaction:  # some errors have already rolled back
                 self._execute("ROLLBACK")
         except apsw.Error:
-            pass  # the next BEGIN says what is wrong
+            pass  # the next BEGIN reports the error
 
     def _fence(self) -> None:
         # When the fsync of a COMMIT fails, the WAL has its frames. Readers do not see them, but recovery after a crash
@@ -309,7 +311,7 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def _deliver(jobs: Sequence[_Job], answers: _Answers) -> None:
-    """Wake the waiters of a group: one call into each event loop, not one for each waiter."""
+    """Wake the waiters of a group with one call for each event loop, not one for each waiter."""
     settled = [(job.future, answer) for job, answer in zip(jobs, answers, strict=True)]
     for loop in {future.get_loop() for future, _ in settled}:
         try:

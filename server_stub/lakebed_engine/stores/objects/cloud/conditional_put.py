@@ -134,7 +134,7 @@ class Creator:
             return "nobody"
         except BaseError:
             return "unread"
-        if theirs is None:  # written without a condition, or by a store that drops metadata
+        if theirs is None:  # written without a condition, or to a store that drops metadata
             return "unread" if content == data else "another"
         return "mine" if theirs == mark else "another"
 
@@ -145,7 +145,7 @@ class Creator:
         try:
             await delete_async(self._client.store, name)
         except (BaseError, FileNotFoundError):
-            return  # a few bytes stay, which no listing shows
+            return  # a few bytes remain, which no listing shows
 
     def _failure(self, outcome: Outcome | Exception, key: str, unsure: bool) -> StoreError:
         where = f"{self._client.place.uri}/{key}"
