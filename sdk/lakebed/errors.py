@@ -140,7 +140,7 @@ class SchemaDifference:
 
     def __str__(self) -> str:
         if self.expected is None:
-            return f"{self.path!r} has a column {self.column!r} ({self.found}) more"
+            return f"{self.path!r} has an additional column {self.column!r} ({self.found})"
         if self.found is None:
             return f"{self.path!r} has no column {self.column!r} ({self.expected})"
         return f"{self.path!r} has {self.column!r} as {self.found}, not {self.expected}"

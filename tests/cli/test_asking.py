@@ -29,7 +29,7 @@ def test_token_is_the_only_output(run: Run, server: RunningServer) -> None:
     given = run("key", "token", "--json", "-q")
     assert given.json.keys() == {"token", "expires"}
     assert given.err == ""
-    assert run("key", "end-tokens", "--yes").text == "Your tokens do not work any more.\n"
+    assert run("key", "end-tokens", "--yes").text == "Your tokens no longer work.\n"
     told = httpx.get(
         f"{server.endpoint}/api/v1/user", headers={"Authorization": f"Bearer {given.json['token']}"}, trust_env=False
     )
@@ -49,8 +49,8 @@ def test_dump_and_restore_without_waiting(
     objects = server.data_dir / "objects"
     shutil.copytree(objects / repo.id, objects / copy, dirs_exist_ok=True)
     ids = [part for name in ("commits", "tags", "branches") for part in (f"--{name}", dump[name])]
-    assert "--task alone" in run("repo", "restore", copy, *ids[:4], code=2).err
-    assert "--task alone" in run("repo", "restore", copy, *ids, "--task", "x", code=2).err
+    assert "only --task" in run("repo", "restore", copy, *ids[:4], code=2).err
+    assert "only --task" in run("repo", "restore", copy, *ids, "--task", "x", code=2).err
     said = run("repo", "restore", copy, *ids, "--no-wait").text
     restored = said.splitlines()[0].split()[-1]
     assert f"`lakebed repo restore {copy} --task {restored}` waits for it" in said

@@ -41,7 +41,7 @@ def little_room() -> Iterator[None]:
 def test_full_shared_directory_error_names_the_path(repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     work = main.workspace("load", data_path="direct")
-    with little_room(), pytest.raises(lakebed.StoreFullError, match="make room there, and try again") as caught:
+    with little_room(), pytest.raises(lakebed.StoreFullError, match="free space there, and try again") as caught:
         work.put("a/b", LARGE)
     error = caught.value
     assert (error.kind, error.repository, error.ref, error.path) == ("store_full", repo.id, work.id, "a/b")

@@ -260,4 +260,4 @@ def test_invalid_directories_are_refused(run: Run, main: lakebed.Branch, top: Pa
     assert files(tmp_path / "odd") == files(top)
     assert "3 objects cannot be files here" in run("local", "pull", str(top)).err
     with opened(top):
-        assert "another command is at work" in run("local", "status", str(top), code=1).err
+        assert "another command is running" in run("local", "status", str(top), code=1).err

@@ -44,7 +44,7 @@ def test_access_keys(run: Run, server: RunningServer) -> None:
     assert "--yes" in run("key", "delete", made["id"], code=2).err
     run("key", "delete", made["id"], "--yes")
     run("key", "show", made["id"], code=3)
-    assert "does not work" not in run("key", "delete", server.access_key_id, "--yes", code=2).text
+    assert "no longer works" not in run("key", "delete", server.access_key_id, "--yes", code=2).text
 
 
 def test_repositories_of_other_kinds(run: Run) -> None:

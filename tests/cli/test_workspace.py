@@ -136,7 +136,7 @@ def test_bad_input_is_one_clear_sentence(run: Run, repo: lakebed.Repository, tre
     assert f"lakebed workspace list {repo.id}" in run("workspace", "show", f"{repo.id}/nope", code=3).err
     main = f"{repo.id}/main"
     cases = {
-        ("upload", str(tree), main): "Say why with -m",
+        ("upload", str(tree), main): "Pass a message with -m",
         ("upload", str(tree), f"{main}+0/x", "-m", "no"): "is a workspace",
         ("upload", str(tree), main, "-m", "no", "--mirror"): "--mirror needs a PATH",
         ("upload", str(tree / "none"), main, "-m", "no"): "There is no file",

@@ -328,7 +328,7 @@ async def test_put_if_absent_refused_for_absent_key_is_unavailable(opened: Calla
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options())
     await store.put("d/b", b"1", if_absent=True)
-    with pytest.raises(StoreUnavailableError, match="/d: the store says that the key is taken, but nothing is"):
+    with pytest.raises(StoreUnavailableError, match="/d: the store reports that the key exists, but there is no"):
         await store.put("d", b"2", if_absent=True)
     await store.put("d", b"3")
     assert await store.get("d") == b"3"
@@ -411,7 +411,7 @@ def test_failed_parts_abort_the_upload(opened: Callable[..., CloudObjects]) -> N
         return refusal("507 Insufficient Storage", "XMinioStorageFull") if "partNumber=2" in path else "pass"
 
     async def body(store: CloudObjects, proxy: Proxy) -> None:
-        with pytest.raises(StoreFullError, match="/big: the store has no room"):
+        with pytest.raises(StoreFullError, match="/big: the store has no space"):
             await store.put_stream("big", stream(60 * MIB))
         with pytest.raises(BlobNotFound):
             await store.head("big")

@@ -192,6 +192,6 @@ async def test_an_account_key_of_azure() -> None:
     wrong = CloudOptions(
         endpoint=f"{server.endpoint}/{ACCOUNT}", allow_http=True, store_id="a", account=ACCOUNT, account_key="d3Jvbmc="
     )
-    with pytest.raises(StoreError, match=r"of the store 'a': the store denied it \(403") as caught:
+    with pytest.raises(StoreError, match=r"of the store 'a': the store denied access \(403") as caught:
         await CloudObjects(f"az://{CONTAINER}/x", wrong).get("a")
     assert "d3Jvbmc=" not in str(caught.value)

@@ -134,7 +134,7 @@ def _file_chunks(file: LocalFile) -> Iterator[bytes]:
 
 def _refuse_changed(file: LocalFile, found: os.stat_result) -> None:
     if FileStat.of(found) != file.stat:
-        raise CorruptTransferError(f"{file.file} changes while it is read; upload it again")
+        raise CorruptTransferError(f"{file.file} changed while it was read; upload it again")
 
 
 class Journal:

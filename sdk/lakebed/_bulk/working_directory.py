@@ -208,7 +208,7 @@ def _locked(file: Path, top: Path) -> Iterator[None]:
         try:
             module.flock(fd, module.LOCK_EX | module.LOCK_NB)
         except BlockingIOError:
-            raise LakebedError(f"another command is at work in {top}: wait for it to end", kind="busy") from None
+            raise LakebedError(f"another command is running in {top}: wait until it ends", kind="busy") from None
         yield
     finally:
         os.close(fd)

@@ -222,7 +222,7 @@ def check_room(error: OSError, folder: str, path: str | None = None) -> None:
         what = "objects" if path is None else repr(path)
         raise StoreFullError(
             f"cannot write {what} into {folder}, which is shared with the server: {error.strerror}; nothing was "
-            "half-written: make room there, and try again",
+            "written partially: free space there, and try again",
             operation="write",
             path=path,
         ) from error

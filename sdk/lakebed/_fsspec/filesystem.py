@@ -85,7 +85,7 @@ class LakebedFileSystem(Blocking):
     async def _modified(self, path: str) -> datetime:
         row = await self._info(path)
         if row["type"] != "file":
-            raise UnsupportedOperationError(f"lakebed://{row['name']} is a directory, and has no time")
+            raise UnsupportedOperationError(f"lakebed://{row['name']} is a directory, and has no modification time")
         moment: datetime = row["mtime"]
         return moment
 

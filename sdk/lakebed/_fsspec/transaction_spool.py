@@ -212,7 +212,7 @@ class _Blocks(io.FileIO):
         if self.is_over:  # what was in the buffer of a file that is discarded
             return size
         if self._process != os.getpid():
-            raise InvalidRequestError("a file is written in the process that opened it")
+            raise InvalidRequestError("a file must be written in the process that opened it")
         self.check()
         try:
             self._writing.feed(block)

@@ -134,7 +134,7 @@ def server(row: models.Config) -> ServerInfo:
     """What a server says of itself. What it leaves out, it does not have."""
     version, storage, able = row.version_config, row.storage_config, row.capabilities_config
     if not storage:
-        raise TypeError("the settings say nothing of the store")
+        raise TypeError("the settings do not describe the store")
     return ServerInfo(
         api_level=text(version.version, "") if version else "",
         storage=text(storage.blockstore_type),

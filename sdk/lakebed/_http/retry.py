@@ -96,7 +96,7 @@ def broken(call: Call[Any], cause: HttpError, address: str) -> Failed:
             ProtocolError(f"cannot decode the answer to {call.action!r} on {call.subject}: {said}", **about(call)),
             again=False,
         )
-    text = f"the connection to {address} broke during {call.action!r} on {call.subject}: {said}"
+    text = f"the connection to {address} was lost during {call.action!r} on {call.subject}: {said}"
     if call.repeat == "safe":
         return Failed(unreachable(call, f"{text}; try again"), again=True)
     return Failed(_unknown(call, text, None), again=False)
@@ -104,7 +104,7 @@ def broken(call: Call[Any], cause: HttpError, address: str) -> Failed:
 
 def length_changed(call: Call[Any]) -> Failed:
     """The source of the body had more or fewer bytes than announced."""
-    text = f"cannot {call.action} {call.subject}: the data changed its length while it was sent"
+    text = f"cannot {call.action} {call.subject}: the length of the data changed while it was sent"
     return Failed(CorruptTransferError(text, **about(call)), again=False)
 
 

@@ -57,7 +57,7 @@ def warn_of_clear_text(settings: Settings) -> None:
         return
     sent = "token" if settings.token else "access key"
     text = (
-        f"the {sent} is sent to {endpoint} without TLS, and everybody on the way can read it; use https://, or see "
+        f"the {sent} is sent to {endpoint} without TLS, and others on the network can read it; use https://, or see "
         "docs/deployment.md"
     )
     warnings.warn(text, ClearTextWarning, stacklevel=_caller())

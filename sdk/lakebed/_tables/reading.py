@@ -269,7 +269,7 @@ class Opened:
             names = f"; the columns are {self.schema.names}" if "FieldRef" in said else ""
             return self._where.invalid(operation, f"cannot be filtered or converted so: {said}{names}")
         if any(words in said for words in _UNFIT):
-            return self._where.invalid(operation, f"values do not fit the schema that was asked for: {said}")
+            return self._where.invalid(operation, f"values do not fit the requested schema: {said}")
         path = next((path for path in self._paths if f"'{path}'" in said), None)
         if path is None:
             return self._where.unreadable(operation, self._where.path, f"table of {what}s", said)

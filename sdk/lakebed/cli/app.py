@@ -279,7 +279,7 @@ def message_option(command: Any) -> Any:
 
 def _said(ctx: click.Context, option: click.Parameter, value: str) -> str:
     if not value.strip():
-        raise click.BadParameter("the message is empty: say what the commit changes", ctx, option)
+        raise click.BadParameter("the message is empty: describe what the commit changes", ctx, option)
     return value
 
 

@@ -170,7 +170,7 @@ def test_an_expired_key_ends_on_both_servers(servers: tuple[RunningServer, ...],
     for server in servers:
         with (
             lakebed.connect(server.endpoint, key.id, key.secret) as own,
-            pytest.raises(lakebed.AuthenticationError, match=r"expired at .* UTC: make another one"),
+            pytest.raises(lakebed.AuthenticationError, match=r"expired at .* UTC: create another one"),
         ):
             own.repository("sales").branch("main").info()
 

@@ -82,7 +82,7 @@ def test_login_by_the_browser_and_logout(run: Command, server: RunningServer, fi
     assert run("logout").text == "You are signed out.\n"
     assert "token" not in yaml.safe_load(file.read_text())
     file.write_text(f"endpoint: {server.endpoint}\ntoken: {stored['token']}\n")
-    assert "the sign-in has ended: run `lakebed login`" in run("repo", "list", code=None).err
+    assert "the sign-in has expired: run `lakebed login`" in run("repo", "list", code=None).err
 
 
 def test_login_without_a_browser_asks_for_the_code(run: Command, server: RunningServer, file: Path) -> None:

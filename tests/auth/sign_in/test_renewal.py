@@ -116,7 +116,7 @@ def test_a_refused_renewal_leaves_the_old_token_in_use(file: Path) -> None:
         sign_in_file.store(file, server.endpoint, old := token_of(new_session("nobody"), age=7 * HOUR))
         with lakebed.connect() as lake, pytest.raises(lakebed.AuthenticationError) as refused:
             lake.user()
-    assert "the sign-in has ended: run `lakebed login`" in str(refused.value)
+    assert "the sign-in has expired: run `lakebed login`" in str(refused.value)
     assert f"the SDK sent the token from file {file}" in str(refused.value)
     assert old not in str(refused.value)
     assert yaml.safe_load(file.read_text())["token"] == old

@@ -345,7 +345,7 @@ async def a_damaged_record(lake: Lake) -> None:
         (an_older_kv_store, "ref snapshot _lakebed/refs/"),
         (another_bucket, "belongs to repository 'other'"),
         (an_empty_disk, "has no marker"),
-        (a_lost_commit_row, "which the KV store does not have"),
+        (a_lost_commit_row, "which is not in the KV store"),
         (a_lost_metarange, "cannot be read"),
         (a_damaged_range, "cannot be read"),
         (a_new_kind_of_row, "b'bundle/1' is of an unknown kind"),

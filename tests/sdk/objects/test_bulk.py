@@ -235,7 +235,7 @@ def test_unreadable_file_is_reported_and_the_others_are_uploaded(
     with pytest.raises(PartialFailureError) as caught:
         workspace.upload_tree(tmp_path / "in")
     assert [one.path for one in caught.value.failures] == ["d000/f00007.bin"]
-    assert "changes while it is read" in caught.value.failures[0].message
+    assert "changed while it was read" in caught.value.failures[0].message
     assert sum(1 for _ in workspace.changes()) == 29
     monkeypatch.setattr(upload, "walk", walk)
     assert workspace.upload_tree(tmp_path / "in").files == 30

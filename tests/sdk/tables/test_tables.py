@@ -318,7 +318,7 @@ def test_schemas_of_what_is_added(live: Any) -> None:
         other = pa.table({"at": seconds.column("at"), "n": ["one"]})
         before = await main.list().all()
         with pytest.raises(
-            lakebed.SchemaMismatchError, match=r'the data. has a column .more. .*schema="unify"'
+            lakebed.SchemaMismatchError, match=r'the data. has an additional column .more. .*schema="unify"'
         ) as caught:
             await main.write_parquet("t", more)
         assert caught.value.differences == (errors.SchemaDifference("the data", "more", None, "string"),)

@@ -388,7 +388,7 @@ def test_a_damaged_key_file_is_not_replaced(tmp_path: Path, text: bytes) -> None
     file = KeyFile(tmp_path / "secret.key")
     file.path.write_bytes(text)
     for job in (file.read, file.make):
-        with pytest.raises(StartError, match="is damaged; put it back from a backup"):
+        with pytest.raises(StartError, match="is damaged; restore it from a backup"):
             job()
     assert file.path.read_bytes() == text
 

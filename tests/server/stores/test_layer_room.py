@@ -36,7 +36,7 @@ def test_no_room_for_a_layer_file_is_507(tmp_path_factory: pytest.TempPathFactor
         target = f"/workspaces/{made['id']}/layers"
         with largest_file(server, 16 << 10):
             error = api.fails("POST", target, layer, 507, "store_full")
-        assert "no room for the temporary file" in error["message"]
+        assert "no space for the temporary file" in error["message"]
         assert "/tmp" not in error["message"]
         assert api.paths(made["name"]) == []
         assert "make room there, or set TMPDIR" in server.log

@@ -36,7 +36,7 @@ def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, s
     """Commit metadata with the operation id, which finds the commit if its response is lost."""
     checked = _checks.check_metadata(dict(metadata or {}), "commit")
     if OPERATION_KEY in checked:
-        raise InvalidRequestError(f"the metadata key {OPERATION_KEY} is the SDK's own")
+        raise InvalidRequestError(f"the metadata key {OPERATION_KEY} is reserved for the SDK")
     return {**checked, OPERATION_KEY: operation_id}
 
 

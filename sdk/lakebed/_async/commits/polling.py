@@ -36,7 +36,7 @@ def made(target: Target, state: TaskStatus) -> Commit:
             repository=target.repository,
         )
     raise state.error or ProtocolError(
-        f"task {state.id} of {target.repository} is over without a commit and without an error",
+        f"task {state.id} of {target.repository} ended without a commit and without an error",
         repository=target.repository,
         ref=target.ref,
     )

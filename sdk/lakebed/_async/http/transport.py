@@ -173,7 +173,7 @@ class Transport:
         if isinstance(failed.error, AuthenticationError):
             key = f"; the SDK sent the {self.settings.shown_credentials}"
             if self.settings.token:
-                key = f"; the sign-in has ended: run `lakebed login`{key}"
+                key = f"; the sign-in has expired: run `lakebed login`{key}"
             failed.error.message, failed.error.reason = failed.error.message + key, failed.error.reason + key
         return failed
 

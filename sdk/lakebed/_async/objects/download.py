@@ -235,5 +235,5 @@ async def _write(source: Download, file: Any, progress: Callable[[int], None] | 
     if held:
         await run_in_thread(file.write, bytes(held))
     if source.info is None:
-        raise InvalidRequestError("nothing was asked for")
+        raise InvalidRequestError("no data was requested")
     return source.info

@@ -91,4 +91,4 @@ class FeedReader:
         try:
             return event(json.loads(data))
         except (ValueError, KeyError, TypeError) as error:
-            raise ProtocolError(f"the feed of {self._repository} has an event that cannot be read: {error}") from error
+            raise ProtocolError(f"the feed of {self._repository} has an unreadable event: {error}") from error

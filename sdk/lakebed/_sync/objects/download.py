@@ -237,5 +237,5 @@ def _write(source: Download, file: Any, progress: Callable[[int], None] | None) 
     if held:
         run_in_thread(file.write, bytes(held))
     if source.info is None:
-        raise InvalidRequestError("nothing was asked for")
+        raise InvalidRequestError("no data was requested")
     return source.info

@@ -145,7 +145,7 @@ class SignedSink:
                 body.meter.undo()
                 signed.forget()
         raise ServerUnavailableError(
-            f"the object store says that something is at each of {_TRIES} new addresses for {subject.subject}; "
+            f"the object store says that an object exists at each of {_TRIES} new addresses for {subject.subject}; "
             "try again, or use data_path='proxied'",
             path=item.path,
         )

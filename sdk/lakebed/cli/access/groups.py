@@ -108,7 +108,7 @@ def remove(app: App, found_id: str, user: str) -> None:
     with app.lake() as lake:
         lake.groups.remove(found_id, user)
     names = {"group": found_id, "removed": user}
-    output.say(app, f"User {output.shown(user)} is not in group {output.shown(found_id)} any more.", names)
+    output.say(app, f"User {output.shown(user)} is no longer in group {output.shown(found_id)}.", names)
 
 
 @group.command()

@@ -123,7 +123,7 @@ def detach(app: App, found_id: str, name: str, to_group: bool) -> None:
     """
     with app.lake() as lake:
         (lake.groups if to_group else lake.users).detach(name, found_id)
-    line = f"{_holder(name, to_group)} does not have policy {output.shown(found_id)} any more."
+    line = f"{_holder(name, to_group)} no longer has policy {output.shown(found_id)}."
     output.say(app, line, {"policy": found_id, "detached_from": name})
 
 

@@ -86,7 +86,7 @@ def delete(app: App, found_id: str, user: str, yes: bool) -> None:
     confirm(f"Remove access key {output.shown(found_id)}?", yes=yes)
     with app.lake() as lake:
         lake.keys.drop(found_id, user)
-    output.say(app, f"Access key {output.shown(found_id)} does not work any more.", {"deleted": found_id})
+    output.say(app, f"Access key {output.shown(found_id)} no longer works.", {"deleted": found_id})
 
 
 @key.command()
@@ -137,7 +137,7 @@ def end_tokens(app: App, yes: bool) -> None:
     confirm("End all your tokens, those of other tools too?", yes=yes)
     with app.lake() as lake:
         lake.end_session_tokens()
-    output.say(app, "Your tokens do not work any more.", {"ended": True})
+    output.say(app, "Your tokens no longer work.", {"ended": True})
 
 
 def _line(row: AccessKey) -> str:

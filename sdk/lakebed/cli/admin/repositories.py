@@ -130,7 +130,7 @@ def describe(app: App, repository: Location, metadata: dict[str, str], remove: t
     Example: lakebed repo describe sales --meta owner=me --remove old
     """
     if not metadata and not remove:
-        raise click.UsageError("Say --meta KEY=VALUE or --remove KEY.")
+        raise click.UsageError("Pass --meta KEY=VALUE or --remove KEY.")
     with app.lake() as lake:
         handle = lake.repository(repository.repository)
         if metadata:

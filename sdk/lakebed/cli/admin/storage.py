@@ -117,7 +117,7 @@ def restore(
     """
     given = [text for text in (commits, tags, branches) if text]
     if len(given) != (0 if task else 3):
-        raise click.UsageError("Say --commits, --tags and --branches; or --task alone.")
+        raise click.UsageError("Pass --commits, --tags and --branches, or only --task.")
     with app.lake() as lake:
         there = lake.repository(repository.repository)
         started = there.restore_task(task) if task else there.start_restore(RefsDump(*given))

@@ -52,7 +52,7 @@ def wait(app: App, repository: Location, found_id: str) -> None:
 
 def begun(app: App, started: Task | Dump | Restore, what: str, how: str) -> None:
     """Print the id of the started task, and how to wait for it."""
-    output.say(app, f"The {what} is begun: {started.id}\n`{how} {started.id}` waits for it.", {"id": started.id})
+    output.say(app, f"The {what} has started: {started.id}\n`{how} {started.id}` waits for it.", {"id": started.id})
 
 
 def status(app: App, handle: Task) -> None:
@@ -152,7 +152,7 @@ def cancel(app: App, target: Location, found_id: str) -> None:
     """
     with app.lake() as lake:
         lake.repository(target.repository).branch(target.ref).import_task(found_id).cancel()
-    output.say(app, f"Import {output.shown(found_id)} is given up.", {"cancelled": found_id})
+    output.say(app, f"Import {output.shown(found_id)} is cancelled.", {"cancelled": found_id})
 
 
 def _source(text: str) -> tuple[str, str]:

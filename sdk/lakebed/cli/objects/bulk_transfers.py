@@ -104,7 +104,7 @@ def _check_upload(named: bool, message: str, no_commit: bool, mirror: bool, targ
             f"{target.ref} is a workspace, and only uploaded to: commit it with `lakebed workspace commit`."
         )
     if not named and not message and not no_commit:
-        raise click.UsageError("Say why with -m, or --no-commit to leave the workspace open.")
+        raise click.UsageError("Pass a message with -m, or --no-commit to leave the workspace open.")
     if mirror and (no_commit or not target.path):
         raise click.UsageError("--mirror needs a PATH, and a commit.")
 

@@ -37,7 +37,7 @@ def _working(what: str) -> Here:
     found = here()
     if found is None:
         raise click.UsageError(
-            f"{what} needs a directory of `lakebed local clone`, and this is none. Elsewhere, name the branch in each "
+            f"{what} needs a directory of `lakebed local clone`, which this is not. Elsewhere, name the branch in each "
             "command: REPO/BRANCH."
         )
     return found

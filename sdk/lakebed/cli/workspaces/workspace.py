@@ -215,7 +215,7 @@ def commit(
         handle = _find(lake, target)
         message = message or handle.options.message
         if not message:
-            raise click.UsageError("The workspace was made without a message: say why with -m.")
+            raise click.UsageError("The workspace was created without a message: pass one with -m.")
         chosen = list(globs) or selections.of(handle.workspace_id)
         if chosen and (replaced or allow_empty):
             raise click.UsageError("--replace and --allow-empty are for the whole workspace: leave GLOBs out.")
