@@ -477,8 +477,8 @@ def test_a_busy_store_is_asked_again(opened: Callable[..., CloudObjects], method
     [
         (BUSY, StoreUnavailableError, "503 SlowDown"),
         (refusal("500 Internal Server Error", "InternalError"), StoreUnavailableError, "500 InternalError"),
-        (refusal("507 Insufficient Storage", "XMinioStorageFull"), StoreFullError, "no room"),
-        (refusal("403 Forbidden", "QuotaExceeded"), StoreFullError, "no room"),
+        (refusal("507 Insufficient Storage", "XMinioStorageFull"), StoreFullError, "no space left"),
+        (refusal("403 Forbidden", "QuotaExceeded"), StoreFullError, "no space left"),
         (refusal("403 Forbidden", "AccessDenied"), StoreDeniedError, "denied it (403 AccessDenied)"),
         ("drop-request", StoreUnavailableError, "did not answer"),
     ],

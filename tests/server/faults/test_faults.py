@@ -131,7 +131,7 @@ def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fa
         pytest.param("gone", "store_unavailable", "cannot be reached; check the endpoint", True, id="gone"),
         pytest.param(60.0, "store_unavailable", f"the store did not answer, .* {LATER}", True, id="silent"),
         pytest.param(DENIED, "store_unavailable", "denied access .*; check the credentials", False, id="denied"),
-        pytest.param(FULL, "store_full", "no room .507 XMinioStorageFull.; free some", False, id="full"),
+        pytest.param(FULL, "store_full", "no space left .507 XMinioStorageFull.; free space", False, id="full"),
     ],
 )
 @steady(stores)
