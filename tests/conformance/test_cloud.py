@@ -479,7 +479,7 @@ def test_a_busy_store_is_asked_again(opened: Callable[..., CloudObjects], method
         (refusal("500 Internal Server Error", "InternalError"), StoreUnavailableError, "500 InternalError"),
         (refusal("507 Insufficient Storage", "XMinioStorageFull"), StoreFullError, "no space left"),
         (refusal("403 Forbidden", "QuotaExceeded"), StoreFullError, "no space left"),
-        (refusal("403 Forbidden", "AccessDenied"), StoreDeniedError, "denied it (403 AccessDenied)"),
+        (refusal("403 Forbidden", "AccessDenied"), StoreDeniedError, "denied access (403 AccessDenied)"),
         ("drop-request", StoreUnavailableError, "did not answer"),
     ],
 )
@@ -529,7 +529,7 @@ async def test_wrong_credentials(opened: Callable[..., CloudObjects], wrong: str
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options(**{wrong: "made-up-0123456789"}))
     for call in (store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k"), keys(store)):
-        with pytest.raises(StoreUnavailableError, match=r"denied it .403 .*check the credentials") as caught:
+        with pytest.raises(StoreUnavailableError, match=r"denied access .403 .*check the credentials") as caught:
             await call
         for secret in (SECRET_ACCESS_KEY, "made-up", server.access_key_id):
             assert secret not in str(caught.value)
