@@ -176,11 +176,12 @@ class Urllib3Response:
             raise _failure(cause) from cause
 
     def close(self) -> None:
-        """Give the connection back, or close it when part of the body was not read."""
-        if self._answer.isclosed() or not self._answer.length_remaining:
-            self._answer.release_conn()
-        else:
+        """Give the connection back. It is closed first when part of the body was not read."""
+        if self._answer.length_remaining == 0:
+            self._answer.read()  # reads nothing: http.client notes the end of a response in a read
+        elif not self._answer.isclosed():
             self._answer.close()
+        self._answer.release_conn()  # a closed connection as well: it frees its place in the pool
 
 
 class _Headers(Mapping[str, str]):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from lakebed._compat import aio_http, sync_http
 from lakebed._http.exchange import (
+    MAX_CONNECTIONS,
     BadAddressError,
     BadRequestError,
     BrokenError,
@@ -73,6 +74,24 @@ class Asker:
         content = None if pieces is None else _each(pieces)
         return bytes(self._run(self._aio.send(self._request(method, url, headers, content), stream=False)).content)
 
+    def open(self, url: str) -> Any:
+        """A response whose body is not read."""
+        request = self._request("GET", url, {}, None)
+        return (
+            self._sync.send(request, stream=True)
+            if self._aio is None
+            else self._run(self._aio.send(request, stream=True))
+        )
+
+    def leave(self, response: Any, *, pieces: int) -> None:
+        """Read some pieces of a body, then close the response."""
+        if self._aio is None:
+            for _ in zip(range(pieces), response.chunks(), strict=False):
+                pass
+            response.close()
+        else:
+            self._run(_leave(response, pieces))
+
     def _request(self, method: str, url: str, headers: dict[str, str], content: Any) -> Request:
         return Request(method, url, dict(headers), self._timeout, content)
 
@@ -89,6 +108,14 @@ async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
+async def _leave(response: aio_http.AiohttpResponse, pieces: int) -> None:
+    chunks = response.chunks()
+    for _ in range(pieces):
+        await anext(chunks)
+    await chunks.aclose()
+    await response.aclose()
+
+
 @pytest.fixture(params=["sync", "aio"])
 def asker(request: pytest.FixtureRequest) -> Iterator[Asker]:
     made = Asker(request.param)
@@ -100,6 +127,47 @@ def test_requests_reuse_a_connection(asker: Asker, serve: Callable[[Handler], Ba
     server = serve(answer)
     assert [asker.send(server.url) for _ in range(5)] == [b"ok"] * 5
     assert server.connections == 1
+
+
+UNREAD = {
+    "empty": b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
+    "short": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    "long": b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + b"x" * 1_000_000,
+    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n2\r\nok\r\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "pieces"),
+    [("empty", 0), ("short", 0), ("short", 1), ("long", 0), ("long", 1), ("chunked", 0), ("chunked", 1)],
+)
+def test_a_connection_with_an_unread_response_is_not_reused(
+    asker: Asker, serve: Callable[[Handler], BareServer], body: str, pieces: int
+) -> None:
+    """Another thread may send the next request while this one still holds the response."""
+
+    def respond(connection: socket.socket, head: bytes) -> bool:
+        connection.sendall(OK if b"plain" in head else UNREAD[body])
+        return True
+
+    server = serve(respond)
+    response = asker.open(server.url)
+    asker.leave(response, pieces=pieces)
+    for _ in range(3):
+        assert asker.send(server.url, x="plain") == b"ok"
+
+
+def test_responses_that_are_not_read_to_the_end_free_their_places(
+    asker: Asker, serve: Callable[[Handler], BareServer]
+) -> None:
+    def respond(connection: socket.socket, head: bytes) -> bool:
+        connection.sendall(UNREAD["long"])
+        return True
+
+    server = serve(respond)
+    for _ in range(MAX_CONNECTIONS + 1):
+        asker.leave(asker.open(server.url), pieces=1)
+    assert server.connections == MAX_CONNECTIONS + 1
 
 
 @pytest.mark.parametrize("kind", ["sync", "aio"])
