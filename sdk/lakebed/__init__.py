@@ -19,6 +19,7 @@ from lakebed._version import __version__
 
 if TYPE_CHECKING:
     from lakebed import aio, errors, model
+    from lakebed._checks import PathWarning
     from lakebed._http.trust import ClearTextWarning
     from lakebed._settings.config import ConfigurationWarning, Settings
     from lakebed._sync.access.groups import Groups
@@ -202,6 +203,7 @@ __all__ = [
     "OutcomeUnknownError",
     "OwnPullRequest",
     "PartialFailureError",
+    "PathWarning",
     "PermissionDeniedError",
     "Policies",
     "Policy",
@@ -275,6 +277,7 @@ _HOMES = {
     "Branch": "_sync.handles.branch",
     "ClearTextWarning": "_http.trust",
     "ConfigurationWarning": "_settings.config",
+    "PathWarning": "_checks",
     "ColumnChange": "_tables.compare_results",
     "Diff": "_sync.tables.diff",
     "Dump": "_sync.handles.task",

@@ -7,6 +7,8 @@ httpx resolves `.` and `..` in a URL, so `refs/../objects` would become another 
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +17,12 @@ from lakebed.errors import InvalidRequestError
 
 MAX_PATH_BYTES = 1024
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+class PathWarning(UserWarning):
+    """The path of a new object has characters that are probably a mistake: a slash in front, or a backslash."""
+
+    __module__ = "lakebed"
 
 
 def _encodable(text: str, what: str) -> bytes:
@@ -39,6 +47,28 @@ def check_path(path: str) -> str:
             path=path,
         )
     return path
+
+
+def check_new_path(path: str) -> str:
+    """Check the path of an object to be written. Warns (PathWarning) of a path that is valid and probably a mistake."""
+    wanted = check_path(path).replace("\\", "/").removeprefix("./").lstrip("/")
+    if "\\" in path:
+        reason = "has a backslash, which does not separate folders"
+    elif path.startswith(("/", "./")):
+        reason = "does not begin with the name of a folder or file"
+    else:
+        return path
+    meant = f": did you mean {wanted!r}?" if wanted else ""
+    warnings.warn(f"the object path {path!r} {reason}{meant}", PathWarning, stacklevel=caller_level())
+    return path
+
+
+def caller_level() -> int:
+    """The level, as `warnings.warn` counts for its caller, of the first frame that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "lakebed":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def check_name(name: str, what: str) -> str:

@@ -73,6 +73,14 @@ def test_an_option_of_git_is_answered(command: str, option: str, capsys: pytest.
         assert_is_a_command(named.split())
 
 
+@pytest.mark.parametrize("words", [["help"], ["help", "repo"]])
+def test_help_as_a_verb_is_answered_once(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(words) == 2
+    said = capsys.readouterr().err
+    assert "`lakebed VERB --help` explains one command" in said
+    assert said.count("See ") == said.count("`lakebed --help`") == 1
+
+
 def test_help_shows_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["--help"]) == 0
     shown = capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from lakebed._bulk import progress_bar
+from lakebed.model import TransferProgress
 
 from tests.support.server import RunningServer
 
@@ -94,6 +96,33 @@ def test_notebooks_show_progress(monkeypatch: pytest.MonkeyPatch, running: objec
     assert progress_bar._on_terminal() is shown
     monkeypatch.setenv(progress_bar.VARIABLE, "0")
     assert progress_bar._on_terminal() is False
+
+
+def test_progress_without_ipywidgets_is_a_line_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, bool]] = []
+
+    class Output:
+        def update(self, data: dict[str, str], *, raw: bool) -> None:
+            shown.append((data["text/plain"], raw))
+
+    def display(data: dict[str, str], *, raw: bool, display_id: bool) -> Output:
+        assert display_id
+        output = Output()
+        output.update(data, raw=raw)
+        return output
+
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", ZMQInteractiveShell)
+    monkeypatch.setattr(sys.modules["IPython.display"], "display", display)
+    monkeypatch.setattr(progress_bar, "find_spec", lambda name: None)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
+    with progress_bar.following("upload", None) as report:
+        assert report is not None
+        while not shown:  # by the timer, in its thread
+            time.sleep(0.01)
+        report(TransferProgress(bytes=1_000, bytes_total=2_000, files=1, files_total=2, complete=True, seconds=1.0))
+        report(TransferProgress(bytes=2_000, bytes_total=2_000, files=2, files_total=2, complete=True, seconds=1.0))
+    assert shown[-1] == ("upload: 2/2 files, 2.0 kB of 2.0 kB", True)
+    assert len(shown) <= 3  # and not one for each report
 
 
 def test_rows_of_a_table_keep_their_columns_and_zeros(repo: lakebed.Repository) -> None:

@@ -147,6 +147,24 @@ def test_a_user_who_may_write_and_not_read_puts_and_deletes(
     refuses(lambda: fs.isdir(f"{top}/tree.d"), top, "fs:ReadObject on {repository}/object/tree.d")
 
 
+def test_a_folder_is_not_deleted_as_a_file_by_a_user_who_may_not_read(
+    ana: str, way: str, top: str, lake: lakebed.Lake, repo: lakebed.Repository
+) -> None:
+    arn = f"arn:lakefs:fs:::repository/{repo.id}"
+    statements = [{"effect": "allow", "action": ["fs:DeleteObject"], "resource": f"{arn}/object/*"}]
+    lake.policies.create(f"{ana}-drops", statements)
+    lake.users.attach(ana, f"{ana}-drops")
+    fs = fsspec.filesystem("lakebed")
+    refuses(lambda: fs.rm(f"{top}/orders", recursive=True), top, "fs:ListObjects on {repository}")
+    lake.policies.create(f"{ana}-lists", [{"effect": "allow", "action": ["fs:ListObjects"], "resource": arn}])
+    lake.users.attach(ana, f"{ana}-lists")
+    with pytest.raises(lakebed.InvalidRequestError, match="is a directory: use recursive=True"):
+        fs.rm(f"{top}/orders")
+    assert [one.path for one in repo.branch("main").list()] == [PATH]
+    fs.rm(f"{top}/{PATH}")
+    assert not repo.branch("main").list().all()
+
+
 def test_partial_deletion_names_the_remaining_files(
     ana: str, top: str, lake: lakebed.Lake, repo: lakebed.Repository
 ) -> None:

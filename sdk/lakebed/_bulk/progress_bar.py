@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
 from lakebed._bulk.progress import Report, Tally
+from lakebed._render.html import size_text
 from lakebed.model import TransferProgress
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0
 """Seconds before a bar appears."""
+
+_REDRAWN = 0.5
+"""Seconds between two states of a text in a notebook."""
 
 VARIABLE = "LAKEBED_PROGRESS"
 """`0` in the environment: no bars, unless asked for."""
@@ -83,6 +89,44 @@ def _on_terminal() -> bool:
         return False
 
 
+class _TextOutput:
+    """A line of text in the output of a notebook's cell, where rich has no bar: it needs ipywidgets for one."""
+
+    def __init__(self) -> None:
+        self._title = ""
+        self._text = ""
+        self._shown = 0.0
+        self._output: Any = None
+
+    def add_task(self, title: str, **_: object) -> None:
+        """Set the title."""
+        self._title = title
+
+    def start(self) -> None:
+        """Show the line."""
+        from IPython import display
+
+        show: Any = display.display
+        self._output = show(self._line, raw=True, display_id=True)
+
+    def update(self, _: object, *, completed: int, total: int | None, files: str) -> None:
+        """Set the counts. The line is drawn twice a second, so that notebooks stay small and fast."""
+        moved = f", {size_text(completed)}" + (f" of {size_text(total)}" if total else "") if completed else ""
+        self._text = f"{self._title}: {files}{moved}"
+        if self._output is not None and time.monotonic() - self._shown >= _REDRAWN:
+            self._shown = time.monotonic()
+            self._output.update(self._line, raw=True)
+
+    def stop(self) -> None:
+        """Leave the last counts."""
+        if self._output is not None:
+            self._output.update(self._line, raw=True)
+
+    @property
+    def _line(self) -> dict[str, str]:
+        return {"text/plain": self._text}
+
+
 class Meter:
     """Counts bytes and files, or `unit`, from any thread, and draws a bar when `enabled`."""
 
@@ -95,7 +139,7 @@ class Meter:
         self._unit = unit
         self._all_known = False
         self._lock = threading.Lock()
-        self._bar: Progress | None = None
+        self._bar: Progress | _TextOutput | None = None
         self._task: Any = None
         self._timer = threading.Timer(PATIENCE, self._draw) if enabled else None
 
@@ -173,11 +217,16 @@ class Meter:
             TransferSpeedColumn,
         )
 
+        if in_notebook() and find_spec("ipywidgets") is None:
+            self._show(_TextOutput())
+            return
         what, count = TextColumn("{task.description}"), TextColumn("{task.fields[files]}")
         columns: list[ProgressColumn] = [what, count, TimeElapsedColumn()]
         if not self._unit:
             columns = [what, BarColumn(), DownloadColumn(), count, TransferSpeedColumn(), TimeRemainingColumn()]
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._show(Progress(*columns, console=Console(stderr=True), transient=True))
+
+    def _show(self, bar: Progress | _TextOutput) -> None:
         with self._lock:
             if self._timer is None or not _SCREEN.acquire(blocking=False):
                 return  # it has ended, or another bar is shown

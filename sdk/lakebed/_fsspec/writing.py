@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from itertools import groupby
 from pathlib import Path
@@ -257,6 +257,7 @@ class Writing(Reading):
                 found.append(place)
         except PermissionDeniedError:
             if not recursive:
+                await self._refuse_folder(place)
                 return [place]  # the server decides about the deletion, as with `rm_file`
         if not found or recursive:
             try:
@@ -270,6 +271,12 @@ class Writing(Reading):
         if not found and place.path:
             raise missing(place)
         return found
+
+    async def _refuse_folder(self, place: Place) -> None:
+        """Raise InvalidRequestError for a folder. Do nothing when the caller may not list: it cannot be seen."""
+        with suppress(PermissionDeniedError):
+            if [one async for one in self._ref(place).list(place.folder, limit=1)]:
+                raise InvalidRequestError(f"{place} is a directory: use recursive=True")
 
     async def _delete_all(self, doomed: Sequence[Place]) -> None:
         left: list[ObjectFailure] = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import ssl
-import sys
 import warnings
 from urllib.parse import urlsplit
 
+from lakebed._checks import caller_level
 from lakebed._settings.config import Settings, is_loopback
 from lakebed.errors import ConfigurationError
 
@@ -60,7 +60,7 @@ def warn_of_clear_text(settings: Settings) -> None:
         f"the {sent} is sent to {endpoint} without TLS, and others on the network can read it; use https://, or see "
         "docs/deployment.md"
     )
-    warnings.warn(text, ClearTextWarning, stacklevel=_caller())
+    warnings.warn(text, ClearTextWarning, stacklevel=caller_level())
     _warned.add(endpoint)
 
 
@@ -71,11 +71,3 @@ def explained(said: str) -> str:
     if "SSL" in said and ("WRONG_VERSION_NUMBER" in said or "record layer failure" in said):
         return "; the server may speak no TLS: write http:// before the endpoint to send keys in clear text"
     return ""
-
-
-def _caller() -> int:
-    """The level, as `warnings.warn` counts for its caller, of the first frame that is not of this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "lakebed":
-        level, frame = level + 1, frame.f_back
-    return level

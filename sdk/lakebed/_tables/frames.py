@@ -40,9 +40,9 @@ def _reader(data: object) -> pa.RecordBatchReader:
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
         return data.to_reader()
-    if hasattr(data, "__arrow_c_stream__"):  # Polars, DuckDB and others
+    if hasattr(data, "__arrow_c_stream__") and not isinstance(data, pd.Series):  # Polars, DuckDB and others
         return pa.RecordBatchReader.from_stream(data)
-    if isinstance(data, Iterable) and not isinstance(data, str | bytes | dict):
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes | dict | pd.Series):
         return _of_parts(iter(data))
     raise InvalidRequestError(
         f"a {type(data).__name__} is not a table: pass a DataFrame, an Arrow table, a RecordBatchReader or an iterator "
@@ -78,6 +78,8 @@ def _part(part: object) -> pa.RecordBatchReader:
 
 def _advice(data: object) -> str:
     """How to make a table of data that pandas can convert."""
+    if isinstance(data, pd.Series):
+        return "; .to_frame() makes one"
     convertible = isinstance(data, dict | list | tuple) or type(data).__module__.partition(".")[0] == "numpy"
     return "; pandas.DataFrame(...) makes one" if convertible else ""
 

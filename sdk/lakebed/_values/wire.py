@@ -32,6 +32,8 @@ class Subject:
     repository: str | None = None
     ref: str | None = None
     path: str | None = None
+    also: tuple[str, ...] = ()
+    """The refs that the request reads, where `ref` is not that one: the source of a merge or of a new branch."""
 
     def __str__(self) -> str:
         if self.repository is None:

@@ -43,7 +43,7 @@ GIT = {
     "gc": _GC,
     "get": "See `lakebed fs cat` and `lakebed fs download`.",
     "grep": "`lakebed fs find REPO/REF TEXT` searches the paths.",
-    "help": "See `lakebed --help`, and `lakebed VERB --help`.",
+    "help": "`lakebed VERB --help` explains one command.",
     "info": "See `lakebed repo describe REPO`, `lakebed show REPO/REF` and `lakebed fs stat REPO/REF/PATH`.",
     "init": "`lakebed repo create REPO` creates a repository.",
     "ls": "See `lakebed fs ls REPO/REF`.",

@@ -146,6 +146,8 @@ def _ends_inside_a_character(data: bytes) -> bool:
 
 
 def _parse_csv(text: bytes, path: str) -> tuple[pa.Table, int]:
+    if text and b"\n" not in text:
+        text += b"\n"  # Arrow takes a header without an end of line for an empty file
     first = text[: text.find(b"\n") if b"\n" in text else None].decode()
     delimiter = "\t" if ".tsv" in path else max(_DELIMITERS, key=first.count)
     skipped = 0

@@ -117,6 +117,26 @@ def test_repositories_tags_expressions_and_paths(lake: lakebed.Lake, repo: lakeb
     assert not list(tmp_path.iterdir())
 
 
+def test_the_misspelled_one_of_several_refs(repo: lakebed.Repository) -> None:
+    main = repo.branch("main")
+    main.put("a.csv", b"id\n1\n")
+    main.commit("first")
+    dev = repo.branch("dev").create("main")
+    repo.tag("v1").create("main")
+    assert found(lambda: repo.ref("mian").diff("dev").all()) == ("main",)
+    assert found(lambda: main.diff("dve").all()) == ("dev",)
+    assert found(lambda: repo.ref("v1").diff("dve~0").all()) == ("dev~0",)
+    assert found(lambda: main.diff("dve").table("a.csv", key="id")) == ("dev",)
+    assert found(lambda: repo.ref("dve").merge_into("main")) == ("dev",)
+    assert found(lambda: dev.merge_into("mian")) == ("main",)
+    assert found(lambda: main.merge_base("dve")) == ("dev",)
+    assert found(lambda: repo.branch("dev2").create("mian")) == ("main",)  # the new name is not a misspelled one
+    assert found(lambda: repo.tag("v2").create("mian")) == ("main",)
+    assert found(lambda: main.cherry_pick("dve")) == ("dev",)
+    assert found(lambda: main.revert("dve")) == ("dev",)
+    assert found(lambda: main.diff("zzzz").all()) == ()
+
+
 def found(call: Any) -> tuple[str, ...]:
     with pytest.raises(lakebed.NotFoundError) as caught:
         call()

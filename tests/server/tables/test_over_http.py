@@ -111,6 +111,13 @@ def test_zero_bytes_of_csv_and_a_file_beyond_the_bound(main: lakebed.Branch) -> 
     assert (caught.value.kind, caught.value.status) == ("table_too_large", 413)
 
 
+@pytest.mark.parametrize("content", [b"a,b", b"\xef\xbb\xbfa,b", b"a,b\n", b"a,b\r\n"])
+def test_a_header_without_rows_and_without_an_end_of_line(main: lakebed.Branch, content: bytes) -> None:
+    main.put("header.csv", content)
+    found = main.table_page("header.csv")
+    assert (found.columns, found.rows, found.total_rows) == (("a", "b"), (), 0)
+
+
 def test_a_limit_beyond_200_and_an_unknown_column_are_refused(main: lakebed.Branch) -> None:
     with pytest.raises(lakebed.InvalidRequestError):
         main.table_page("orders/", limit=201)

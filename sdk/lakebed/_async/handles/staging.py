@@ -121,7 +121,7 @@ class Staging(Writable):
 
             ws.put("raw/a.csv", b"id,name")
         """
-        item = sinks.outgoing(path, data, content_type, metadata, progress)
+        item = sinks.outgoing(_checks.check_new_path(path), data, content_type, metadata, progress)
         sink = None if if_absent or if_match is not None else await self._opened_sink()
         if sink is None:
             await self._open()
@@ -156,7 +156,9 @@ class Staging(Writable):
             ws.put_many({"a.csv": b"1", "b.csv": b"2"}, delete=["old.csv"])
         """
         pairs = items.items() if isinstance(items, Mapping) else items
-        return await self._write_many(((path, data, None) for path, data in pairs), delete, progress)
+        return await self._write_many(
+            ((_checks.check_new_path(path), data, None) for path, data in pairs), delete, progress
+        )
 
     async def register(self, objects: Sequence[ObjectInfo], deletes: Sequence[str] = ()) -> None:
         """Register objects that are stored below the workspace's prefix already, and deletions. Up to 5,000 appear

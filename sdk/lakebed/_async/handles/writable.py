@@ -206,7 +206,7 @@ class Writable(Ref):
         """
         return await tables.write.write_parquet(
             self,
-            path,
+            path and _checks.check_new_path(path),
             data,
             partition_by=partition_by,
             mode=mode,

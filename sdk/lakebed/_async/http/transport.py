@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -108,16 +108,19 @@ class Transport:
             return calls.read(call, await self._answer(call, body))
         except NotFoundError as error:
             if error.kind in _NAMES and call.advised:
-                await self.advise(error)
+                await self.advise(error, call.subject.also)
             raise
 
-    async def advise(self, error: NotFoundError) -> None:
-        """Add similar names to an error if a request of two seconds finds some. Never raises."""
+    async def advise(self, error: NotFoundError, also: Sequence[str] = ()) -> None:
+        """Add similar names to an error, when a request of two seconds finds some. Raises nothing of its own.
+
+        `also`: all refs that the request read.
+        """
         from lakebed._async.http.suggestions import Suggestions
 
         if self._suggestions is None:
             self._suggestions = Suggestions(self._peek)
-        await self._suggestions.add_to(error)
+        await self._suggestions.add_to(error, also)
 
     async def _peek(self, call: Call[T], seconds: float) -> T | None:
         try:

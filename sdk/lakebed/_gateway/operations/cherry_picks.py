@@ -36,7 +36,7 @@ def revert(
         "revertBranch",
         revert_branch._get_kwargs(repository, branch, body=body, idempotency_key=key),
         calls.nothing,
-        Subject(repository, branch),
+        Subject(repository, branch, also=(ref,)),
         success=204,
         slow=True,
         races=True,
@@ -57,7 +57,7 @@ def cherry_pick(
         "cherryPick",
         cherry_pick._get_kwargs(repository, branch, body=body, idempotency_key=key),
         reads(WireCommit.from_dict, convert.commit),
-        Subject(repository, branch),
+        Subject(repository, branch, also=(ref,)),
         success=201,
         slow=True,
         races=True,
@@ -71,7 +71,9 @@ def hard_reset(repository: str, branch: str, ref: str, *, force: bool) -> Call[N
     from lakebed_api.api.branches import hard_reset_branch
 
     kwargs = hard_reset_branch._get_kwargs(repository, branch, ref=ref, **clean(force=force or None))
-    return call("hardResetBranch", kwargs, calls.nothing, Subject(repository, branch), success=204, slow=True)
+    return call(
+        "hardResetBranch", kwargs, calls.nothing, Subject(repository, branch, also=(ref,)), success=204, slow=True
+    )
 
 
 def _overrides(message: str, metadata: Mapping[str, str]) -> CommitOverrides:

@@ -140,7 +140,7 @@ def diff_refs(
         type_=DiffRefsType.TWO_DOT if two_dot else DiffRefsType.THREE_DOT,
         **clean(prefix=prefix, delimiter=delimiter, after=after, amount=amount),
     )
-    subject = Subject(repository, f"{left}...{right}")
+    subject = Subject(repository, f"{left}...{right}", also=(left, right))
     return call("diffRefs", kwargs, reads_page(DiffList.from_dict, convert.change, after), subject)
 
 
@@ -175,7 +175,9 @@ def table_diff_page(
 
     kwargs = diff_table._get_kwargs(repository, left, right, path=path, key=list(key), **clean(**asked))
     kwargs["params"] |= clean(**words)
-    return call("diffTable", kwargs, calls.parser(table_pages.diff_page), Subject(repository, right, path))
+    return call(
+        "diffTable", kwargs, calls.parser(table_pages.diff_page), Subject(repository, right, path, (left, right))
+    )
 
 
 def merge(
@@ -203,7 +205,7 @@ def merge(
             repository, source, destination, body=body, conflicts_amount=CONFLICTS_LISTED, idempotency_key=key
         ),
         reads(WireResult.from_dict, lambda result: MergeResult(convert.text(result.reference))),
-        Subject(repository, destination),
+        Subject(repository, destination, also=(source,)),
         slow=True,
         races=True,
     )
@@ -218,5 +220,5 @@ def merge_base(repository: str, source: str, destination: str) -> Call[str]:
         "findMergeBase",
         find_merge_base._get_kwargs(repository, source, destination),
         reads(FindMergeBaseResult.from_dict, lambda found: convert.text(found.base_commit_id)),
-        Subject(repository, f"{source}...{destination}"),
+        Subject(repository, f"{source}...{destination}", also=(source, destination)),
     )

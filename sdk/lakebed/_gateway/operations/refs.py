@@ -34,7 +34,7 @@ def create_branch(repository: str, branch: str, source: str, *, hidden: bool, re
         "createBranch",
         create_branch._get_kwargs(repository, body=BranchCreation(name=branch, source=source, hidden=hidden)),
         lambda answer: answer.content.decode().strip(),
-        Subject(repository, branch),
+        Subject(repository, branch, also=(source,)),
         success=201,
         repeat="safe" if repeatable else "unsent",
     )
@@ -95,7 +95,7 @@ def create_tag(repository: str, tag: str, ref: str, *, repeatable: bool) -> Call
         "createTag",
         create_tag._get_kwargs(repository, body=TagCreation(id=tag, ref=ref)),
         calls.parser(convert.ref),
-        Subject(repository, tag),
+        Subject(repository, tag, also=(ref,)),
         success=201,
         repeat="safe" if repeatable else "unsent",
     )

@@ -115,11 +115,12 @@ class Branch(Background):
             main.put("raw/b.csv", Path("b.csv"))
 
         Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError. A write with a
-        condition also raises OutcomeUnknownError when the answer was lost.
+        condition also raises OutcomeUnknownError when the answer was lost. Warns (PathWarning) of a path that is
+        probably a mistake: `/a.csv`, `raw\\a.csv`.
         """
         return objects.upload.upload(
             self._target,
-            path,
+            _checks.check_new_path(path),
             data,
             metadata=metadata,
             content_type=content_type,
@@ -142,7 +143,9 @@ class Branch(Background):
             main.put_many({"a.csv": b"1", "b.csv": b"2"}, delete=["old.csv"])
         """
         pairs = items.items() if isinstance(items, Mapping) else items
-        return self._write_many([(path, content, None) for path, content in pairs], delete, progress)
+        return self._write_many(
+            [(_checks.check_new_path(path), content, None) for path, content in pairs], delete, progress
+        )
 
     def staged_address(self, path: str, sign: bool = False) -> StagedAddress:
         """Return an address in the repository's namespace where another tool writes an object. `link` then shows it.

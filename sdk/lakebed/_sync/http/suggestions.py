@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from lakebed._gateway.operations import objects, refs, repositories
@@ -52,40 +52,37 @@ class Suggestions:
         self._known: dict[tuple[str | None, ...], tuple[str, ...]] = {}
         self._last = -PAUSE
 
-    def add_to(self, error: NotFoundError) -> None:
-        """Add similar names to an error: to its message and to its `suggestions`."""
+    def add_to(self, error: NotFoundError, also: Sequence[str] = ()) -> None:
+        """Add what is found to an error: to its message and to its `suggestions`.
+
+        `also`: all refs that the request read. One of them is the ref that does not exist.
+        """
         if error.suggestions or not error.repository:
             return
-        asked = (error.kind, error.repository, error.ref, error.path)
+        asked = (error.kind, error.repository, error.ref, error.path, *also)
         if asked not in self._known:
             if time.monotonic() - self._last < PAUSE:
                 return
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._last = time.monotonic()
-            self._known[asked] = tuple(self._similar(error))
+            self._known[asked] = tuple(self._similar(error, also))
         if found := self._known[asked]:
             error.suggestions = found
             error.message += f"; did you mean {' or '.join(map(repr, found))}?"
 
-    def _similar(self, error: NotFoundError) -> list[str]:
+    def _similar(self, error: NotFoundError, also: Sequence[str]) -> list[str]:
         repository = error.repository or ""
         if error.kind == "repository_not_found":
             return _near(repository, self._repositories())
         if error.kind == "object_not_found":
             return self._paths(repository, error.ref or "", error.path or "")
-        ref = error.ref or ""
-        found_name = _NAME.match(ref)
-        name = found_name[0] if found_name else ""
-        if not name or "+" in name:
-            return []  # the ref of a workspace contains an id, so no name is misspelled
-        rest = ref[len(name) :]
-        found: list[str] = []
-        if error.kind != "tag_not_found":
-            found = _near(name, self._branches(repository))
-        if error.kind != "branch_not_found" and not found:
-            found = _near(name, self._tags(repository))
-        return [one + rest for one in found]
+        refs = also if also and error.kind == "ref_not_found" else (error.ref or "",)
+        branches = [] if error.kind == "tag_not_found" else self._branches(repository)
+        found = _near_refs(refs, branches)
+        if error.kind == "branch_not_found" or (found and len(refs) == 1):
+            return found
+        return _near_refs(refs, branches + self._tags(repository))
 
     def _repositories(self) -> list[str]:
         page = self._peek(repositories.list_page(prefix="", search="", after="", amount=_LISTED), SECONDS)
@@ -120,6 +117,18 @@ class Suggestions:
         call = objects.list_page(repository, ref, prefix=prefix, delimiter="/", after="", amount=_LISTED)
         page = self._peek(call, SECONDS)
         return None if page is None else [row.path for row in page.items]
+
+
+def _near_refs(refs: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Similar refs for the first misspelled one, from the names that exist."""
+    for ref in refs:
+        beginning = _NAME.match(ref)
+        name = beginning[0] if beginning else ""
+        if not name or "+" in name or name in names:  # a plus: the ref of a workspace, which has no name to misspell
+            continue
+        if found := _near(name, names):
+            return [one + ref[len(name) :] for one in found]
+    return []
 
 
 def _near(word: str, names: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -110,16 +110,19 @@ class Transport:
             return calls.read(call, self._answer(call, body))
         except NotFoundError as error:
             if error.kind in _NAMES and call.advised:
-                self.advise(error)
+                self.advise(error, call.subject.also)
             raise
 
-    def advise(self, error: NotFoundError) -> None:
-        """Add similar names to an error if a request of two seconds finds some. Never raises."""
+    def advise(self, error: NotFoundError, also: Sequence[str] = ()) -> None:
+        """Add similar names to an error, when a request of two seconds finds some. Raises nothing of its own.
+
+        `also`: all refs that the request read.
+        """
         from lakebed._sync.http.suggestions import Suggestions
 
         if self._suggestions is None:
             self._suggestions = Suggestions(self._peek)
-        self._suggestions.add_to(error)
+        self._suggestions.add_to(error, also)
 
     def _peek(self, call: Call[T], seconds: float) -> T | None:
         try:
