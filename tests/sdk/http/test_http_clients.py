@@ -109,7 +109,7 @@ async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _leave(response: aio_http.AiohttpResponse, pieces: int) -> None:
-    chunks = response.chunks()
+    chunks: Any = response.chunks()
     for _ in range(pieces):
         await anext(chunks)
     await chunks.aclose()
