@@ -19,7 +19,7 @@ from lakebed_server.http.request_cycle import Exchange, RequestCycle, Watch
 from lakebed_server.http.responses import Reply
 from lakebed_server.s3 import dispatch, permission_table, sts
 from lakebed_server.s3.config import S3Config
-from lakebed_server.s3.requests import conditions
+from lakebed_server.s3.requests import conditions, unsupported
 from lakebed_server.s3.requests.addressing import is_domain
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.responses.errors import respond
@@ -103,6 +103,7 @@ class Gateway:
         await _refuse_api_address(call)
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
+        unsupported.refuse_unsupported(call.headers)
         conditions.refuse_unknown(route.name, call.address.level, call.method, call.headers)
         await authorize(base, permission_table.row(route.name, call), call.repo, call)
         call.room = self._admission.room(base.operation)

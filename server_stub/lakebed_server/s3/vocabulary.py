@@ -12,6 +12,9 @@ from lakebed_server.vocabulary import Header
 Pair = tuple[bytes, bytes]
 """A name and a value."""
 
+OWNER_ID: Final = "lakebed"
+"""The owner of every bucket."""
+
 STATUS: Final[dict[str, int]] = {
     "AccessControlListNotSupported": 400,
     "AccessDenied": 403,
@@ -36,6 +39,7 @@ STATUS: Final[dict[str, int]] = {
     "InvalidPartOrder": 400,
     "InvalidRange": 416,
     "InvalidRequest": 400,
+    "InvalidStorageClass": 400,
     "InvalidToken": 400,
     "InvalidIdentityToken": 400,
     "IDPCommunicationError": 400,

@@ -24,13 +24,55 @@ def delete_xml(*keys: str, quiet: bool = False, rest: str = "") -> bytes:
     return f'<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{quietly}{rows}</Delete>'.encode()
 
 
+EMPTY_HEADERS = (
+    *("x_amz_acl", "x_amz_grant_read", "x_amz_tagging", "x_amz_copy_source_if_match"),
+    *("x_amz_metadata_directive", "x_amz_storage_class", "x_amz_expected_bucket_owner"),
+    *("x_amz_sdk_checksum_algorithm", "x_amz_trailer", "x_amz_if_match_size", "content_encoding"),
+    *("if_match", "if_none_match", "if_modified_since", "if_unmodified_since", "if_range", "range"),
+)
+
+
 def test_headers_without_a_value_count_as_absent(bucket: Bucket) -> None:
-    empty = {"x_amz_acl": "", "x_amz_grant_read": "", "x_amz_server_side_encryption": " ", "x_amz_tagging": ""}
+    empty = {**dict.fromkeys(EMPTY_HEADERS, ""), "x_amz_server_side_encryption": " ", "x_amz_meta_note": ""}
     assert bucket("PUT", X, b"1", **empty).status == 200
-    refused = bucket("PUT", X, b"2", **{**empty, "x_amz_acl": "public-read"})
-    assert code(refused) == "AccessControlListNotSupported"
-    assert b"x-amz-acl" in refused.body
+    found = bucket("GET", X, **empty)
+    assert (found.status, found.body) == (200, b"1")
+    assert found.headers["x-amz-meta-note"] == ""  # an empty text is a value of user metadata
+    upload = text(xml(bucket("POST", f"{X}?uploads", **empty)), "UploadId")
+    assert bucket("PUT", f"{X}?partNumber=1&uploadId={upload}", b"2", **empty).status == 200
+    assert bucket("DELETE", X, **empty).status == 204
+    assert bucket("GET", X).status == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "refusal"),
+    [
+        ("x_amz_acl", "public-read", "AccessControlListNotSupported"),
+        ("x_amz_grant_full_control", 'id="1"', "AccessControlListNotSupported"),
+        ("x_amz_server_side_encryption", "AES256", "NotImplemented"),
+        ("x_amz_server_side_encryption_customer_algorithm", "AES256", "NotImplemented"),
+        ("x_amz_tagging", "a=1", "NotImplemented"),
+        ("x_amz_object_lock_mode", "GOVERNANCE", "NotImplemented"),
+        ("x_amz_website_redirect_location", "/y", "NotImplemented"),
+        ("x_amz_write_offset_bytes", "1", "NotImplemented"),
+        ("x_amz_storage_class", "DEEP_ARCHIVE", "InvalidStorageClass"),
+        ("x_amz_expected_bucket_owner", "111122223333", "AccessDenied"),
+    ],
+)
+def test_a_header_that_cannot_be_honoured_is_named(bucket: Bucket, name: str, value: str, refusal: str) -> None:
+    assert bucket("PUT", X, b"1").status == 200
+    upload = text(xml(bucket("POST", f"{X}?uploads")), "UploadId")
+    for method, target in (("PUT", X), ("POST", f"{X}?uploads"), ("PUT", f"{X}?partNumber=1&uploadId={upload}")):
+        refused = bucket(method, target, b"2" if method == "PUT" else b"", **{name: value})
+        assert code(refused) == refusal
+        assert name.replace("_", "-").encode() in refused.body
     assert bucket("GET", X).body == b"1"
+    assert b"<Part>" not in bucket("GET", f"{X}?uploadId={upload}").body
+
+
+def test_a_header_whose_value_is_honoured(bucket: Bucket) -> None:
+    honoured = {"x_amz_acl": "private", "x_amz_storage_class": "STANDARD_IA", "x_amz_expected_bucket_owner": "lakebed"}
+    assert bucket("PUT", X, b"1", **honoured).status == 200
 
 
 def test_stored_object_is_read_with_its_headers(bucket: Bucket) -> None:

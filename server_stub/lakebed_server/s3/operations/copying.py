@@ -19,7 +19,6 @@ SOURCE = b"x-amz-copy-source"
 
 async def copy_object(call: S3Call) -> Reply:
     """CopyObject."""
-    headers.refuse_unsupported(call.headers)
     if not call.path:
         raise invalid_argument("A key is <branch>/<path>: this one has no path.")
     source = source_of(call)

@@ -37,7 +37,6 @@ _CRCS = ("crc32", "crc32c", "crc64nvme")
 
 async def create_multipart_upload(call: S3Call) -> Reply:
     """CreateMultipartUpload."""
-    headers.refuse_unsupported(call.headers)
     if not call.path:
         raise invalid_argument("A key is <branch>/<path>: this one has no path.")
     content_type, metadata = headers.stored(call)

@@ -43,7 +43,6 @@ class Deletion(NamedTuple):
 
 async def put_object(call: S3Call) -> Reply:
     """PutObject."""
-    headers.refuse_unsupported(call.headers)
     if not call.path:
         return _written(call, await directory_marker.write(call))
     content_type, metadata = headers.stored(call)

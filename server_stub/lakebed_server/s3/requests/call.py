@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from lakebed_engine.engine import Engine
@@ -17,6 +19,9 @@ from lakebed_server.s3.requests.addressing import Address, bucket_of_host, parse
 from lakebed_server.s3.requests.payload import Payload
 from lakebed_server.s3.vocabulary import Pair, S3Error, invalid_argument
 from lakebed_server.vocabulary import RequestError, Scope
+
+_EVEN_EMPTY: Final = re.compile(rb"x-amz-(meta|checksum)-.*|content-md5|x-amz-copy-source")
+"""Headers whose empty value means something: an empty text in user metadata, otherwise an error, as for Amazon."""
 
 
 class S3Call:
@@ -44,7 +49,11 @@ class S3Call:
         self.address = parse(self.base.path, bucket, self.config)
 
     def read_payload(self, *, chunked: bool) -> None:
-        """Record what the headers promise about the body. Raises S3Error."""
+        """Record what the headers promise about the body, once the signature is checked. Raises S3Error.
+
+        From here on, headers without a value are absent: older clients send some so (`x-amz-acl:`).
+        """
+        self.headers = _with_values(self.headers)
         if self.method in ("GET", "HEAD"):
             return  # no operation reads their body
         # the checksum of a CompleteMultipartUpload is the object's, not that of its XML
@@ -159,6 +168,13 @@ def _decode(raw: bytes) -> bytes:
     if b"+" in raw:
         raw = raw.replace(b"+", b" ")
     return unquote_to_bytes(raw) if b"%" in raw else raw
+
+
+def _with_values(headers: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+    """The headers without the empty ones, but for those whose empty value means something."""
+    if all(map(bytes.strip, headers.values())):
+        return headers
+    return {name: value for name, value in headers.items() if value.strip() or _EVEN_EMPTY.fullmatch(name)}
 
 
 def _joined(headers: list[Pair]) -> dict[bytes, bytes]:

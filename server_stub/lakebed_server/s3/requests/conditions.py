@@ -45,12 +45,12 @@ class WriteConditions(NamedTuple):
 
 
 def refuse_unknown(operation: str, level: str, method: str, headers: Mapping[bytes, bytes]) -> None:
-    """Raises S3Error (501) for a condition that the operation does not test. A header without a value is absent."""
+    """Raises S3Error (501) for a condition that the operation does not test."""
     if level != "object" and method in ("GET", "HEAD"):
         return  # lists: their conditions only save a transfer
     tested = _TESTED.get(operation, frozenset())
-    for name, value in headers.items():
-        if name.startswith(_PREFIXES) and name not in tested and value.strip():
+    for name in headers:
+        if name.startswith(_PREFIXES) and name not in tested:
             raise not_implemented(f"{operation} does not support the condition {name.decode('latin-1')}: leave it out.")
 
 

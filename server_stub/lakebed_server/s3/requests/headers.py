@@ -9,7 +9,6 @@ gateway stored before), is shown here with it. Other headers that S3 keeps have 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from email.errors import MessageError
 from email.header import Header as MimeHeader
 from email.header import decode_header, make_header
@@ -20,7 +19,7 @@ from lakebed_engine.vocabulary.records import Entry
 from lakebed_server.http import content_headers
 from lakebed_server.http.uploads import OCTETS
 from lakebed_server.s3.requests.call import S3Call
-from lakebed_server.s3.vocabulary import S3Error, invalid_argument, not_implemented
+from lakebed_server.s3.vocabulary import S3Error, invalid_argument
 
 RESERVED: Final = "::s3::"
 MOST_PARTS: Final = 10_000
@@ -102,24 +101,6 @@ def overrides(call: S3Call) -> dict[bytes, bytes]:
                 raise invalid_argument(f"response-{name}: expected printable ASCII characters.")
             found[name.encode()] = value.encode()
     return found
-
-
-def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
-    """Raises S3Error for headers that must not be ignored: encryption keys, tags, locks and public access.
-
-    A header without a value counts as absent: older clients send some so.
-    """
-    for name, value in headers.items():
-        if not name.startswith(b"x-amz-") or not value.strip():
-            continue
-        if name.startswith((b"x-amz-server-side-encryption", b"x-amz-copy-source-server-side-encryption")):
-            raise not_implemented("The object store handles encryption: configure it there, and omit this header.")
-        if name.startswith((b"x-amz-object-lock-", b"x-amz-website-redirect")) or name == b"x-amz-tagging":
-            raise not_implemented(f"{name.decode()} is not supported.")
-        if name.startswith(b"x-amz-grant-") or (
-            name == b"x-amz-acl" and value.strip() not in (b"private", b"bucket-owner-full-control")
-        ):
-            raise S3Error("AccessControlListNotSupported", f"The bucket does not allow ACLs ({name.decode()})")
 
 
 def _canonical(name: str) -> str:

@@ -11,12 +11,13 @@ from typing import Final
 from lakebed_engine.vocabulary.checksums import ObjectChecksum
 
 from lakebed_server.http.responses import Reply
+from lakebed_server.s3.vocabulary import OWNER_ID
 from lakebed_server.vocabulary import Header
 
 XML: Header = (b"content-type", b"application/xml")
 DECLARATION: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 NAMESPACE: Final = "http://s3.amazonaws.com/doc/2006-03-01/"
-OWNER: Final = "<Owner><ID>lakebed</ID><DisplayName>lakebed</DisplayName></Owner>"
+OWNER: Final = f"<Owner><ID>{OWNER_ID}</ID><DisplayName>{OWNER_ID}</DisplayName></Owner>"
 
 ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML document may contain, in any notation."""
