@@ -129,6 +129,12 @@ async def test_where_only_the_source_changed_its_tree_is_the_result() -> None:
     await fails(merge(engine, "undone"), errors.NoChangesError)
     assert (await merge(engine, "undone", allow_empty=True)).metarange_id == made.metarange_id
 
+    # the newest change was undone, an older one was not: only the whole diff finds it
+    await put_commit(engine, {"d": "1", "e": "1"}, "undone")
+    await put_commit(engine, {"d": None}, "undone")
+    await merge(engine, "undone")
+    assert await content(engine) == {"a": "1", "c": "1", "e": "1"}
+
 
 async def test_refused_requests() -> None:
     engine = await make_engine()
