@@ -111,6 +111,12 @@ def test_empty_source_is_refused_by_default(feed: Feed) -> None:
     options = ("--from", feed.uri + "misspelt", "--to", feed.place)
     refused = feed.lakebed("ingest", "commit", *options, code=2)
     assert "allow_empty_source" in refused.err
+    shown = feed.lakebed("ingest", "diff", *options, code=2)
+    assert shown.text == "- events/a\n"
+    assert "misspelt holds no objects" in shown.err
+    assert "--allow-empty-source" in shown.err
+    assert len(feed.lakebed("ingest", "diff", *options, "--json", code=2).json) == 1
+    assert feed.lakebed("ingest", "diff", *options, "--allow-empty-source").text == "- events/a\n"
     assert feed.paths() == ["events/a"]
     feed.lakebed("ingest", "commit", *options, "--allow-empty-source")
     assert feed.paths() == []

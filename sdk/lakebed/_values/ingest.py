@@ -76,6 +76,6 @@ def refuse_empty(source: Source, report: IngestReport) -> None:
     """Raises InvalidRequestError: that a source is empty is more often a mistake than what is meant."""
     if report.listed == 0 and report.removed:
         raise InvalidRequestError(
-            f"{source.uri} holds no objects, and to ingest it would remove {report.removed:,} paths: nothing was "
-            "changed; pass allow_empty_source=True to do so"
+            f"{source.uri} holds no objects, so to ingest it removes all of the folder (paths: {report.removed:,}). "
+            "Nothing was changed. Check the URI, or pass allow_empty_source=True (--allow-empty-source)"
         )

@@ -41,10 +41,13 @@ class Ingest:
         self._source = source.check()
         self._progress = progress
 
-    async def diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
-        """Report what a commit would do, without changing anything."""
+    async def diff(self, on_change: Callable[[Change], None] | None, *, allow_empty_source: bool) -> IngestReport:
+        """What a commit would do, and the error that it would raise for an empty source. Only reads."""
         with self._shown():
-            return await self._diff(on_change)
+            report = await self._diff(on_change)
+        if not allow_empty_source:
+            refuse_empty(self._source, report)
+        return report
 
     async def _diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
         report = IngestReport()

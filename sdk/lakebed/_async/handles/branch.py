@@ -493,9 +493,9 @@ class Branch(Background):
 
         `include` and `exclude` are globs as in a .gitignore file. Paths that they leave out stay as they are. `settle`
         skips objects that were written less than this number of seconds ago. `removals=False` removes nothing. An empty
-        source is accepted only with `allow_empty_source`. `on_conflict` is as in `workspace`: a commit of another
-        client below `prefix` during the ingest is a conflict. `dry_run` changes nothing, and calls `on_change` for each
-        difference.
+        source is an error unless `allow_empty_source`, also with `dry_run`. `on_conflict` is as in `workspace`: a
+        commit of another client below `prefix` during the ingest is a conflict. `dry_run` changes nothing, and calls
+        `on_change` for each difference.
 
         Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`) and PermissionDeniedError.
 
@@ -504,6 +504,6 @@ class Branch(Background):
         wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
         job = bulk.ingest.Ingest(self._target, wanted, progress)
         if dry_run:
-            return await job.diff(on_change)
+            return await job.diff(on_change, allow_empty_source=allow_empty_source)
         text = _checks.check_text(f"Ingest {source}" if message is None else message, "commit message")
         return await job.commit(text, metadata, on_conflict, allow_empty_source=allow_empty_source)

@@ -65,6 +65,7 @@ def ingest() -> None:
     "--to", "target", type=FOLDER, required=True, metavar="REPO/REF[/FOLDER]", help="The folder to compare with."
 )
 @_shared
+@click.option("--allow-empty-source", is_flag=True, help="Show that everything is removed if the source is empty.")
 @pass_app
 def diff(
     app: App,
@@ -74,6 +75,7 @@ def diff(
     exclude: tuple[str, ...],
     settle: int | None,
     no_delete: bool,
+    allow_empty_source: bool,
 ) -> None:
     """Show what an ingest would add (+), change (~) and remove (-). Changes nothing.
 
@@ -96,19 +98,24 @@ def diff(
 
     with app.lake() as lake, _counter(app) as progress:
         branch = lake.repository(target.repository).branch(target.ref)
-        report = branch.ingest(
-            source,
-            target.path,
-            include=include,
-            exclude=exclude,
-            settle=settle or 0,
-            removals=not no_delete,
-            dry_run=True,
-            on_change=show,
-            progress=progress,
-        )
-    if app.as_json:
-        sys.stdout.write("\n]\n" if printed else "[]\n")
+        try:
+            report = branch.ingest(
+                source,
+                target.path,
+                include=include,
+                exclude=exclude,
+                settle=settle or 0,
+                removals=not no_delete,
+                dry_run=True,
+                allow_empty_source=allow_empty_source,
+                on_change=show,
+                progress=progress,
+            )
+        finally:
+            if app.as_json and printed:
+                sys.stdout.write("\n]\n")
+    if app.as_json and not printed:
+        sys.stdout.write("[]\n")
     output.note(app, _counts(report))
 
 
