@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ef04f3cdefa7c6f3b85a0dca4d411378084a2227f3ffd0b91d6f12e425ba3d85"
+SPEC_DIGEST: Final = "90f6cbed44ad4dc4e1a741121b79cc49f105564c036b20b798227e5f2faf2c4b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -727,6 +727,9 @@ class LogCommitsParams(Struct, kw_only=True):
     limit: bool | UnsetType = UNSET
     first_parent: bool | UnsetType = UNSET
     since: datetime | UnsetType = UNSET
+    until: datetime | UnsetType = UNSET
+    author: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+    author_contains: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
     stop_at: str | UnsetType = UNSET
 
 
@@ -3042,6 +3045,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Parameter("limit", "query", False, True, False),
             Parameter("first_parent", "query", False, True, False),
             Parameter("since", "query", False, False, True),
+            Parameter("until", "query", False, False, True),
+            Parameter("author", "query", False, False, False),
+            Parameter("author_contains", "query", False, False, False),
             Parameter("stop_at", "query", False, False, False),
         ),
         body=None,

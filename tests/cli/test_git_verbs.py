@@ -95,6 +95,8 @@ def test_log_of_an_author(run: Run, main: lakebed.Branch) -> None:
     lines = run("log", place(main), "--oneline", "--author", "gitverbs").text.splitlines()
     assert [line.split("  ")[1] for line in lines] == ["for ana"]
     assert run("log", place(main), "--author", "nobody", "--json").json == []
+    assert run("log", place(main), "--until", "2020-01-01 00:00 UTC", "--json").json == []
+    assert len(run("log", place(main), "--until", "2999-01-01", "--author", "gitverbs", "--json").json) == 1
 
 
 def test_an_empty_message_is_refused(run: Run, main: lakebed.Branch) -> None:

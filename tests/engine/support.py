@@ -167,7 +167,7 @@ async def put(engine: Engine, path: str, data: str, branch: str = "main", **opti
 
 async def commit(engine: Engine, message: str = "c", branch: str = "main", **options: Any) -> Commit:
     """Commit what is staged."""
-    return await engine.commits.create(REPO, branch, CommitRequest(message=message, committer="ann", **options))
+    return await engine.commits.create(REPO, branch, CommitRequest(message=message, **{"committer": "ann", **options}))
 
 
 async def put_commit(engine: Engine, rows: dict[str, str | None], branch: str = "main", **options: Any) -> Commit:

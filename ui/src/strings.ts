@@ -242,7 +242,7 @@ export const t = {
     from: 'From',
     to: 'To',
     clear: 'Show all commits',
-    searched: (commits: string) => `None of the newest ${commits} commits matches the filter.`,
+    searchedText: 'None of the newest commits matches the filter.',
     searchOn: 'Search on',
     parents: 'Parents',
     metadata: 'Metadata',

@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest'
-import type { Schema } from '../src/api/client'
-import { condition, dayStart } from '../src/screens/commits/log'
+import { dayStart, queryOf } from '../src/screens/commits/log'
 
 const none = { path: '', author: '', from: '', to: '' }
-const commit = (committer: string, at: Date) => ({ committer, creation_date: Math.floor(at.getTime() / 1000) }) as Schema['Commit']
 
 test('a day is one of the calendar', () => {
   expect(dayStart('2026-01-31', 1)).toEqual(new Date(2026, 1, 1))
   for (const text of ['', '2026', '2026-13-01', 'yesterday']) expect(dayStart(text)).toBeUndefined()
 })
 
-test('commits are kept by a part of the author and by the last day', () => {
-  const noon = new Date(2026, 0, 31, 12)
-  const fits = condition({ ...none, author: 'ANA', to: '2026-01-31' })
-  expect(fits?.(commit('ana@example.org', noon))).toBe(true)
-  expect(fits?.(commit('bo', noon))).toBe(false)
-  expect(fits?.(commit('ana', new Date(2026, 1, 1, 0)))).toBe(false)
-  expect(condition({ ...none, path: 'a', from: '2026-01-01' })).toBeUndefined()
+test('the server filters by path, by a part of the author and by whole days', () => {
+  const query = queryOf({ path: 'a/', author: 'ANA', from: '2026-01-30', to: '2026-01-31' }, 'c1')
+  expect(query).toMatchObject({ prefixes: ['a/'], author_contains: 'ANA', after: 'c1' })
+  expect([query.since, query.until]).toEqual([new Date(2026, 0, 30).toISOString(), new Date(2026, 1, 1).toISOString()])
+  expect(queryOf({ ...none, path: 'a' }, '')).toMatchObject({ objects: ['a'] })
+  const plain = queryOf(none, '')
+  expect([plain.since, plain.until, plain.author_contains]).toEqual([undefined, undefined, undefined])
 })

@@ -202,6 +202,21 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     has_more: bool
 
 
+class LogPage(msgspec.Struct, frozen=True):
+    """A page of a log. `after`: the commit after which the next page begins, empty on the last page.
+
+    A page of a log that is filtered by author or time may be short or empty although more pages follow.
+    """
+
+    items: Sequence[Commit]
+    after: str
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return bool(self.after)
+
+
 class CommitStatistics(msgspec.Struct, frozen=True):
     """Numbers of paths and bytes that a commit changed, compared with its first parent. `parent_id` may be empty.
 

@@ -173,7 +173,10 @@ class IngestPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Filters of a log. `after` is an exclusive commit id; `since` in Unix seconds; `stop_at` inclusive."""
+    """Filters of a log. `after` is an exclusive commit id; `since` and `until` in Unix seconds; `stop_at` inclusive.
+
+    `author` is the whole name of a committer, `author_contains` a part of it in any case. `until` is exclusive.
+    """
 
     after: str = ""
     amount: int = 100
@@ -183,6 +186,9 @@ class LogRequest(msgspec.Struct, frozen=True, kw_only=True):
     first_parent: bool = False
     since: float | None = None
     stop_at: str = ""
+    author: str = ""
+    author_contains: str = ""
+    until: float | None = None
 
 
 class UploadRequest(msgspec.Struct, frozen=True, kw_only=True):

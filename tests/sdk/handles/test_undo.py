@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -190,6 +191,13 @@ def test_log_of_an_author(live: Any) -> None:
         assert [commit.message async for commit in main.log(author=name, limit=1)] == ["c3"]
         assert (await main.log(author=name).first()).message == "c3"
         assert await main.log(author="no such user").first() is None
+        assert name in (await main.log(author=name)._look())
+        dates = [datetime(2025, 3, day, tzinfo=UTC) for day in (5, 6, 7)]
+        for date in dates:
+            await main.put("a", date.isoformat().encode())
+            await main.commit(f"of {date:%d}", date=date)
+        titles = [commit.message async for commit in main.log(since=dates[0], until=dates[2])]
+        assert titles == ["of 06", "of 05"]
 
     live(body)
 

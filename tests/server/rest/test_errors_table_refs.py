@@ -203,6 +203,8 @@ TABLE = [
     *_reads("listObjectWriters", "/refs/main/objects/writers", ref="main"),
     *_reads("logCommits", "/refs/main/commits", ref="main"),
     Case("logCommits", "GET", REPO + f"/refs/main/commits?{TOO_MANY}", None, 400, "invalid_request"),
+    Case("logCommits", "GET", REPO + f"/refs/main/commits?author={'a' * 1025}", None, 400, "invalid_request"),
+    Case("logCommits", "GET", REPO + f"/refs/main/commits?author=ann&after={'0' * 64}", None, 400, "invalid_request"),
     Case("logCommits", "GET", REPO + "/refs/main$/commits", None, 400, "invalid_ref"),
     Case("logCommits", "GET", REPO + "/refs/main^9/commits", None, 400, "invalid_ref"),
     Case("logCommits", "GET", REPO + "/refs/main/commits?stop_at=nothing", None, 404, "ref_not_found"),

@@ -28,6 +28,9 @@ def _get_kwargs(
     limit: bool | Unset = UNSET,
     first_parent: bool | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
+    author: str | Unset = UNSET,
+    author_contains: str | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
@@ -57,6 +60,15 @@ def _get_kwargs(
     if not isinstance(since, Unset):
         json_since = since.isoformat()
     params["since"] = json_since
+
+    json_until: str | Unset = UNSET
+    if not isinstance(until, Unset):
+        json_until = until.isoformat()
+    params["until"] = json_until
+
+    params["author"] = author
+
+    params["author_contains"] = author_contains
 
     params["stop_at"] = stop_at
 
@@ -150,13 +162,18 @@ def sync_detailed(
     limit: bool | Unset = UNSET,
     first_parent: bool | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
+    author: str | Unset = UNSET,
+    author_contains: str | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> Response[CommitList | Error]:
     """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
     child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths.
+    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
+    bounded number of commits. Its page may then be short or empty although more pages follow: the next
+    request with `after` continues there.
 
     Args:
         repository (str):
@@ -168,6 +185,9 @@ def sync_detailed(
         limit (bool | Unset):
         first_parent (bool | Unset):
         since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
+        author (str | Unset):
+        author_contains (str | Unset):
         stop_at (str | Unset):
 
     Raises:
@@ -188,6 +208,9 @@ def sync_detailed(
         limit=limit,
         first_parent=first_parent,
         since=since,
+        until=until,
+        author=author,
+        author_contains=author_contains,
         stop_at=stop_at,
     )
 
@@ -210,13 +233,18 @@ def sync(
     limit: bool | Unset = UNSET,
     first_parent: bool | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
+    author: str | Unset = UNSET,
+    author_contains: str | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> CommitList | Error | None:
     """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
     child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths.
+    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
+    bounded number of commits. Its page may then be short or empty although more pages follow: the next
+    request with `after` continues there.
 
     Args:
         repository (str):
@@ -228,6 +256,9 @@ def sync(
         limit (bool | Unset):
         first_parent (bool | Unset):
         since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
+        author (str | Unset):
+        author_contains (str | Unset):
         stop_at (str | Unset):
 
     Raises:
@@ -249,6 +280,9 @@ def sync(
         limit=limit,
         first_parent=first_parent,
         since=since,
+        until=until,
+        author=author,
+        author_contains=author_contains,
         stop_at=stop_at,
     ).parsed
 
@@ -265,13 +299,18 @@ async def asyncio_detailed(
     limit: bool | Unset = UNSET,
     first_parent: bool | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
+    author: str | Unset = UNSET,
+    author_contains: str | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> Response[CommitList | Error]:
     """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
     child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths.
+    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
+    bounded number of commits. Its page may then be short or empty although more pages follow: the next
+    request with `after` continues there.
 
     Args:
         repository (str):
@@ -283,6 +322,9 @@ async def asyncio_detailed(
         limit (bool | Unset):
         first_parent (bool | Unset):
         since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
+        author (str | Unset):
+        author_contains (str | Unset):
         stop_at (str | Unset):
 
     Raises:
@@ -303,6 +345,9 @@ async def asyncio_detailed(
         limit=limit,
         first_parent=first_parent,
         since=since,
+        until=until,
+        author=author,
+        author_contains=author_contains,
         stop_at=stop_at,
     )
 
@@ -323,13 +368,18 @@ async def asyncio(
     limit: bool | Unset = UNSET,
     first_parent: bool | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
+    author: str | Unset = UNSET,
+    author_contains: str | Unset = UNSET,
     stop_at: str | Unset = UNSET,
 ) -> CommitList | Error | None:
     """List the commits that are reachable from a reference.
 
      Newest first by creation time, then by id in descending order. A parent never comes before its
     child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths.
+    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
+    bounded number of commits. Its page may then be short or empty although more pages follow: the next
+    request with `after` continues there.
 
     Args:
         repository (str):
@@ -341,6 +391,9 @@ async def asyncio(
         limit (bool | Unset):
         first_parent (bool | Unset):
         since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
+        author (str | Unset):
+        author_contains (str | Unset):
         stop_at (str | Unset):
 
     Raises:
@@ -363,6 +416,9 @@ async def asyncio(
             limit=limit,
             first_parent=first_parent,
             since=since,
+            until=until,
+            author=author,
+            author_contains=author_contains,
             stop_at=stop_at,
         )
     ).parsed

@@ -105,6 +105,8 @@ def log(
     first_parent: bool = False,
     since: datetime | None = None,
     stop_at: str = "",
+    author: str = "",
+    until: datetime | None = None,
 ) -> Call[Page[Commit]]:
     """One page of history."""
     from lakebed_api.api.commits import log_commits
@@ -121,6 +123,8 @@ def log(
             first_parent=first_parent or None,
             since=since,
             stop_at=stop_at,
+            author=author,
+            until=until,
         ),
     )
     return call("logCommits", kwargs, reads_page(CommitList.from_dict, convert.commit, after), Subject(repository, ref))

@@ -85,16 +85,18 @@ class Ref(RefObjects):
         since: datetime | None = None,
         stop_at: str = "",
         author: str = "",
+        until: datetime | None = None,
     ) -> Listing[Commit]:
         """List the history, newest commit first. `paths` and `prefixes` keep the commits that changed one of them.
 
-        `author` keeps the commits of one committer. The SDK reads the others too.
+        `author` keeps the commits of one committer. `since` and `until` are times: the first is included, the last not.
 
             for commit in main.log(limit=10, prefixes=["orders/"]):
                 print(commit.short_id, commit.message)
         """
         _checks.check_text(author, "author")
-        moment = None if since is None else _checks.aware(since)
+        first = None if since is None else _checks.aware(since)
+        end = None if until is None else _checks.aware(until)
         return Listing(
             self._transport,
             lambda after, amount: commits.log(
@@ -105,14 +107,15 @@ class Ref(RefObjects):
                 paths=paths,
                 prefixes=prefixes,
                 first_parent=first_parent,
-                since=moment,
+                since=first,
                 stop_at=stop_at,
+                author=author,
+                until=end,
             ),
             Commit.COLUMNS,
             f"log of {self.repository.id}/{self.id}",
             after=after,
             limit=limit,
-            keep=(lambda commit: commit.committer == author) if author else None,
         )
 
     def diff(

@@ -43,7 +43,6 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         *,
         after: str = "",
         limit: int | None = None,
-        keep: Callable[[T], bool] | None = None,
     ) -> None:
         if limit is not None and limit < 0:
             raise InvalidRequestError(f"limit must not be negative: {limit}")
@@ -53,8 +52,6 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         self._title = title
         self._after = after
         self._limit = limit
-        self._keep = keep
-        """`keep`: which rows of the server's pages belong to the listing. `limit` counts only these rows."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title}>"
@@ -70,14 +67,13 @@ class Listing(Shown, ByNumber[T], Generic[T]):
         after: str | None = self._after
         left = self._limit
         while after is not None and (left is None or left > 0):
-            amount = _PAGE if left is None or self._keep is not None else min(left, _PAGE)
+            amount = _PAGE if left is None else min(left, _PAGE)
             page = self._transport.call(self._page(after, amount))
-            found = [row for row in page.items[:amount] if self._keep is None or self._keep(row)]
-            for row in found[:left]:
+            for row in page.items[:amount]:
                 yield row
             after = page.after
             if left is not None:
-                left -= len(found)
+                left -= len(page.items)
 
     def _limited(self, amount: int) -> Self:
         """Return the same listing with at most this number of rows."""
@@ -107,9 +103,6 @@ class Listing(Shown, ByNumber[T], Generic[T]):
 
             newest = main.log().first()
         """
-        if self._keep is not None:
-            rows = self._limited(1).all()
-            return rows[0] if rows else None
         after: str | None = self._after
         while after is not None and self._limit != 0:
             page = self._transport.call(self._page(after, 1))
@@ -144,13 +137,6 @@ class Listing(Shown, ByNumber[T], Generic[T]):
 
     def _look(self) -> str:
         most = html.ROWS + 1 if self._limit is None else min(self._limit, html.ROWS + 1)
-        if self._keep is not None:
-            page = Page(tuple(self._limited(most).all()), None)
-        else:
-            page = self._transport.call(self._page(self._after, most)) if most else Page[T]((), None)
-        return html.rows(
-            self._title,
-            page.items[: html.ROWS],
-            self._columns,
-            more=len(page.items) > html.ROWS or (page.after is not None and self._limit is None),
-        )
+        rows = self._limited(most).all()  # several pages when the server filters: a page may be empty
+        more = len(rows) > html.ROWS
+        return html.rows(self._title, rows[: html.ROWS], self._columns, more=more)

@@ -31,6 +31,7 @@ _GRAPH_LIMIT = 50
 @click.option(
     "--since", type=Moment(), metavar="TIME", help="Only commits since this time: local, or with UTC or +02:00."
 )
+@click.option("--until", type=Moment(), metavar="TIME", help="Only commits before this time.")
 @click.option("--author", default="", metavar="USER", help="Only commits of this user.")
 @pass_app
 def log(
@@ -41,6 +42,7 @@ def log(
     oneline: bool,
     first_parent: bool,
     since: datetime | None,
+    until: datetime | None,
     author: str,
 ) -> None:
     """Show the history of a ref or of one path, newest first. A path that ends in `/` is a folder.
@@ -64,6 +66,7 @@ def log(
             limit=limit,
             first_parent=first_parent,
             since=since,
+            until=until,
             author=author,
             paths=[target.path] if target.path and not target.path.endswith("/") else [],
             prefixes=[target.path] if target.path.endswith("/") else [],

@@ -2,6 +2,7 @@
 
 Without a filter it returns every commit. With one, it reads the changed_paths of each commit, which shows whether the
 commit may have changed a path. A span answers this for many commits. For the remaining commits it compares the trees.
+Filters by author and time have no index: they read commits, a bounded number for one page.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.resolve import resolve_commit
@@ -22,7 +23,7 @@ from lakebed_engine.operations.paging import PAGE_BYTES, bounded, metadata_size
 from lakebed_engine.tree.changed_paths import PathQuery
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.records import Commit, Page
+from lakebed_engine.vocabulary.records import Commit, LogPage, Page
 from lakebed_engine.vocabulary.requests import LogRequest
 
 
@@ -150,38 +151,52 @@ async def get_commit(ctx: Context, repo_name: str, ref: str) -> Commit:
     return await resolve_commit(ctx, await open_repo(ctx, repo_name), ref, candidates=True)
 
 
-async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Page[Commit]:
-    """A page of history. Raises RefNotFoundError, InvalidRefError, and InvalidRequestError if `after` is not in it."""
+MAX_READ: Final = 5_000
+"""Commits that one page of a log by author or time reads at most."""
+_AT_ONCE: Final = 32
+"""How many commits to compare at the same time. Most of the time is spent waiting for files."""
+
+
+async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest, *, most_read: int = MAX_READ) -> LogPage:
+    """A page of history. Raises RefNotFoundError, InvalidRefError, and InvalidRequestError if `after` is not in it.
+
+    With a filter by author or `until`, the page ends after `most_read` commits, also when none of them matches.
+    """
     validation.check_amount(request.amount)
+    validation.check_texts(author=request.author, author_contains=request.author_contains)
     for text in (*request.objects, *request.prefixes):
         validation.check_text("objects and prefixes", text)
     repo = await open_repo(ctx, repo_name)
     start = await resolve_commit(ctx, repo, ref)
     stop_id = (await resolve_commit(ctx, repo, request.stop_at)).id if request.stop_at else ""
+    is_bounded = bool(request.author or request.author_contains or request.until is not None)
     wanted = request.amount if request.limit else request.amount + 1
     items: list[Commit] = []
     waiting: list[str] = []
-    known = size = 0
+    known = size = read = 0
+    after = last = ""
     async for commit_id in _candidates(ctx, repo, ref, start, stop_id, request):
+        if is_bounded and read == most_read:
+            after = last
+            break
         waiting.append(commit_id)
-        if len(waiting) == min(wanted - len(items), _AT_ONCE):
+        read, last = read + 1, commit_id
+        if len(waiting) == (_AT_ONCE if is_bounded else min(wanted - len(items), _AT_ONCE)):
             items += await _matching(ctx, repo, waiting, request)
             waiting.clear()
             size += sum(map(_size, items[known:]))
             known = len(items)
-            if known == wanted or size > PAGE_BYTES:
+            if known >= wanted or size > PAGE_BYTES:
                 break
+            await ctx.runtime.sleep(0)  # cached commits are read without a pause
     items += await _matching(ctx, repo, waiting, request)
-    more = len(items) > request.amount or size > PAGE_BYTES
-    return bounded(Page(items[: request.amount], has_more=more), _size)
+    more = len(items[:wanted]) > request.amount or size > PAGE_BYTES
+    page = bounded(Page(items[: request.amount], has_more=more), _size)
+    return LogPage(page.items, page.items[-1].id if page.has_more else after)
 
 
 def _size(commit: Commit) -> int:
     return len(commit.message) + metadata_size(commit.metadata)
-
-
-_AT_ONCE = 32
-"""How many commits to compare at the same time. Most of the time is spent waiting for files."""
 
 
 async def _candidates(
@@ -211,10 +226,17 @@ async def _candidates(
 
 
 async def _matching(ctx: Context, repo: Repo, commit_ids: Sequence[str], request: LogRequest) -> list[Commit]:
-    """The commits that changed a requested path."""
+    """The commits of the requested author and time that changed a requested path."""
     if not commit_ids:
         return []
-    commits = await load_commits(ctx, repo, commit_ids)
+    part = request.author_contains.casefold()
+    commits = [
+        commit
+        for commit in await load_commits(ctx, repo, commit_ids)
+        if (not request.author or commit.committer == request.author)
+        and (not part or part in commit.committer.casefold())
+        and (request.until is None or commit.creation_date < request.until)
+    ]
     if not request.objects and not request.prefixes:
         return commits
     jobs = [partial(_matches, ctx, repo, commit, request) for commit in commits]

@@ -81,7 +81,10 @@ async def log_commits(call: Call, p: ops.LogCommitsParams) -> Reply:
         first_parent=bool(p.first_parent),
         since=None if p.since is UNSET else p.since.timestamp(),
         stop_at=serializers.text(p.stop_at),
+        author=serializers.text(p.author),
+        author_contains=serializers.text(p.author_contains),
+        until=None if p.until is UNSET else p.until.timestamp(),
     )
     page = await call.engine.commits.log(p.repository, p.ref, request)
-    pagination = serializers.pagination(page, lambda item: item.id)
+    pagination = serializers.pagination_before(page.after, len(page.items))
     return json(200, models.CommitList(pagination=pagination, results=[serializers.commit(c) for c in page.items]))
