@@ -34,7 +34,7 @@ def test_a_commit_and_a_merge_appear_without_a_reload(
         expect(lines.first).to_contain_text("merged into main from dev")
         assert page.evaluate("window.isSame")
         expect(lines).to_have_count(5)
-        check(page, "activity")
+        check(page, "activity", is_main=True)
 
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_role("status").filter(has_text="Paused")).to_be_visible()

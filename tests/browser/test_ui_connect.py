@@ -32,7 +32,7 @@ def test_snippets_of_the_page_run(chromium: Browser, server: RunningServer, repo
         check(page, "connect-objects")
         page.get_by_role("link", name="Connect").click()
         assert server.endpoint in text_of(page, "Environment variables")
-        check(page, "connect")
+        check(page, "connect", is_main=True)
         listed = output([sys.executable, "-c", text_of(page, "Python")], variables)
         assert listed == "orders/a.csv\ntable.parquet\n"
         page.get_by_role("button", name="Command line", exact=True).click()

@@ -62,7 +62,7 @@ def test_folders_are_browsed_with_their_readme(
     with signed_in(chromium, server) as page:
         page.goto(f"/repositories/{repo.id}/objects")
         expect(page.get_by_role("heading", name="Sales")).to_be_visible()
-        check(page, "objects")
+        check(page, "objects", is_main=True)
         page.get_by_role("link", name="orders", exact=True).click()
         page.get_by_role("link", name="2026/").click()
         expect(page.get_by_role("link", name="b.csv")).to_be_visible()
@@ -187,7 +187,7 @@ def test_the_history_and_the_details_of_an_object(
         open_object(page, repo, "a.txt")
         page.get_by_role("button", name="History").click()
         expect(page.get_by_role("link", name="round 1")).to_be_visible()
-        check(page, "object-history")
+        check(page, "object-history", is_main=True)
         page.get_by_role("button", name="Details").click()
         expect(page.get_by_text(f"lakebed://{repo.id}/main/a.txt")).to_be_visible()
         check(page, "object-details")

@@ -86,7 +86,7 @@ def test_two_people_review_and_merge(
         his.get_by_role("button", name="Approve", exact=True).click()
         expect(his.get_by_text("approved these changes")).to_be_visible()
         expect(his.get_by_role("heading", name="Ready to merge")).to_be_visible()
-        check(his, "pulls-one")
+        check(his, "pulls-one", is_main=True)
 
         hers.reload()
         hers.get_by_role("button", name="Merge…").click()

@@ -36,7 +36,7 @@ def test_a_repository_with_sample_data_is_made_and_found(
         page.keyboard.press("/")
         page.keyboard.type(name[5:])
         expect(page.get_by_role("row")).to_have_count(2)
-        check(page, "repositories")
+        check(page, "repositories", is_main=True)
         page.keyboard.press("Tab")
         page.get_by_role("link", name=name).click()
         expect(page.get_by_role("link", name="Objects")).to_have_attribute("aria-current", "page")

@@ -28,7 +28,7 @@ def test_rules_are_added_changed_and_removed(
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("row").filter(has_text="main")).to_contain_text("quality")
         assert list(repo.protection().rules) == [lakebed.ProtectionRule("main", 2, ("quality", "schema"))]
-        check(page, "settings")
+        check(page, "settings", is_main=True)
 
         page.get_by_role("button", name="Add rule").click()
         page.get_by_label("Pattern").fill("main")

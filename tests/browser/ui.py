@@ -24,12 +24,14 @@ from tests.support.server import RunningServer
 
 AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-WIDE, NARROW = 1440, 320
+WIDEST, WIDE, NARROW = 1920, 1440, 320
 """Widths of the window in pixels."""
 SECONDS = 30
 """The time that a page has for a step. A page of this machine needs a fraction of a second."""
 LOOKS = [("light", WIDE), ("dark", WIDE), ("light", NARROW), ("dark", NARROW)]
 """Themes and widths in which every screen is checked."""
+MAIN = [("light", WIDEST)]
+"""What a main screen is checked in besides."""
 
 CLIPBOARD: dict[str, Any] = {"permissions": ["clipboard-read", "clipboard-write"]}
 """What `signed_in` needs for a test that copies."""
@@ -82,9 +84,12 @@ def expect_copied(page: Page, text: str) -> None:
     page.wait_for_function(has, arg=text.rstrip())
 
 
-def check(page: Page, name: str) -> None:
-    """Check the screen, as it is now, in both themes and widths. Leaves PNGs NAME-THEME-WIDTH.png."""
-    for theme, width in LOOKS:
+def check(page: Page, name: str, *, is_main: bool = False) -> None:
+    """Check the screen, as it is now, in both themes and widths, a main one also in the widest window.
+
+    Leaves PNGs NAME-THEME-WIDTH.png.
+    """
+    for theme, width in [*LOOKS, *(MAIN if is_main else [])]:
         look(page, theme, width)
         # a transition of colours would make axe see a mixture
         page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
