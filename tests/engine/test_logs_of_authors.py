@@ -85,5 +85,5 @@ async def test_bad_cursors_and_texts_are_refused() -> None:
     engine = await grown()
     for after in ("0" * 64, "main", "x"):
         await fails(engine.commits.log(REPO, "main", LogRequest(author="ann", after=after)), errors.InvalidRequestError)
-    for name in ("author", "author_contains"):
-        await fails(engine.commits.log(REPO, "main", LogRequest(**{name: "\ud800"})), errors.InvalidRequestError)
+    for bad in (LogRequest(author="\ud800"), LogRequest(author_contains="\ud800")):
+        await fails(engine.commits.log(REPO, "main", bad), errors.InvalidRequestError)
