@@ -202,19 +202,13 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     has_more: bool
 
 
-class LogPage(msgspec.Struct, frozen=True):
+class LogPage(Page[Commit], frozen=True):
     """A page of a log. `after`: the commit after which the next page begins, empty on the last page.
 
     A page of a log that is filtered by author or time may be short or empty although more pages follow.
     """
 
-    items: Sequence[Commit]
     after: str
-
-    @property
-    def has_more(self) -> bool:
-        """Whether another page follows."""
-        return bool(self.after)
 
 
 class CommitStatistics(msgspec.Struct, frozen=True):

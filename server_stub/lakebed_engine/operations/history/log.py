@@ -192,7 +192,9 @@ async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest, *, mo
     items += await _matching(ctx, repo, waiting, request)
     more = len(items[:wanted]) > request.amount or size > PAGE_BYTES
     page = bounded(Page(items[: request.amount], has_more=more), _size)
-    return LogPage(page.items, page.items[-1].id if page.has_more else after)
+    if page.has_more:
+        after = page.items[-1].id
+    return LogPage(page.items, has_more=bool(after), after=after)
 
 
 def _size(commit: Commit) -> int:
