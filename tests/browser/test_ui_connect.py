@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.table_files import parquet
 from tests.browser.ui import check, signed_in
+from tests.support.page_snippets import snippet
 from tests.support.server import RunningServer, clean_environment
 
 
@@ -52,10 +53,12 @@ def test_snippets_of_the_page_run(chromium: Browser, server: RunningServer, repo
             printed = output(["sh", "-ec", text_of(page, tool)], variables)
             assert "table.parquet" in printed, tool
         page.get_by_role("button", name="dbt", exact=True).click()
+        shown = {"endpoint": server.endpoint, "repo": repo.id, "branch": "main"}
+        assert text_of(page, "dbt").rstrip() == snippet("dbt", **shown).rstrip(), "tests/recipes runs it"
         secret = yaml.safe_load(text_of(page, "dbt"))["lake"]["outputs"]["dev"]["secrets"][0]
         assert read_by_duckdb(secret, f"s3://{repo.id}/main/table.parquet", key) == "barley"
         page.get_by_role("button", name="Spark", exact=True).click()
-        assert f"{repo.id}/main" in text_of(page, "Spark")  # tests/spark runs such code
+        assert text_of(page, "Spark").rstrip() == snippet("spark", **shown).rstrip()
         check(page, "connect-spark")
         assert server.secret_access_key not in page.content()
 
