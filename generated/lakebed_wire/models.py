@@ -924,6 +924,7 @@ class ActionRunCreation(Struct, kw_only=True):
     event: Annotated[str, Meta(max_length=64, min_length=1)]
     ref: Annotated[str, Meta(min_length=1)]
     action: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    branch: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
 
 
 HookState: TypeAlias = str

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "90f6cbed44ad4dc4e1a741121b79cc49f105564c036b20b798227e5f2faf2c4b"
+SPEC_DIGEST: Final = "779712c2975e63a3dd372f1ab11419f821ec63074095c123b0410a1838e11b3a"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -295,7 +295,7 @@ def test_hooks_are_run_by_hand_and_nothing_is_changed(
 ) -> None:
     with_contract(repo, "pre-merge", "dev")
     dev = repo.branch("dev").commit_info().id
-    with signed_in(chromium, server, ["status of 400"]) as page:
+    with signed_in(chromium, server, ["status of 400", "status of 404"]) as page:
         page.goto(f"/repositories/{repo.id}/actions")
         page.get_by_role("button", name="Run hooks…").click()
         dialog = page.get_by_role("dialog", name="Run hooks")
@@ -311,6 +311,10 @@ def test_hooks_are_run_by_hand_and_nothing_is_changed(
         dialog.get_by_role("button", name="Run", exact=True).click()
         expect(dialog.get_by_role("alert")).to_contain_text("no action of the name 'no such action'")
         dialog.get_by_label("Action").fill("orders contract")
+        dialog.get_by_label("Rules of branch").fill("nope")
+        dialog.get_by_role("button", name="Run", exact=True).click()
+        expect(dialog.get_by_role("alert")).to_contain_text("'nope'")
+        dialog.get_by_label("Rules of branch").fill("")
         dialog.get_by_role("button", name="Run", exact=True).click()
         expect(page.get_by_role("heading", name="Run of pre-merge")).to_be_visible()
         bad = page.get_by_role("region", name="Results of the contract").get_by_role("row")

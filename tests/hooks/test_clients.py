@@ -90,6 +90,8 @@ def test_a_run_by_hand_and_again_changes_nothing(repo: lakebed.Repository) -> No
     by_hand = repo.runs.run("pre-merge", "main")
     assert (by_hand.event, by_hand.commit_id) == ("pre-merge", heads["main"])
     assert by_hand.state == "passed"
+    into = repo.runs.run("pre-merge", "dev", branch="main")
+    assert (into.state, into.branch, into.commit_id) == ("refused", "main", heads["dev"])
     assert {one.id: one.commit_id for one in repo.branches()} == heads
     with pytest.raises(lakebed.InvalidRequestError, match="no action of the name 'nope'"):
         repo.runs.run("pre-merge", "main", "nope")

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lakebed_engine.operations.hooks.runs import LATE
 
 from tests.hooks.delivering import until, waiting
 from tests.hooks.receiving import Received, receiving
@@ -208,6 +209,35 @@ def test_a_server_that_stops_during_a_check_records_the_end_of_the_run(tmp_path:
         (hook,) = rest.hooks(run["run_id"])
         assert (run["state"], hook["state"], "end_time" in run) == ("error", "error", True)
         assert run["message"] in ("the server stopped before its hooks ended", "the request ended before its hooks")
+        assert rest.done("GET", "/tags")["results"] == []
+
+
+def test_a_run_of_a_killed_server_is_shown_as_failed_after_its_time(tmp_path: Path) -> None:
+    (tmp_path / "killed_checks.py").write_text("import time\n\n\ndef sleep(event, lake, args):\n    time.sleep(60)\n")
+    environment = {
+        "LAKEBED_HOOKS_PYTHON_ALLOW": "killed_checks",
+        "LAKEBED_HOOKS_OPERATION_TIMEOUT": "20s",
+        "PYTHONPATH": str(tmp_path),
+    }
+    rule = (
+        "name: checks\non: {pre-create-tag: }\nhooks:\n"
+        "  - {id: rule, type: python, properties: {entry: 'killed_checks:sleep'}}\n"
+    )
+    with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
+        rest = _local(client)
+        rest.settings(rule=rule)
+        sent = threading.Thread(target=_tag, args=(rest,), daemon=True)
+        sent.start()
+        assert until(lambda: [run["state"] for run in rest.runs()] == ["running"])
+        _kill(server)
+        sent.join(20)
+    with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
+        rest = Rest(client, rest.name)
+        (left,) = rest.runs()
+        assert (left["state"], left["status"], "end_time" in left) == ("running", "failed", False)
+        assert until(lambda: rest.runs()[0]["state"] == "error", 20 + LATE + 10)
+        (run,) = rest.runs()
+        assert (run["message"], "end_time" in run) == ("the server died before its hooks ended", True)
         assert rest.done("GET", "/tags")["results"] == []
 
 

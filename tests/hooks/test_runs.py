@@ -262,8 +262,40 @@ def test_a_user_orders_a_run_and_nothing_changes(rest: Rest, receiver: Receiver)
     rest.settings(rule=action_file("pre-merge: {branches: [main]}", f"{receiver.url}/refuse").replace("]}:", "]}"))
     other = rest.call("POST", "/actions/runs", json={"event": "pre-merge", "ref": "dev"})
     assert other.status_code == 400
-    assert f"its branches are others; with the id of the commit, {before['dev']}," in other.json()["message"]
+    assert "its branches are others; order the run with the branch" in other.json()["message"]
     assert rest.done("POST", "/actions/runs", json={"event": "pre-merge", "ref": before["dev"]})["state"] == "refused"
+
+
+def test_a_run_by_the_rules_of_a_branch_says_what_a_merge_into_it_would_meet(rest: Rest, receiver: Receiver) -> None:
+    prepare(rest)
+    rule = action_file("pre-merge: {branches: [main]}", f"{receiver.url}/refuse").replace("]}:", "]}")
+    rest.put_commit("_lakebed_actions/rule.yaml", rule)  # `dev` was made before, so it does not have this file
+    before = rest.heads()
+    order = {"event": "pre-merge", "ref": "dev", "branch": "main"}
+    made = rest.done("POST", "/actions/runs", json=order)
+    assert (made["state"], made["branch"], made["commit_id"]) == ("refused", "main", before["dev"])
+    (told,) = receiver.at("/refuse")
+    assert (told.event["branch_id"], told.event["merge_source"]) == ("main", "dev")
+    assert told.event["base_commit_id"] == before["main"]
+    again = rest.done("POST", f"/actions/runs/{made['run_id']}/rerun")
+    assert (again["state"], again["branch"], again["rerun_of"]) == ("refused", "main", made["run_id"])
+    assert receiver.at("/refuse")[-1].event["base_commit_id"] == before["main"]
+    assert rest.call("POST", "/actions/runs", json={**order, "branch": ""}).status_code == 400  # `dev` has no rule
+    assert rest.call("POST", "/actions/runs", json={**order, "branch": "nope"}).status_code == 404
+    of_tag = rest.call("POST", "/actions/runs", json={**order, "event": "pre-create-tag"})
+    assert (of_tag.status_code, "a tag has no branch" in of_tag.json()["message"]) == (400, True)
+    assert rest.heads() == before
+
+
+def test_on_a_protected_branch_a_run_by_its_rules_uses_those_of_its_head_only(rest: Rest, receiver: Receiver) -> None:
+    prepare(rest)
+    order = {"event": "pre-merge", "ref": "dev", "branch": "main"}
+    rest.put_commit("_lakebed_actions/own.yaml", action_file("pre-merge", f"{receiver.url}/refuse"), "dev")
+    assert rest.done("POST", "/actions/runs", json=order)["state"] == "refused"
+    rest.protect("main")
+    missing = rest.call("POST", "/actions/runs", json=order)
+    assert missing.status_code == 400, missing.text
+    assert "by the rules of the branch 'main'" in missing.json()["message"]
 
 
 def test_a_read_only_repository_runs_no_hooks(client: httpx.Client, receiver: Receiver) -> None:

@@ -12,12 +12,16 @@ class RunsOfNoHooks:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def run_now(self, repo: str, event_type: str, ref: str, action: str = "", rerun_of: str = "") -> Run:
+    async def run_now(
+        self, repo: str, event_type: str, ref: str, action: str = "", branch: str = "", rerun_of: str = ""
+    ) -> Run:
         """Store a run of the commit at a ref."""
         commit = await self._engine.commits.get(repo, ref)
         made = Run(
             id=self._engine.hooks.new_run_id(),
             event_type=event_type,
+            branch=branch,
+            rules_of=branch,
             source_ref=ref,
             commit_id=commit.id,
             started=3.0,

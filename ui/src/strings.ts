@@ -762,6 +762,8 @@ export const t = {
     runText: 'Runs the actions of an event as if it had happened, and changes nothing else. Receivers of an event such as post-merge are called.',
     runAction: 'Run',
     at: 'Branch, tag or commit',
+    rules: 'Rules of branch',
+    rulesHint: 'Such as main, to see what a merge into it would meet; the rules of the content itself, if empty.',
     action: 'Action',
     actionHint: 'The name of the only action to run; all, if empty.',
     again: 'Run again',

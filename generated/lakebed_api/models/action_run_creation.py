@@ -20,11 +20,14 @@ class ActionRunCreation:
         event (str): The event, such as `pre-merge`.
         ref (str): The branch, tag or commit.
         action (str | Unset): The action to run. All when absent.
+        branch (str | Unset): The branch of the event. The rules of its head apply, as for a merge of `ref` into it, and
+            the hooks compare `ref` with its head. Not for events of tags. When absent, the rules of `ref` apply.
     """
 
     event: str
     ref: str
     action: str | Unset = UNSET
+    branch: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -33,6 +36,8 @@ class ActionRunCreation:
         ref = self.ref
 
         action = self.action
+
+        branch = self.branch
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -44,6 +49,8 @@ class ActionRunCreation:
         )
         if action is not UNSET:
             field_dict["action"] = action
+        if branch is not UNSET:
+            field_dict["branch"] = branch
 
         return field_dict
 
@@ -56,10 +63,13 @@ class ActionRunCreation:
 
         action = d.pop("action", UNSET)
 
+        branch = d.pop("branch", UNSET)
+
         action_run_creation = cls(
             event=event,
             ref=ref,
             action=action,
+            branch=branch,
         )
 
         action_run_creation.additional_properties = d

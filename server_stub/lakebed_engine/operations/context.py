@@ -227,7 +227,7 @@ def refuse_protected(repo: Repo, branch: str) -> None:
 
 def protecting_rule(repo: Repo, branch: str) -> str | None:
     """The pattern of the first rule that matches a branch."""
-    return next((pattern for pattern in repo.record.protection if fnmatchcase(branch, pattern)), None)
+    return repo.record.protecting_rule(branch)
 
 
 def requirements_of(repo: Repo, branch: str) -> Requirements:

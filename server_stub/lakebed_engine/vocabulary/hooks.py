@@ -135,6 +135,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     delivery_id: str = ""
     """Of a post event: the delivery of which this run is an attempt."""
     rerun_of: str = ""
+    rules_of: str = ""
+    """Of a run by hand: the branch whose rules it used, if they are not those of the commit itself."""
     hooks: list[HookRun] = []
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -98,6 +99,10 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     def rules(self) -> tuple[Rule, ...]:
         """The protection rules, in the order in which they were set."""
         return tuple(Rule(one, self.requirements.get(one, NO_REQUIREMENTS)) for one in self.protection)
+
+    def protecting_rule(self, branch: str) -> str | None:
+        """The pattern of the first rule that matches a branch."""
+        return next((pattern for pattern in self.protection if fnmatchcase(branch, pattern)), None)
 
 
 class LayerPart(msgspec.Struct, frozen=True, array_like=True):

@@ -9,14 +9,14 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, InvalidRequestError
 from lakebed_engine.vocabulary.events import NewDelivery, current_actor
-from lakebed_engine.vocabulary.hooks import Plan, Proposal, Run
-from lakebed_engine.vocabulary.records import Repository
+from lakebed_engine.vocabulary.hooks import Operation, Plan, Proposal, Run
+from lakebed_engine.vocabulary.records import Commit, Repository
 from lakebed_hooks import Action, ActionFile, ActionFileError
 from lakebed_hooks.action_set import ActionSet
 from lakebed_hooks.vocabulary import PREPARE_COMMIT
@@ -131,31 +131,63 @@ class Hooks:
         if plan.deliveries:
             self.on_delivery(proposal.repository.uid, plan.deliveries)
 
-    async def run_now(self, repo: str, event_type: str, ref: str, action: str = "", rerun_of: str = "") -> Run:
+    async def run_now(
+        self, repo: str, event_type: str, ref: str, action: str = "", branch: str = "", rerun_of: str = ""
+    ) -> Run:
         """Run the actions of an event, or one of them, at a ref. It changes nothing, and uses no verdict.
 
-        `rerun_of`: the run that this one repeats, on its branch. Raises InvalidRequestError, and NotFoundError.
+        `branch`: run the actions for a change that brings the content of the ref to this branch. `rerun_of`: the run
+        that this one repeats, on its branch. Raises InvalidRequestError, and NotFoundError.
         """
         engine = self._engine
         repeated = await engine.hooks.run(repo, rerun_of) if rerun_of else None
         commit = await engine.commits.get(repo, ref)
-        branch = await self._branch_of(repo, ref) if repeated is None else repeated.branch
-        tag = (ref if repeated is None else repeated.tag) if event_type.endswith("-tag") else ""
+        is_of_tag = event_type.endswith("-tag")
+        if branch and is_of_tag:
+            raise InvalidRequestError(f"an event of a tag has no branch: run {event_type} without one")
+        tag = (ref if repeated is None else repeated.tag) if is_of_tag else ""
         repository = await engine.repositories.get(repo)
-        found = await self.sources.of_commit(repository, await engine.hooks.files(repo, commit.id))
-        chosen = found.choose(event_type, branch)
+        head: Commit | None = None
+        if branch:
+            head = await engine.commits.get(repo, (await engine.branches.get(repo, branch)).commit_id)
+            found = await self._set_of_change(repository, event_type, branch, head, commit)
+            place = branch
+        else:
+            place = await self._branch_of(repo, ref) if repeated is None else repeated.branch
+            found = await self.sources.of_commit(repository, await engine.hooks.files(repo, commit.id))
+        chosen = found.choose(event_type, place)
         actions = [one for one in chosen.actions if action in ("", one.name)]
         if not actions:
             errors = "; ".join(error.message for error in chosen.errors[:_MOST_ERRORS])
             of_name = f" of the name {action[:80]!r}" if action else ""
-            why = f"no action{of_name} runs for {event_type} at {ref[:80]!r} of {repo!r}"
-            if branch and any(action in ("", one.name) for one in found.choose(event_type).actions):
-                why += f": its branches are others; with the id of the commit, {commit.id}, as the ref, all run"
+            where = f"at {ref[:80]!r}" + (f" by the rules of the branch {branch[:80]!r}" if branch else "")
+            why = f"no action{of_name} runs for {event_type} {where} of {repo!r}"
+            if place and any(action in ("", one.name) for one in found.choose(event_type).actions):
+                why += ": its branches are others; order the run with the branch that the event is about"
             raise InvalidRequestError(errors or why)
-        occasion = manual_event(event_type, repo, branch, tag, commit, int(self._now()), current_actor().user)
-        run = self.runner.begun(occasion, rerun_of=rerun_of)
+        user = current_actor().user
+        occasion = manual_event(event_type, repo, place, tag, commit, int(self._now()), user, head=head, source=ref)
+        run = self.runner.begun(occasion, rerun_of=rerun_of, rules_of=branch)
         deadline = asyncio.get_running_loop().time() + self.settings.operation_timeout
         return await self.runner.run(Progress(occasion, run, deadline), actions)
+
+    async def _set_of_change(
+        self, repository: Repository, event_type: str, branch: str, head: Commit, commit: Commit
+    ) -> ActionSet:
+        """The actions that a change meets which brings the content of a commit to a branch."""
+        files = self._engine.hooks.files
+        proposal = Proposal(
+            operation=cast(Operation, event_type.partition("-")[2]),
+            repository=repository,
+            branch=branch,
+            commit=commit,
+            before=head,
+            is_protected=repository.protecting_rule(branch) is not None,
+            before_files=await files(repository.name, head.id),
+            files=await files(repository.name, commit.id),
+            actor=current_actor(),
+        )
+        return await self.sources.of_change(proposal)
 
     async def _branch_of(self, repo: str, ref: str) -> str:
         try:

@@ -126,13 +126,26 @@ def post_event(delivery: Delivery) -> Occasion:
 
 
 def manual_event(
-    event_type: str, repository: str, branch: str, tag: str, commit: Commit, now: int, user: str
+    event_type: str,
+    repository: str,
+    branch: str,
+    tag: str,
+    commit: Commit,
+    now: int,
+    user: str,
+    *,
+    head: Commit | None = None,
+    source: str = "",
 ) -> Occasion:
-    """The event of a run that a user orders: for a commit, compared with its first parent."""
-    base = commit.parents[0] if commit.parents else ""
+    """The event of a run that a user orders: for a commit, compared with its first parent, or with `head` if given.
+
+    `source`: the ref as the user wrote it. It is the source of a merge into the branch of `head`.
+    """
+    base = _base(head, commit)
     fields = {
         "branch_id": branch,
         "tag_id": tag,
+        "merge_source": source if head is not None and event_type.endswith("-merge") else "",
         "source_ref": commit.id,
         "commit_id": commit.id,
         "commit_message": commit.message,

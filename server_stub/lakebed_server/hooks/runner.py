@@ -133,7 +133,7 @@ class Runner:
                 break
         return outcomes
 
-    def begun(self, occasion: Occasion, *, delivery_id: str = "", rerun_of: str = "") -> Run:
+    def begun(self, occasion: Occasion, *, delivery_id: str = "", rerun_of: str = "", rules_of: str = "") -> Run:
         """A run that begins now."""
         started = self._now()
         return Run(
@@ -148,6 +148,7 @@ class Runner:
             ends_by=started + self._settings.operation_timeout,
             delivery_id=delivery_id,
             rerun_of=rerun_of,
+            rules_of=rules_of,
         )
 
     async def changes(self, occasion: Occasion) -> Changes | None:

@@ -46,8 +46,13 @@ ExchangeCode = Callable[[str, str, SignInClient], Awaitable[Token]]
 class HookRuns(Protocol):
     """Runs hooks on request."""
 
-    async def run_now(self, repo: str, event_type: str, ref: str, action: str = "", rerun_of: str = "") -> Run:
-        """Run the actions of an event, or one of them, at a ref. `rerun_of`: the run that this one repeats."""
+    async def run_now(
+        self, repo: str, event_type: str, ref: str, action: str = "", branch: str = "", rerun_of: str = ""
+    ) -> Run:
+        """Run the actions of an event, or one of them, at a ref, by the rules of a branch if one is given.
+
+        `rerun_of`: the run that this one repeats.
+        """
         ...
 
 

@@ -147,10 +147,12 @@ def test_the_log_of_a_hook_is_bytes(lake: Lake) -> None:
 
 def test_a_run_by_hand_and_again(lake: Lake) -> None:
     head = lake("GET", MAIN)["commit_id"]
-    made = lake("POST", RUNS, {"event": "pre-merge", "ref": "main", "action": "a1"}, 201)
+    made = lake("POST", RUNS, {"event": "pre-merge", "ref": "main", "action": "a1", "branch": "dev"}, 201)
+    assert made["branch"] == "dev"
     assert (made["event_type"], made["source_ref"], made["commit_id"]) == ("pre-merge", "main", head)
     assert made["message"] == "a1"  # the name of the action reached the runner
     again = lake("POST", f"{RUNS}/{made['run_id']}/rerun", None, 201)
+    assert again["branch"] == "dev"
     assert (again["rerun_of"], again["source_ref"], again["event_type"]) == (made["run_id"], head, "pre-merge")
     assert {one["run_id"] for one in lake("GET", RUNS)["results"]} == {made["run_id"], again["run_id"]}
     assert "pre-commit" in lake("POST", RUNS, {"event": "pre-lunch", "ref": "main"}, 400)["message"]

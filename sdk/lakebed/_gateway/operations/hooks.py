@@ -58,9 +58,9 @@ def log(repository: str, id: str, hook_run: str) -> Call[bytes]:
     return call("getRunHookOutput", kwargs, lambda answer: answer.content, Subject(repository))
 
 
-def run(repository: str, event: str, ref: str, action: str) -> Call[ActionRun]:
+def run(repository: str, event: str, ref: str, action: str, branch: str) -> Call[ActionRun]:
     """Run the actions of an event by hand."""
-    body = {"event": event, "ref": ref, **clean(action=action)}
+    body = {"event": event, "ref": ref, **clean(action=action, branch=branch)}
     kwargs = {"method": "post", "url": _runs(repository), "json": body}
     return call("startActionRun", kwargs, parser(_run), Subject(repository, ref), success=201, slow=True)
 

@@ -80,17 +80,18 @@ class Runs:
         content = self._transport.call(hooks.log(self._repository, _id(id), checked))
         return content.decode(errors="replace")
 
-    def run(self, event: str, ref: str, action: str = "") -> ActionRun:
+    def run(self, event: str, ref: str, action: str = "", *, branch: str = "") -> ActionRun:
         """Run the actions of an event manually at a ref, or only the one named `action`. Changes nothing else.
 
-            repo.runs.run("pre-merge", "dev")
+            repo.runs.run("pre-merge", "dev", branch="main")
 
+        With `branch`, the rules of this branch apply, as for a change that brings the content of `ref` to it.
         Returns the run, whether or not its hooks passed. Needs `ci:RunAction`. Raises NotFoundError,
         InvalidRequestError, and UnsupportedOperationError when the server runs no hooks.
         """
-        _checks.check_text(event + action, "event or action")
+        _checks.check_text(event + action + branch, "event, action or branch")
         ref = _checks.check_name(ref, "ref")
-        return self._transport.call(hooks.run(self._repository, event, ref, action))
+        return self._transport.call(hooks.run(self._repository, event, ref, action, branch))
 
     def rerun(self, id: str) -> ActionRun:
         """Run the actions of a run again, at the same commit. Returns the new run. Raises as `run` does.

@@ -94,16 +94,17 @@ def show(app: App, repository: Location, run: str, with_logs: bool, skipped: boo
 @_repository
 @click.option("--event", required=True, metavar="EVENT", help="The event, such as pre-merge.")
 @click.option("--ref", required=True, help="The branch, tag or commit.")
+@click.option("--branch", default="", help="Apply the rules of this branch, as for a change that brings REF to it.")
 @click.option("--action", default="", metavar="NAME", help="Run only the action with this name.")
 @pass_app
-def run(app: App, repository: Location, event: str, ref: str, action: str) -> None:
+def run(app: App, repository: Location, event: str, ref: str, branch: str, action: str) -> None:
     """Run the actions of an event by hand. Nothing else is changed. The exit code is 4 if the run does not pass.
 
     \b
-    Example: lakebed hooks run sales --event pre-merge --ref dev
+    Example: lakebed hooks run sales --event pre-merge --ref dev --branch main
     """
     with app.lake() as lake:
-        made = lake.repository(repository.repository).runs.run(event, ref, action)
+        made = lake.repository(repository.repository).runs.run(event, ref, action, branch=branch)
     _tell(app, repository.repository, made)
 
 

@@ -77,7 +77,8 @@ async def start_action_run(call: Call, p: ops.StartActionRunParams, body: models
     """startActionRun."""
     if body.event not in EVENTS:
         raise bad_request(f"body event: unknown event {body.event!r}: events are {', '.join(sorted(EVENTS))}")
-    made = await _hooks(call).run_now(p.repository, body.event, body.ref, serializers.text(body.action))
+    action, branch = serializers.text(body.action), serializers.text(body.branch)
+    made = await _hooks(call).run_now(p.repository, body.event, body.ref, action, branch)
     return json(201, serialized.run(made))
 
 
@@ -86,7 +87,7 @@ async def repeat_action_run(call: Call, p: ops.RepeatActionRunParams) -> Reply:
     run = await call.engine.hooks.run(p.repository, p.run_id)
     # a commit that was refused can be read by its id for a day
     ref = run.commit_id or run.source_ref
-    made = await _hooks(call).run_now(p.repository, run.event_type, ref, "", rerun_of=run.id)
+    made = await _hooks(call).run_now(p.repository, run.event_type, ref, branch=run.rules_of, rerun_of=run.id)
     return json(201, serialized.run(made))
 
 
