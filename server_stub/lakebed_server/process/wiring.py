@@ -161,9 +161,12 @@ def _installation(settings: Settings, stores: Stores) -> Installation:
 
 
 def _namespace_prefix(settings: Settings, stores: Stores) -> str:
+    """Where repositories without a namespace go. Empty: clients have to name a namespace."""
     prefix = settings.objects.default_namespace_prefix.rstrip("/")
+    if not prefix and settings.objects.local.root:
+        return "local://repos"
     if not prefix:
-        return "local://repos" if settings.objects.local.root else "mem://repos"
+        return "mem://repos" if object_stores.has_memory(settings) else ""
     try:
         stores.open(prefix)
     except EngineError as error:

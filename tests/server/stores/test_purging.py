@@ -110,6 +110,16 @@ def test_the_prefix_is_a_setting(tmp_path: Path) -> None:
         pass
 
 
+def test_without_a_default_store_a_namespace_is_needed(tmp_path: Path) -> None:
+    with (
+        running_server(tmp_path / "data", environment={"LAKEBED_OBJECTS_LOCAL_ROOT": "none"}) as server,
+        client(server) as lake,
+    ):
+        assert lake.info().namespace_prefix == ""
+        with pytest.raises(lakebed.InvalidRequestError, match=r"needs a storage namespace, such as s3://bucket/sales"):
+            lake.repository("sales").create()
+
+
 def test_purge_on_a_local_disk(served: RunningServer, place: Path) -> None:
     command = Command(served.environment)
     with client(served) as lake:

@@ -69,6 +69,11 @@ async def create_repository(
     validation.check_repository(name)
     validation.check_branch(default_branch)
     await _refuse_existing(ctx, name)
+    if not storage_namespace and not below:
+        raise InvalidNamespaceError(
+            f"repository {name!r} needs a storage namespace, such as s3://bucket/{name}: this server has no default "
+            "prefix for namespaces (objects.default_namespace_prefix)"
+        )
     new = Repository(
         uid=ctx.ids.new(),
         name=name,

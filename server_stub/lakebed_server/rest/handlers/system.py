@@ -118,12 +118,13 @@ def _named(store: InstalledStore) -> models.StorageConfig:
 def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
     schemes += CLOUD_SCHEMES if installation.cloud else ()
+    first = schemes[0] if schemes else "mem"
     # clients ask once and apply it to every repository: so it is true only if all stores sign
     signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
     signs = signs and not installation.signed_headers and all(one.signs for one in installation.stores)
     return models.StorageConfig(
-        blockstore_type=schemes[0] if schemes else "mem",
-        blockstore_namespace_example=f"{installation.default_namespace_prefix}/example",
+        blockstore_type=first,
+        blockstore_namespace_example=f"{installation.default_namespace_prefix or first + '://bucket'}/example",
         blockstore_namespace_ValidityRegex=f"^({'|'.join(schemes)})://",
         default_namespace_prefix=installation.default_namespace_prefix,
         pre_sign_support=signs,
