@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import boto3  # type: ignore[import-untyped]
 import httpx
+import lakebed
 import lakebed_testing
 import pytest
 
@@ -220,6 +224,37 @@ def test_an_import_is_checked(tmp_path: Path, receiver: Receiver) -> None:
         assert "hook aborted" in told["error"]["message"]
         assert rest.heads() == before
         assert [run["state"] for run in rest.runs()] == ["refused"]
+
+
+def test_an_ingest_is_checked(tmp_path: Path, receiver: Receiver) -> None:
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "x").write_text("1")
+    settings = {
+        "hooks.webhook.allow": "127.0.0.1",
+        "objects.local.root": str(tmp_path),
+        "ingest.allow": "local://feed/",
+    }
+    with lakebed_testing.server(settings) as running, client_of(running) as client:
+        rest = new_repository(client)
+        rest.put_commit("a", "1")
+        rest.settings(rule=action_file("pre-commit", f"{receiver.url}/refuse"))
+        before = rest.heads()
+        with (
+            lakebed.connect(running.endpoint, running.access_key_id, running.secret_access_key) as lake,
+            pytest.raises(lakebed.HookRefusedError, match="the table has no owner"),
+        ):
+            lake.repository(rest.name).branch("main").ingest("local://feed/", "in")
+        command = ["ingest", "commit", "--from", "local://feed/", "--to", f"{rest.name}/main/in", "-m", "new"]
+        told = subprocess.run(
+            [sys.executable, "-m", "lakebed.cli", *command],
+            env={**os.environ, **running.environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (told.returncode, "the table has no owner" in told.stderr) == (4, True), told.stderr
+        assert rest.heads() == before
+        assert [run["state"] for run in rest.runs()] == ["refused", "refused"]
 
 
 def test_what_was_written_through_s3_is_checked_when_it_is_committed(receiver: Receiver) -> None:
