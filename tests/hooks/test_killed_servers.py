@@ -237,7 +237,7 @@ def test_a_run_of_a_killed_server_is_shown_as_failed_after_its_time(tmp_path: Pa
         assert (left["state"], left["status"], "end_time" in left) == ("running", "failed", False)
         assert until(lambda: rest.runs()[0]["state"] == "error", 20 + LATE + 10)
         (run,) = rest.runs()
-        assert (run["message"], "end_time" in run) == ("the server died before its hooks ended", True)
+        assert (run["message"], "end_time" in run) == ("the server stopped before its hooks ended", True)
         assert rest.done("GET", "/tags")["results"] == []
 
 

@@ -1,14 +1,20 @@
-"""Every python block of the pages about Spark does what the page says, on the session of these tests."""
+"""Every python block of the pages about Spark does what the page says, on the session of these tests.
+
+So does the code for Spark that the web page shows.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import lakebed
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.docs.snippets import SPARK_PAGES, blocks, run_console, run_python
+from tests.support.page_snippets import snippet
 from tests.support.server import RunningServer, clean_environment
 
 
@@ -32,3 +38,22 @@ def test_page(
             run_python(page, block, namespace)
         else:
             run_console(page, block, command)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_code_of_the_web_page(
+    server: RunningServer,
+    repo: lakebed.Repository,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main = repo.branch("main")
+    for number, crop in enumerate(("barley", "oats")):
+        main.write_parquet(f"table/{number}.parquet", pa.table({"crop": [crop]}))
+    main.commit("crops")
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    exec(snippet("spark", endpoint=server.endpoint, repo=repo.id, branch="main"), {"__name__": "of_the_page"})
+    printed = capsys.readouterr().out
+    assert "barley" in printed
+    assert "oats" in printed

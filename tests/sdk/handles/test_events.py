@@ -81,5 +81,5 @@ def test_a_feed_is_read_in_pieces_of_any_size() -> None:
         assert [(one.type, one.logical_timestamp) for one in found] == [("reset", None), ("a.b", 7)]
         assert found[1].data == {"x": "\n\n"}
         assert reader.last_id == "7"
-    with pytest.raises(lakebed.ProtocolError, match="cannot be read"):
+    with pytest.raises(lakebed.ProtocolError, match="has an unreadable event"):
         list(FeedReader("r").read(b"data: {}\n\n"))

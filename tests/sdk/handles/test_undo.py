@@ -175,6 +175,7 @@ def test_a_stash_of_another_user_is_left_alone(live: Any, door: Door, server: Ru
         other = door.connect(server.endpoint, key.id, key.secret, quick=False)
         await as_other(other)
         assert len(await main.stashes()) == 1
+        await lake.users.drop(name)
 
     live(body)
 

@@ -186,7 +186,7 @@ def test_schemas_must_be_the_same(tmp_path: Path) -> None:
         opened(files)
     assert caught.value.differences == (errors.SchemaDifference("t/2.parquet", "y", None, "string"),)
     assert "lakebed://repo/main/t/" in str(caught.value)
-    assert "'t/2.parquet' has a column 'y'" in str(caught.value)
+    assert "'t/2.parquet' has an additional column 'y'" in str(caught.value)
     united = read_back(files, schema="unify")
     assert united.to_pydict() == {"x": [1, 1, 2**40], "y": [None, None, "new"]}
 
