@@ -200,7 +200,7 @@ def test_grants_and_simulations(run: Run, name: str) -> None:
         (("commit", "sales/main/x"), "commit needs REPO/BRANCH"),
         (("commit", "sales"), "commit needs REPO/BRANCH"),
         (("fly", "sales"), "'fly' is not one of read, write"),
-        (("fs:Fly", "*"), "no operation needs 'fs:Fly'"),
+        (("fs:Fly", "*"), "no operation uses 'fs:Fly'"),
     ],
 )
 def test_invalid_simulations_are_refused(run: Run, arguments: tuple[str, str], message: str) -> None:

@@ -38,6 +38,7 @@ OTHER_MATCHERS = {
     # fnmatch makes each `*` an atomic group, so it is linear: see `test_fnmatch_is_linear`
     "sdk/lakebed_spark/_tables/resolve.py: fnmatch.fnmatchcase",
     "server_stub/lakebed_engine/operations/context.py: fnmatch.fnmatchcase",
+    "server_stub/lakebed_engine/vocabulary/records.py: fnmatch.fnmatchcase",
     "server_stub/lakebed_hooks/syntax/branches.py: fnmatch.fnmatchcase",
     "server_stub/lakebed_server/outbound/destinations.py: fnmatch.fnmatchcase",
     # it searches for one of the characters `*?[`
