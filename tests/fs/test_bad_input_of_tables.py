@@ -140,7 +140,10 @@ def test_different_schemas_are_reported_only_by_our_own_reader(
     main.write_parquet("other/a.parquet", FRAME)
     main.write_parquet("other/b.parquet", FRAME.assign(n=["x", "y", "z"]))
     read = doors.readers()
-    for path, said in (("more", "'more/b.parquet' has a column 'extra'"), ("other", "'other/b.parquet' has 'n' as")):
+    for path, said in (
+        ("more", "'more/b.parquet' has an additional column 'extra'"),
+        ("other", "'other/b.parquet' has 'n' as"),
+    ):
         with pytest.raises(
             lakebed.SchemaMismatchError, match=rf"lakebed://{repo.id}/main/{path}: .*{said}.*schema=\"unify\""
         ):

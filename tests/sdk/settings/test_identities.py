@@ -193,7 +193,7 @@ def test_limits_of_keys(run: Any, name: str, server: RunningServer) -> None:
         assert replace(made, secret="") in await lake.keys.list()
         with pytest.raises(InvalidRequestError, match="not both"):
             await lake.keys.create(read="sales", policy=[READ])
-        with pytest.raises(InvalidRequestError, match="no operation uses"):
+        with pytest.raises(InvalidRequestError, match="no operation needs"):
             await lake.keys.create(policy=[{**READ, "action": ["fs:Nonsense"]}])
         with pytest.raises(InvalidRequestError, match="a lifetime is"):
             await lake.keys.create(expires_in=0)
