@@ -10,6 +10,7 @@ import sys
 import threading
 
 import pytest
+import urllib3  # noqa: F401  binds a socket when it is imported, to see whether there is IPv6
 
 _STARTS_A_PROCESS = frozenset({"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"})
 """Audit events of Python."""
