@@ -37,9 +37,9 @@ class Programs:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return clean_environment(**{**QUIET, "HOME": str(self.home), "PATH": path, **self.variables, **more})
 
-    def __call__(self, *command: str, code: int = 0, **more: str) -> str:
-        """Run a command. Returns its output, or its errors when `code` is one. Fails when it ends with another code."""
-        done = subprocess.run(
+    def process(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, whatever its code."""
+        return subprocess.run(
             command,
             cwd=self.folder,
             env=self.environment(**more),
@@ -48,6 +48,10 @@ class Programs:
             timeout=300,
             check=False,
         )
+
+    def __call__(self, *command: str, code: int = 0, **more: str) -> str:
+        """Run a command. Returns its output, or its errors when `code` is one. Fails when it ends with another code."""
+        done = self.process(*command, **more)
         assert done.returncode == code, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done.stderr if code else done.stdout
 
