@@ -16,7 +16,7 @@ from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Token
 from lakebed_server.outbound import is_loopback
-from lakebed_server.settings.schema import LdapSettings
+from lakebed_server.settings.auth import LdapSettings
 from lakebed_server.signin import identity
 from lakebed_server.signin.identity import GroupRules, Identity
 from lakebed_server.signin.ldap_client import DirectoryError, Entry, LdapClient, escape

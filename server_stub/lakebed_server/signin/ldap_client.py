@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from lakebed_format.installation import install_command
 
-from lakebed_server.settings.schema import LdapSettings
+from lakebed_server.settings.auth import LdapSettings
 from lakebed_server.vocabulary import StartError
 
 _SUCCESS: Final = 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakebed_server.auth.records import User
-from lakebed_server.settings.schema import OidcSettings
+from lakebed_server.settings.auth import OidcSettings
 from lakebed_server.signin import identity, state
 from lakebed_server.signin.browser import BrowserSignIn, now
 from lakebed_server.signin.identity import GroupRules, Identity

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from lakebed_server.access.permissions import Permissions
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.http.request import ExchangeCode, IdentifyWorkload, PasswordCheck, Services
-from lakebed_server.settings.schema import AuthSettings
+from lakebed_server.settings.auth import AuthSettings
 from lakebed_server.signin import oidc_pages
 from lakebed_server.signin.browser import BrowserSignIn
 from lakebed_server.signin.ldap import PasswordSignIn

@@ -12,7 +12,7 @@ import jwt
 
 from lakebed_server import outbound
 from lakebed_server.outbound import OutboundError
-from lakebed_server.settings.schema import OidcSettings
+from lakebed_server.settings.auth import OidcSettings
 from lakebed_server.signin.identity import pairs
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

@@ -16,7 +16,7 @@ from lakebed_server.access.permissions import Permissions
 from lakebed_server.auth.guesses import Guesses
 from lakebed_server.auth.records import User
 from lakebed_server.outbound import OutboundError
-from lakebed_server.settings.schema import OidcSettings, WorkloadSettings
+from lakebed_server.settings.auth import OidcSettings, WorkloadSettings
 from lakebed_server.signin.provider import Provider, TokenError
 from lakebed_server.vocabulary import RequestError, SettingError
 

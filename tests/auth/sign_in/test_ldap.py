@@ -12,7 +12,7 @@ import httpx
 import lakebed
 import lakebed_testing
 import pytest
-from lakebed_server.settings.schema import LdapSettings
+from lakebed_server.settings.auth import LdapSettings
 from lakebed_server.signin import ldap
 from lakebed_server.vocabulary import SettingError
 from lakebed_testing import LakebedServer

@@ -12,7 +12,7 @@ import lakebed_testing
 import pytest
 from lakebed_format.installation import install_command
 from lakebed_server.outbound import OutboundError
-from lakebed_server.settings.schema import SamlSettings
+from lakebed_server.settings.auth import SamlSettings
 from lakebed_server.signin.saml import metadata
 from lakebed_server.signin.saml.document import SamlError
 from lakebed_server.signin.saml.metadata import Metadata

@@ -15,7 +15,7 @@ from cryptography.x509 import Certificate, load_der_x509_certificate
 
 from lakebed_server import outbound
 from lakebed_server.outbound import OutboundError
-from lakebed_server.settings.schema import SamlSettings
+from lakebed_server.settings.auth import SamlSettings
 from lakebed_server.signin.saml import document
 from lakebed_server.signin.saml.document import NAMESPACES, Element, SamlError
 from lakebed_server.vocabulary import SettingError

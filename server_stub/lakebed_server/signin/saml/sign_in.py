@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from lakebed_server.auth.records import User
-from lakebed_server.settings.schema import SamlSettings
+from lakebed_server.settings.auth import SamlSettings
 from lakebed_server.signin import identity, state
 from lakebed_server.signin.browser import BrowserSignIn, now
 from lakebed_server.signin.identity import Identity
