@@ -74,7 +74,7 @@ def _add_fixed() -> None:
     for name in (*canned.DOCUMENTS, *canned.ABSENT, *canned.OF_OBJECTS, *canned.NEVER):
         for level in levels:
             for method in ("GET", "PUT", "POST", "DELETE"):
-                ROUTES.setdefault((method, level, name), Route(f"{method}:{name}", canned.never))
+                ROUTES.setdefault((method, level, name), Route(f"{method}:{name}", canned.never(name)))
 
 
 _add_fixed()

@@ -237,6 +237,7 @@ def test_unsupported_subresources_have_fixed_answers(bucket: Bucket) -> None:
         for target in ("/lake", "/lake/main/x"):
             answer = bucket("PUT", f"{target}?{name}", b"1")
             assert (answer.status, code(answer)) == (501, "NotImplemented")
+            assert text(xml(answer), "Message").endswith(f"not implemented: PUT ?{name}.")
     assert bucket("GET", "/lake/main/x").body == b""
     assert code(bucket("POST", "/lake/main/x")) == "MethodNotAllowed"
     assert code(bucket("PATCH", "/lake/main/x")) == "MethodNotAllowed"

@@ -108,6 +108,13 @@ def of_object(root: str, inner: str) -> Answer:
     return answer
 
 
-async def never(call: S3Call) -> Reply:
-    """An operation that is not implemented."""
-    raise not_implemented("A header or query you provided implies functionality that is not implemented.")
+def never(subresource: str) -> Answer:
+    """Returns an operation that is not implemented."""
+
+    async def answer(call: S3Call) -> Reply:
+        raise not_implemented(
+            "A header or query you provided implies functionality that is not implemented: "
+            f"{call.method} ?{subresource}."
+        )
+
+    return answer
