@@ -8,6 +8,7 @@ import pytest
 from boto3.s3.transfer import TransferConfig  # type: ignore[import-untyped]
 from botocore.exceptions import FlexibleChecksumError  # type: ignore[import-untyped]
 
+from tests.s3.algorithms import OF_BOTO3
 from tests.s3.target import Target
 from tests.support.server import RunningServer
 
@@ -23,7 +24,7 @@ def damage(server: RunningServer, data: bytes) -> None:
     raise AssertionError("no stored object has this content")
 
 
-@pytest.mark.parametrize("algorithm", ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"])
+@pytest.mark.parametrize("algorithm", OF_BOTO3)
 def test_a_changed_object_fails_the_check_of_boto3(target: Target, server: RunningServer, algorithm: str) -> None:
     s3 = target.boto()
     where = {"Bucket": target.bucket, "Key": target.key(f"checked/{algorithm}")}

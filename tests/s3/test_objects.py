@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.s3.algorithms import SUMS, text
 from tests.s3.refusals import refused
 from tests.s3.target import Target
 
@@ -105,14 +106,15 @@ def test_conditional_reads(target: Target) -> None:
     assert refused(s3.get_object, **where, IfUnmodifiedSince=past)[1] == 412
 
 
-@pytest.mark.parametrize("algorithm", ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"])
+@pytest.mark.parametrize("algorithm", SUMS)
 def test_checksums_are_verified(target: Target, algorithm: str) -> None:
     s3 = target.boto()
     where = {"Bucket": target.bucket, "Key": target.key("summed")}
-    s3.put_object(**where, Body=b"right", ChecksumAlgorithm=algorithm)
+    right = {f"Checksum{algorithm}": text(algorithm, b"right")}
+    put = s3.put_object(**where, Body=b"right", **right)
+    assert put[f"Checksum{algorithm}"] == text(algorithm, b"right")
     assert s3.get_object(**where)["Body"].read() == b"right"
-    width = {"CRC32": 4, "CRC32C": 4, "CRC64NVME": 8, "SHA1": 20, "SHA256": 32}[algorithm]
-    wrong = {f"Checksum{algorithm}": base64.b64encode(bytes(width)).decode()}
+    wrong = {f"Checksum{algorithm}": text(algorithm, b"wrong")}
     assert refused(s3.put_object, **where, Body=b"other", **wrong) == ("BadDigest", 400)
     wrong = {"ContentMD5": base64.b64encode(bytes(16)).decode()}
     assert refused(s3.put_object, **where, Body=b"other", **wrong) == ("BadDigest", 400)

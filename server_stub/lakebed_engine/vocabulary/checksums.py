@@ -13,7 +13,18 @@ from typing import Final, NamedTuple
 
 from lakebed_format import CHECKSUM_KEYS
 
-LENGTHS: Final = {"crc32": 4, "crc32c": 4, "crc64nvme": 8, "sha1": 20, "sha256": 32}
+LENGTHS: Final = {
+    "crc32": 4,
+    "crc32c": 4,
+    "crc64nvme": 8,
+    "sha1": 20,
+    "sha256": 32,
+    "sha512": 64,
+    "md5": 16,
+    "xxhash64": 8,
+    "xxhash3": 8,
+    "xxhash128": 16,
+}
 """The length in bytes of a checksum of each algorithm."""
 
 CHECKSUM: Final = CHECKSUM_KEYS
@@ -26,7 +37,7 @@ KEPT: Final = (CHECKSUM, PART_CHECKSUMS, SIZES)
 """The keys that describe the bytes. They stay when a client replaces the metadata."""
 
 MOST_PARTS_TEXT: Final = 16_384
-"""The largest number of characters of `PART_CHECKSUMS`: 3,072 parts with CRC32, 384 with SHA256. More are not kept."""
+"""The largest number of characters of `PART_CHECKSUMS`: 3,072 parts with CRC32, 192 with SHA512. More are not kept."""
 
 WHOLE, COMPOSITE = "FULL_OBJECT", "COMPOSITE"
 

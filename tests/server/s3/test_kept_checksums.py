@@ -12,7 +12,7 @@ from lakebed_engine.vocabulary.checksums import CHECKSUM, MOST_PARTS_TEXT, PART_
 from lakebed_engine.vocabulary.requests import UploadRequest
 from lakebed_server.rest import serializers
 
-from tests.server.s3.gatewaying import Bucket, text, texts, xml
+from tests.server.s3.gatewaying import Bucket, code, text, texts, xml
 
 X = "/lake/main/x"
 MODE = {"x_amz_checksum_mode": "ENABLED"}
@@ -61,6 +61,16 @@ def test_the_checksum_of_a_put_is_answered(bucket: Bucket) -> None:
             assert sums(bucket(method, X)) == {}
     assert sums(bucket("GET", X, range="bytes=0-1", **MODE)) == {}
     assert sums(bucket("GET", f"{X}?partNumber=1", **MODE)) == expected
+
+
+def test_a_checksum_of_an_unknown_algorithm_is_refused(bucket: Bucket) -> None:
+    for header in ({"x_amz_checksum_sha3": "AAAA"}, {"x_amz_trailer": "x-amz-checksum-sha3"}):
+        answer = bucket("PUT", X, b"data", **header)
+        assert (answer.status, code(answer)) == (501, "NotImplemented")
+        assert text(xml(answer), "Message").startswith(
+            "x-amz-checksum-sha3 is not supported. The server verifies crc32"
+        )
+    assert bucket("HEAD", X).status == 404
 
 
 def test_an_object_without_a_checksum_has_none(bucket: Bucket) -> None:

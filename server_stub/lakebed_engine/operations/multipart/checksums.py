@@ -13,7 +13,7 @@ import hashlib
 import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from lakebed_engine.vocabulary.checksums import LENGTHS
 
@@ -23,7 +23,18 @@ WHOLE: Final = {"crc32": 0xEDB88320, "crc32c": 0x82F63B78, "crc64nvme": 0x9A6C93
 _HASHES: Final[dict[str, Callable[[bytes], bytes]]] = {
     "sha1": lambda data: hashlib.sha1(data, usedforsecurity=False).digest(),
     "sha256": lambda data: hashlib.sha256(data).digest(),
+    "sha512": lambda data: hashlib.sha512(data).digest(),
+    "md5": lambda data: hashlib.md5(data, usedforsecurity=False).digest(),
+    "xxhash64": lambda data: bytes(_xxhash().compute_xxhash64(data)),
+    "xxhash3": lambda data: bytes(_xxhash().compute_xxhash3_64(data)),
+    "xxhash128": lambda data: bytes(_xxhash().compute_xxhash3_128(data)),
 }
+
+
+def _xxhash() -> Any:
+    from awscrt.checksums import XXHash  # imported at the first use, because the import takes 0.1 s
+
+    return XXHash
 
 
 def raw_sum(algorithm: str, text: str) -> bytes | None:

@@ -1,6 +1,6 @@
 """The checksums of S3, calculated while the bytes pass.
 
-CRC32C and CRC64NVME come from Amazon's own library, which uses the processor's instructions.
+CRC32C, CRC64NVME and the XXHASH algorithms come from Amazon's own library, which uses the processor's instructions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from lakebed_engine.vocabulary.checksums import LENGTHS, ObjectChecksum
 
-from lakebed_server.s3.vocabulary import S3Error
+from lakebed_server.s3.vocabulary import S3Error, not_implemented
 from lakebed_server.vocabulary import Header
 
 
@@ -57,30 +57,65 @@ def _crc64nvme() -> Checksum:
     return _Crc(checksums.crc64nvme, 8)
 
 
+class _XXHash:
+    __slots__ = ("_hash",)
+
+    def __init__(self, name: str) -> None:
+        from awscrt.checksums import XXHash
+
+        self._hash = getattr(XXHash, name)()
+
+    def update(self, data: bytes) -> None:
+        self._hash.update(data)
+
+    def digest(self) -> bytes:
+        found: bytes = self._hash.finalize()
+        return found
+
+
 ALGORITHMS: Final[Mapping[str, Callable[[], Checksum]]] = {
     "crc32": lambda: _Crc(zlib.crc32, 4),
     "crc32c": _crc32c,
     "crc64nvme": _crc64nvme,
     "sha1": lambda: hashlib.sha1(usedforsecurity=False),
     "sha256": lambda: hashlib.sha256(usedforsecurity=False),
+    "sha512": lambda: hashlib.sha512(usedforsecurity=False),
+    "md5": lambda: hashlib.md5(usedforsecurity=False),
+    "xxhash64": lambda: _XXHash("new_xxhash64"),
+    "xxhash3": lambda: _XXHash("new_xxhash3_64"),
+    "xxhash128": lambda: _XXHash("new_xxhash3_128"),
 }
 """By the end of the header's name, for example of `x-amz-checksum-crc32`."""
 
 PREFIX: Final = "x-amz-checksum-"
+_OTHER: Final = ("mode", "type", "algorithm")
+"""The ends of headers with this prefix that have no checksum."""
 
 
 def promised(headers: Mapping[bytes, bytes]) -> tuple[str, bytes] | None:
-    """The algorithm and value of the checksum header, if there is one. Raises S3Error: InvalidRequest."""
+    """The algorithm and value of the checksum header, if there is one.
+
+    Raises S3Error: InvalidRequest; NotImplemented for an algorithm that the server cannot verify.
+    """
     found = None
     for name, value in headers.items():
         if name.startswith(b"x-amz-checksum-"):
             algorithm = name[len(PREFIX) :].decode("latin-1")
-            if algorithm not in ALGORITHMS:
+            if algorithm in _OTHER:
                 continue
+            require_known(algorithm)
             if found is not None:
                 raise S3Error("InvalidRequest", "Expecting a single x-amz-checksum- header.")
             found = algorithm, decoded(algorithm, value)
     return found
+
+
+def require_known(algorithm: str) -> None:
+    """Raises S3Error, which names the header, for an algorithm that the server cannot verify: 501."""
+    if algorithm not in ALGORITHMS:
+        raise not_implemented(
+            f"{PREFIX}{algorithm} is not supported. The server verifies {', '.join(ALGORITHMS)}. Send one of these."
+        )
 
 
 def decoded(algorithm: str, value: bytes) -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from lakebed_server.http.body import RequestBody
 from lakebed_server.s3.requests.aws_chunked import ChunkDecoder, ChunkSigner
-from lakebed_server.s3.requests.checksums import ALGORITHMS, PREFIX, Checksum, decoded, encoded, promised
+from lakebed_server.s3.requests.checksums import ALGORITHMS, PREFIX, Checksum, decoded, encoded, promised, require_known
 from lakebed_server.s3.vocabulary import S3Error
 
 _MD5_BYTES = 16
@@ -92,8 +92,10 @@ class Payload:
 
     def _read_trailers(self) -> None:
         for name in self._trailers:
-            algorithm = name.decode("latin-1").removeprefix(PREFIX)
-            if algorithm in ALGORITHMS:
+            text = name.decode("latin-1")
+            if text.startswith(PREFIX):
+                algorithm = text.removeprefix(PREFIX)
+                require_known(algorithm)
                 if self._algorithm:
                     raise S3Error("InvalidRequest", "Expecting a single x-amz-checksum- header.")
                 self._algorithm = algorithm
