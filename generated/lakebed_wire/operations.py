@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "779712c2975e63a3dd372f1ab11419f821ec63074095c123b0410a1838e11b3a"
+SPEC_DIGEST: Final = "ce75f434ea0e87dd3b2db70e2bbd0fd178e24266fca24a2d1b62d60750fa2f63"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

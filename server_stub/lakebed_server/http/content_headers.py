@@ -23,6 +23,10 @@ SHOWN: Final = frozenset(
 )
 """The types that a browser may show. No browser runs code from any of them, unless it guesses types."""
 
+_LONGEST_NAME: Final = 200
+"""Characters of a file name. Most file systems accept 255 bytes."""
+_UNSAFE = re.compile(r"[^ !#-.0-9:-\[\]-~]", re.ASCII)
+"""All but the ASCII characters that are safe in a quoted file name: no quote, slash, backslash or control character."""
 _COMMIT_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -37,8 +41,12 @@ def cache_control(ref: str) -> Header:
 
 
 def saved_as(name: str) -> Header:
-    """The header with which a browser saves the content under a name: in ASCII for old clients, and as it is."""
-    plain = name.encode("ascii", "replace").decode().replace("?", "_")
+    """The header with which a browser saves the content under a name: in ASCII for old clients, and as it is.
+
+    Clients that openapi-generator makes fail on a Content-Disposition without a file name.
+    """
+    name = name[-_LONGEST_NAME:] or "object"
+    plain = _UNSAFE.sub("_", name)
     value = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
     return b"content-disposition", value.encode()
 

@@ -19,24 +19,30 @@ _OCTETS = "application/octet-stream"
 
 
 def content(
-    engine: Engine, repo: str, ref: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType
+    engine: Engine,
+    repo: str,
+    ref: str,
+    path: str,
+    entry: Entry,
+    byte_range: str | UnsetType,
+    if_none_match: str | UnsetType,
 ) -> Reply:
     """The answer of getObject: 200, 206 or 304. Raises InvalidRangeError (416)."""
     if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
         return _unchanged(ref, entry)
-    status, part, headers = _part(ref, entry, byte_range)
+    status, part, headers = _part(ref, path, entry, byte_range)
     if part.length == 0:
         return Reply(status, headers=headers)
     return StreamReply(status, engine.objects.open(repo, entry, part.start, part.length), part.length, headers)
 
 
 def unchanged_or_nothing(
-    ref: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType, *, strict: bool
+    ref: str, path: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType, *, strict: bool
 ) -> Reply | None:
     """The answer without content and URL: 304, or an empty part unless `strict`. Raises InvalidRangeError."""
     if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
         return _unchanged(ref, entry)
-    status, part, headers = _part(ref, entry, byte_range)
+    status, part, headers = _part(ref, path, entry, byte_range)
     return Reply(status, headers=headers) if part.length == 0 and not strict else None
 
 
@@ -46,9 +52,9 @@ def elsewhere(entry: Entry, url: str) -> Reply:
     return Reply(302, headers=(*where, *_validators(entry)))
 
 
-def head(ref: str, entry: Entry, byte_range: str | UnsetType) -> Reply:
+def head(ref: str, path: str, entry: Entry, byte_range: str | UnsetType) -> Reply:
     """The answer of headObject: the headers of `content`, without the content."""
-    status, part, headers = _part(ref, entry, byte_range)
+    status, part, headers = _part(ref, path, entry, byte_range)
     reply = Reply(status, headers=headers)
     reply.length = part.length
     return reply
@@ -58,7 +64,7 @@ def _unchanged(ref: str, entry: Entry) -> Reply:
     return Reply(304, headers=(*_validators(entry), content_headers.cache_control(ref)))
 
 
-def _part(ref: str, entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[Header, ...]]:
+def _part(ref: str, path: str, entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[Header, ...]]:
     headers = (
         (b"content-type", _content_type(entry)),
         (b"accept-ranges", b"bytes"),
@@ -67,7 +73,7 @@ def _part(ref: str, entry: Entry, byte_range: str | UnsetType) -> tuple[int, Sli
         content_headers.SANDBOX,
     )
     if not content_headers.is_shown(entry.content_type):
-        headers = (*headers, content_headers.ATTACHMENT)
+        headers = (*headers, content_headers.saved_as(path.rpartition("/")[2]))
     if byte_range is UNSET:
         return 200, Slice(0, entry.size), headers
     part = parse_range(byte_range, entry.size)

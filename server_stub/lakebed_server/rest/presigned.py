@@ -31,7 +31,7 @@ async def wanted(call: Call, repository: str, must: object, may: object = False)
 async def redirect(call: Call, p: ops.GetObjectParams, entry: Entry) -> Reply | None:
     """The answer of getObject that redirects the client to the store. None if this server must send the bytes."""
     strict = p.presign is True
-    found = downloads.unchanged_or_nothing(p.ref, entry, p.range, p.if_none_match, strict=strict)
+    found = downloads.unchanged_or_nothing(p.ref, p.path, entry, p.range, p.if_none_match, strict=strict)
     if found is not None:
         return found
     (signed,) = await _signed(call, p.repository, {p.path: entry}, strict=strict, check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -235,6 +236,23 @@ def test_the_file_name_is_safe_on_every_system() -> None:
     name, value = content_headers.saved_as("sales-é😀.zip")
     assert name == b"content-disposition"
     assert value == b"attachment; filename=\"sales-__.zip\"; filename*=UTF-8''sales-%C3%A9%F0%9F%98%80.zip"
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "quoted"),
+    [
+        ('a"; x="\r\nSet-Cookie: b=c', "a_; x=___Set-Cookie: b=c", "a%22%3B%20x%3D%22%0D%0ASet-Cookie%3A%20b%3Dc"),
+        ("..\\up/x.csv", ".._up_x.csv", "..%5Cup%2Fx.csv"),
+        ("x" * 300 + ".csv", "x" * 196 + ".csv", "x" * 196 + ".csv"),
+        ("", "object", "object"),
+    ],
+)
+def test_a_file_name_cannot_end_its_header(name: str, plain: str, quoted: str) -> None:
+    value = content_headers.saved_as(name)[1].decode()
+    assert value == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quoted}"
+    found = re.search(r"filename=['\"]?([^'\"\s]+)['\"]?", value)  # as the clients of openapi-generator read it
+    assert found is not None
+    assert found.group(1) == plain.split(" ", maxsplit=1)[0]
 
 
 def test_a_browser_downloads_a_folder_with_its_login_cookie(server: RunningServer, api: Api) -> None:

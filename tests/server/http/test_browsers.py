@@ -110,7 +110,10 @@ def test_a_page_that_is_an_object_does_not_run(
     pages.put("x.html", content_type)
     rest = pages.get("x.html", method=method, **sent)
     assert rest.status_code == (206 if sent else 200)
-    assert told(rest) == SAFE_HEADERS
+    assert told(rest) == {
+        **SAFE_HEADERS,
+        "content-disposition": "attachment; filename=\"x.html\"; filename*=UTF-8''x.html",
+    }
     for presigned in (False, True):
         answer = pages.s3(method, "main/x.html", sent=sent, presigned=presigned)
         assert answer.status_code == (206 if sent else 200), answer.text

@@ -318,7 +318,7 @@ def test_headers_of_a_download(wire: Wire, engine: FakeEngine) -> None:
     assert answer.headers["content-type"] == "text/csv"
     assert answer.headers["accept-ranges"] == "bytes"
     assert answer.headers["last-modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
-    assert answer.headers["content-disposition"] == "attachment"
+    assert answer.headers["content-disposition"] == "attachment; filename=\"a\"; filename*=UTF-8''a"
     wire.head(f"HEAD {OBJECTS}?path=a")
     head = wire.answer(head=True)
     assert head.status == 200

@@ -36,7 +36,7 @@ async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
     entry = await call.engine.objects.stat(p.repository, p.ref, p.path)
     if signs and (elsewhere := await presigned.redirect(call, p, entry)) is not None:
         return elsewhere
-    return downloads.content(call.engine, p.repository, p.ref, entry, p.range, p.if_none_match)
+    return downloads.content(call.engine, p.repository, p.ref, p.path, entry, p.range, p.if_none_match)
 
 
 async def get_objects(call: Call, p: ops.GetObjectsParams, body: models.ObjectsRead) -> Reply:
@@ -82,7 +82,7 @@ async def get_archive(call: Call, p: ops.GetArchiveParams) -> Reply:
 
 async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
     """headObject."""
-    return downloads.head(p.ref, await call.engine.objects.stat(p.repository, p.ref, p.path), p.range)
+    return downloads.head(p.ref, p.path, await call.engine.objects.stat(p.repository, p.ref, p.path), p.range)
 
 
 async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
