@@ -127,7 +127,7 @@ async def test_a_deletion_that_was_interrupted_is_finished_by_the_next_creation(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "shown"), [("rbac", "internal"), ("single", "none")])
+@pytest.mark.parametrize(("mode", "shown"), [("rbac", "external"), ("single", "none")])
 def test_clients_learn_the_mode(tmp_path: Path, mode: str, shown: str) -> None:
     with running_server(tmp_path / "data", environment={"LAKEBED_AUTH_MODE": mode}) as server:
         state = httpx.get(f"{server.endpoint}/api/v1/setup_lakefs").json()

@@ -69,7 +69,7 @@ async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
     has_passwords = call.services.check_password is not None
     login_path = call.services.login_path
     login = models.LoginConfig(
-        RBAC="none" if call.services.permissions is None else "internal",
+        RBAC="none" if call.services.permissions is None else "external",  # the Java client knows no "internal"
         login_url=login_path,
         login_url_method="select" if login_path else "none",
         login_cookie_names=[cookie_name(https=call.https)],
