@@ -43,8 +43,9 @@ ON_DELTA := tests/delta
 ON_LIGHTHOUSE := tests/browser/test_ui_lighthouse.py
 ON_RECIPES := tests/recipes
 ELSEWHERE := tests/browser tests/spark tests/s3 $(ON_DELTA) $(ON_RECIPES)
-# The unit tests run in two jobs, one for each core: these folders, and the others.
+# The unit tests run in three jobs of about the same size: these folders, and the others.
 UNIT_ENGINE := tests/engine tests/format tests/conformance tests/simulation
+UNIT_SERVER := tests/server tests/auth
 # What a tier leaves out (pyproject.toml explains the markers). `make soak` leaves out nothing.
 TIER ?= not soak
 DURATIONS := --durations=15 --durations-min=1
@@ -73,7 +74,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-server unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -156,7 +157,7 @@ serve: $(VENV)/.demo page ## start a server (DATA_DIR=... chooses where the data
 # Jobs that take long come first.
 check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop of a contributor, about two and a half minutes on two cores
 	@LAKEBED_TIER=check $(JOBS) "make check: lint, types, contracts, unit tests and the site of the docs" \
-		unit-engine unit-rest types site generated lint layers locks
+		unit-engine unit-rest unit-server types site generated lint layers locks
 
 # `-k`: when an environment cannot be made, the jobs that do not need it still run
 test: ## everything on real parts, scaled down, with all the installing it needs: about half an hour on two cores; CI runs it
@@ -211,8 +212,11 @@ UNIT = $(IN_MEMORY) $(BIN)/python -m pytest -q $(DURATIONS) -m "not slow and not
 unit-engine: $(VENV)/.dev
 	$(UNIT) $(UNIT_ENGINE)
 
+unit-server: $(VENV)/.dev
+	$(UNIT) $(UNIT_SERVER)
+
 unit-rest: $(VENV)/.dev
-	$(UNIT) $(UNIT_ENGINE:%=--ignore %) $(ELSEWHERE:%=--ignore %)
+	$(UNIT) $(UNIT_ENGINE:%=--ignore %) $(UNIT_SERVER:%=--ignore %) $(ELSEWHERE:%=--ignore %)
 
 $(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) $($*_tests) $($*_left:%=--ignore %)

@@ -7,6 +7,7 @@ import re
 import signal
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from uuid import uuid4
 
 import lakebed
@@ -85,6 +86,11 @@ _REAL_FIXTURES = frozenset({"server", "postgres"})
 
 _RECEIVERS = frozenset({"receiver"})
 """Fixtures that start an HTTP server in a thread."""
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """`make check` does not import files in which every test is slow or medium: it would run none of them."""
+    return True if unit_tests.has_none(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,8 +6,11 @@ fails and says what to do. A test that tries many drawn cases is not a unit test
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 import urllib3  # noqa: F401  binds a socket when it is imported, to see whether there is IPv6
@@ -20,6 +23,8 @@ _OPENS_A_SOCKET = frozenset({"socket.bind", "socket.connect"})
 
 _BEYOND = ("slow", "medium", "soak")
 """The marks of tests that `make check` leaves out."""
+
+_NO_UNIT_TESTS = re.compile(rf"^pytestmark = pytest\.mark\.(?:{'|'.join(_BEYOND)})\b", re.MULTILINE)
 
 _running: list[str] = []
 """The unit test that runs now."""
@@ -38,6 +43,13 @@ def end() -> None:
 def is_unit(item: pytest.Item) -> bool:
     """Whether `make check` runs a test."""
     return all(item.get_closest_marker(mark) is None for mark in _BEYOND)
+
+
+def has_none(path: Path) -> bool:
+    """Whether this is a run of unit tests (`make check`), and the module has a mark that makes all its tests others."""
+    if os.environ.get("LAKEBED_TIER") != "check" or path.suffix != ".py" or not path.name.startswith("test_"):
+        return False
+    return _NO_UNIT_TESTS.search(path.read_text("utf-8")) is not None
 
 
 def draws_cases(item: pytest.Item) -> bool:

@@ -50,7 +50,10 @@ def by_name(file: Path) -> dict[str, list[Function]]:
 def names(function: Function) -> frozenset[str]:
     """What a function uses, as it is written: `pytest.raises`, `server.start`. `assert` for a statement of it."""
     nodes = list(ast.walk(function))
-    used = {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            used.add(f"{node.value.id}.{node.attr}" if isinstance(node.value, ast.Name) else node.attr)
     return frozenset(used | ({"assert"} if any(isinstance(node, ast.Assert) for node in nodes) else set()))
 
 
