@@ -1,4 +1,4 @@
-"""Words of Git, DVC, lakectl and `hf`, and what has the same meaning in Lakebed.
+"""Words of Git, DVC, lakectl, `hf` and the shell, and what has the same meaning in Lakebed.
 
 The command reads this table when it does not know a word. A key may have several words: `branch rename` is a word of
 the group `branch`, and `auth login` is two words that the command does not know.
@@ -174,10 +174,35 @@ HUGGING_FACE = {
     "repo tag": _TAG,
 }
 
-TOOLS = {"Git": GIT, "DVC": DVC, "lakectl": LAKECTL, "hf": HUGGING_FACE}
+_FOLDER = "A folder exists as long as there is an object below it: `lakebed fs upload FILE REPO/BRANCH/FOLDER/NAME`."
+
+_SYNC = "`lakebed upload` and `lakebed download` copy folders; `lakebed local pull` fetches changes."
+
+SHELL = {
+    "cd": "Every command takes the full path: REPO/REF/PATH. `lakebed switch` changes the branch of a directory.",
+    "dir": "See `lakebed fs ls REPO/REF`.",
+    "find": "`lakebed fs find REPO/REF TEXT` searches the paths.",
+    "head": "`lakebed fs head REPO/REF/PATH` shows the first rows of a table.",
+    "link": "See `lakebed fs link`, which adds an object that is already in a store.",
+    "mkdir": _FOLDER,
+    "open": "See `lakebed fs cat REPO/REF/PATH`, and `lakebed fs download`.",
+    "rename": _MOVE,
+    "rmdir": "See `lakebed fs rm -r REPO/BRANCH/FOLDER`.",
+    "rsync": _SYNC,
+    "stat": "See `lakebed fs stat REPO/REF/PATH`.",
+    "sync": _SYNC,
+    "tail": "`lakebed fs cat REPO/REF/PATH` prints the content; `lakebed fs head` shows the first rows of a table.",
+    "touch": "`lakebed fs upload FILE REPO/BRANCH/PATH` stages a file, also an empty one.",
+    "tree": "See `lakebed fs ls -r REPO/REF`.",
+    "fs mkdir": _FOLDER,
+    "fs mv": _MOVE,
+    "fs rename": _MOVE,
+}
+
+TOOLS = {"shell": SHELL, "Git": GIT, "DVC": DVC, "lakectl": LAKECTL, "hf": HUGGING_FACE}
 """The words of each tool that Lakebed itself does not have."""
 
-_SAME = HUGGING_FACE | LAKECTL | DVC | GIT
+_SAME = SHELL | HUGGING_FACE | LAKECTL | DVC | GIT
 
 _OPTIONS = {
     ("branch", "-d"): "`lakebed branch delete REPO/BRANCH`",
