@@ -7,6 +7,7 @@ The top of the server. The command itself belongs to the SDK, which finds these 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,6 +33,7 @@ def _say(line: str) -> None:
 @click.option("--log-format", help="text or json [text].")
 @click.option("--log-level", help="DEBUG, INFO, WARN, ERROR or NONE [INFO].")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, help="Processes that share the port [1].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines: the log, and the event `ready` at the start.")
 def serve(
     *,
     config: str | None,
@@ -41,6 +43,7 @@ def serve(
     log_format: str | None,
     log_level: str | None,
     workers: int,
+    as_json: bool,
 ) -> None:
     """Run a server until it receives a signal to stop.
 
@@ -51,10 +54,10 @@ def serve(
         "listen.host": host,
         "listen.port": port,
         "data_dir": data_dir,
-        "logging.format": log_format,
+        "logging.format": log_format or ("json" if as_json else None),
         "logging.level": log_level,
     }
-    _run(lambda: _serve(flags, config, workers))
+    _run(lambda: _serve(flags, config, workers, as_json=as_json))
 
 
 def settings_report(path: str | None) -> list[dict[str, Any]]:
@@ -76,7 +79,7 @@ commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys, upgrade, sys
 """What the entry point group `lakebed.cli` finds."""
 
 
-def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
+def _serve(flags: dict[str, Any], path: str | None, workers: int, *, as_json: bool) -> None:
     from lakebed_server.cli.platform import check_platform
     from lakebed_server.settings.load import load
 
@@ -86,11 +89,20 @@ def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
     from lakebed_format.arrow import keep_pandas_out
 
     keep_pandas_out()
+    from lakebed_server.process.announcement import Started, lines
     from lakebed_server.process.data_directory import restrict
     from lakebed_server.process.serve import run
 
     restrict(loaded.settings)
-    run(loaded.settings, _say, workers)
+
+    def announce(started: Started) -> None:
+        if as_json:
+            click.echo(json.dumps({"event": "ready", **started._asdict()}))
+        else:
+            for line in lines(started, loaded.settings):
+                _say(line)
+
+    run(loaded.settings, _say, announce, workers)
 
 
 def _warn(sentences: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ from lakebed_server.network import hangup
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
 from lakebed_server.network.tls import Tls, open_tls
-from lakebed_server.process import data_directory, first_key, logs, observe, wiring, workers
+from lakebed_server.process import announcement, data_directory, logs, observe, wiring, workers
 from lakebed_server.process.app import LAST_WRITES, App, create_app
 from lakebed_server.process.server import Server
 from lakebed_server.rest.operation_handlers import Handler
@@ -46,12 +46,13 @@ the threads of its two stores about twelve times. On a noisy machine the gain is
 """
 
 Say = Callable[[str], None]
+Announce = Callable[[announcement.Started], None]
 
 
-def run(settings: Settings, say: Say, count: int = 1) -> None:
-    """Serve until SIGTERM or SIGINT, in `count` processes. `say` gets the lines for the terminal.
+def run(settings: Settings, say: Say, announce: Announce, count: int = 1) -> None:
+    """Serve until SIGTERM or SIGINT, in `count` processes. `say` gets warnings.
 
-    Raises StartError.
+    `announce` gets the addresses when the server accepts connections. Raises StartError.
     """
     hangup.hold()
     tls = open_tls(settings.listen.tls)
@@ -68,7 +69,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
                 "lake; for a lake of its own, give another --data-dir"
             )
         if count == 1:
-            _work(settings, opened, 0, lambda admin: _announce(settings, admin, opened, say))
+            _work(settings, opened, 0, lambda admin: announce(_started(settings, admin, opened)))
             return
         if settings.kv.type == "memory":
             raise SettingError("--workers needs a KV store that processes can share; kv.type is memory")
@@ -78,7 +79,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
         workers.run(
             count,
             lambda ready, number: _work(settings, opened, number, lambda _: ready()),
-            lambda: _announce(settings, admin, opened, say, count),
+            lambda: announce(_started(settings, admin, opened, count)),
             say,
         )
 
@@ -284,26 +285,23 @@ def _sweep_options(settings: Settings) -> SweepOptions | None:
     return SweepOptions(grace=cleanup.grace, age=cleanup.orphan_age, every=cleanup.sweep_interval)
 
 
-def _announce(settings: Settings, admin: Credential | None, opened: _Opened, say: Say, count: int = 1) -> None:
+def _started(settings: Settings, admin: Credential | None, opened: _Opened, count: int = 1) -> announcement.Started:
+    """Describe the server, and write the key of a first start. Raises StartError."""
     listeners, _, metrics = opened
     scheme = "https" if settings.listen.tls.certificate else "http"
     endpoint = endpoint_of(listeners[0], scheme)
-    say(f"Lakebed {wiring.version()} is ready at {endpoint}")
-    if len(listeners) > 1:
-        say(f"  S3 alone: {endpoint_of(listeners[1], scheme)}")
-    if metrics is not None and metrics.listener is not None:
-        say(f"  metrics: {endpoint_of(metrics.listener, scheme)}/metrics")
-    if count > 1:
-        say(f"  {count} processes")
-    if settings.kv.type == "memory":
-        say("  data directory: none, all data is lost when the server stops")
-    else:
-        say(f"  data directory: {settings.data_dir}")
-    if settings.durability == "process":
-        say("  durability: process: a power failure can lose acknowledged writes")
-    for line in first_key.announced(settings, admin, endpoint):
-        say(f"  {line}" if line else "")
-    say("  stop with Ctrl-C")
+    own_metrics = None if metrics is None or metrics.listener is None else endpoint_of(metrics.listener, scheme)
+    return announcement.Started(
+        version=wiring.version(),
+        endpoint=endpoint,
+        s3_endpoint=endpoint_of(listeners[1], scheme) if len(listeners) > 1 else None,
+        metrics=None if own_metrics is None else f"{own_metrics}/metrics",
+        processes=count,
+        data_dir=None if settings.kv.type == "memory" else settings.data_dir,
+        durability=settings.durability,
+        is_first_start=admin is not None,
+        admin_key_file=announcement.key_file(settings, admin, endpoint),
+    )
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
