@@ -38,7 +38,7 @@ crash_tests := tests/crash tests/power
 histories_tests := tests/histories
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark benchmarks/spark
 # tests that start more of Spark than the one session that the others share
-SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
+SPARK_APART := tests/spark/apart
 ON_DELTA := tests/delta
 ON_LIGHTHOUSE := tests/browser/test_ui_lighthouse.py
 ON_RECIPES := tests/recipes

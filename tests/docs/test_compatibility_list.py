@@ -87,7 +87,7 @@ TESTS = {
     "an empty id of a user": "tests/auth/identities/test_users_api.py::test_ids_that_are_refused",
     "`getGroupACL`": "tests/auth/identities/test_groups_api.py::test_a_group_has_no_access_control_list",
     "a broken action file": (
-        "tests/hooks/test_matrix.py::test_an_unreadable_action_file_stops_the_operation_until_the_user_forces_it"
+        "tests/hooks/runs/test_matrix.py::test_an_unreadable_action_file_stops_the_operation_until_the_user_forces_it"
     ),
     "`listRunHooks`": f"{_SERVER}/operations/test_hooks_api.py::test_hooks_of_a_run",
     "`listPullRequests`": (
@@ -104,19 +104,19 @@ TESTS = {
     "errors": f"{_SERVER}/rest/test_differences.py::test_errors_have_a_kind_and_a_message",
     "S3: a condition": f"{_S3}/test_conditions.py::test_other_conditions_of_writes_are_refused",
     "S3: `CreateBucket`": f"{_S3}/test_buckets.py::test_buckets_are_made_and_deleted_where_that_is_allowed",
-    "S3: multipart uploads in a list": "tests/s3/test_multipart.py::test_parts_become_an_object",
+    "S3: multipart uploads in a list": "tests/s3/uploads/test_multipart.py::test_parts_become_an_object",
     "S3: part 1 named twice": f"{_S3}/test_multipart.py::test_a_part_that_is_named_again_counts_once",
     "S3: a header without": f"{_S3}/test_objects.py::test_headers_without_a_value_count_as_absent",
     "S3: a header that": f"{_S3}/test_objects.py::test_a_header_that_cannot_be_honoured_is_named",
     "S3: `x-amz-storage-class`": f"{_S3}/test_objects.py::test_a_header_whose_value_is_honoured",
     "directory marks": f"{_S3}/test_directory_marks.py::test_a_commit_leaves_directory_marks_out",
-    "S3: UploadPartCopy of": "tests/s3/test_listing.py::test_answers_where_servers_differ_are_those_of_amazon",
+    "S3: UploadPartCopy of": "tests/s3/objects/test_listing.py::test_answers_where_servers_differ_are_those_of_amazon",
     "S3: a part number": f"{_S3}/test_objects.py::test_numbers_of_parts",
-    "S3: `Prefix` in": "tests/s3/test_listing.py::test_answers_where_servers_differ_are_those_of_amazon",
+    "S3: `Prefix` in": "tests/s3/objects/test_listing.py::test_answers_where_servers_differ_are_those_of_amazon",
     "`setGroupACL`": f"{_SERVER}/rest/test_differences.py::test_what_is_not_there_is_501_with_an_alternative",
     "rules of garbage": f"{_SERVER}/rest/test_differences.py::test_what_is_not_there_is_501_with_an_alternative",
     "redirects of S3": f"{_S3}/test_objects.py::test_a_read_of_s3_is_never_redirected",
-    "catalog exports": "tests/hooks/test_action_files.py::test_mistakes",
+    "catalog exports": "tests/hooks/action_files/test_action_files.py::test_mistakes",
 }
 """The beginning of each row, and its test."""
 

@@ -2,8 +2,8 @@
 
     snippet("dbt", endpoint="http://127.0.0.1:8000", repo="sales", branch="main")
 
-Jobs without a browser run it with the tool that it is for. tests/browser/test_ui_connect.py compares it with what the
-page shows.
+Jobs without a browser run it with the tool that it is for. tests/browser/data/test_ui_connect.py compares it with what
+the page shows.
 """
 
 from __future__ import annotations

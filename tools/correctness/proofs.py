@@ -221,7 +221,7 @@ PROOFS: Sequence[Job] = (
         ),
         "tests/engine/**/test_*races.py",
         "tests/engine/commit/test_advance.py",
-        "tests/conformance/test_kv.py",
+        "tests/conformance/kv/test_kv.py",
         "tests/server/faults/test_postgres_servers.py",
         "tests/server/process/test_workers.py",
         only=("-k", "race or racing or advance or servers or workers"),
@@ -306,7 +306,7 @@ PROOFS: Sequence[Job] = (
         "tests/engine/layers/test_layer_files.py",
         "tests/server/faults/test_hostile_files.py",
         "tests/server/rest/test_bounded_parsers.py",
-        "tests/cli/test_hostile_bucket.py",
+        "tests/cli/files/test_hostile_bucket.py",
         environment={"LAKEBED_FUZZ_CASES": "{inputs}", "LAKEBED_FUZZ_START": "{start}"},
     ),
     _tests(
@@ -316,7 +316,7 @@ PROOFS: Sequence[Job] = (
             "The suites test every driver for what the engine requires of a store. One suite is for the KV stores and "
             "one for the object stores, on real servers and emulators.",
         ),
-        "tests/conformance/test_*.py",
+        "tests/conformance/**/test_*.py",
     ),
     _tests(
         Proof(

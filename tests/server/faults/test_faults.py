@@ -370,7 +370,7 @@ def test_a_sqlite_file_that_fails(local: Lake, word: str, kind: str, said: str, 
         told = {verb: answer.json()["kind"] for verb, answer in answers.items()}
         for verb, answer in answers.items():
             # upload and commit check one record: the call that finds it changed, in a transaction that then
-            # fails, was not written. (tests/conformance/test_kv.py has it at the driver, and after a crash.)
+            # fails, was not written. (tests/conformance/kv/test_kv.py has it at the driver, and after a crash.)
             if word == "sync" and verb in {"upload", "commit"} and told[verb] == "store_unavailable":
                 refused(answer, "store_unavailable", "the store did not answer; try again later", retry=True)
             else:

@@ -1,6 +1,6 @@
 """The KV store: the interface that holds all mutable state (`ARCHITECTURE.md` 4).
 
-Every driver must pass tests/conformance/test_kv.py.
+Every driver must pass tests/conformance/kv/test_kv.py.
 
 Keys and values are bytes. A partition is a namespace of keys, which are ordered by their bytes. `version` is an opaque
 positive integer that differs after every change of a key, also after delete and recreate.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 _MAY_IMPORT = re.compile(r"\btests\.[\w.]*\btest_|\bfrom\s+tests[\w.]*\s+import\b[^)]*?\btest_")
 
@@ -38,13 +38,13 @@ def test_no_module_imports_a_test_module() -> None:
 
 
 def test_all_forms_of_imports_are_found() -> None:
-    name = "tests.support.test_imports"
+    name = "tests.support.own.test_imports"
     for source in (
         f"from {name} import TESTS",
-        "from tests.support import test_imports",
+        "from tests.support.own import test_imports",
         f"import {name}",
         f"def f():\n    from {name} import TESTS",
-        "from tests.support import (\n    server,\n    test_imports,\n)",
+        "from tests.support.own import (\n    helpers,\n    test_imports,\n)",
     ):
         assert list(imports_of_tests(source)) == [name], source
     assert list(imports_of_tests("from tests.support.waiting import PATIENCE")) == []

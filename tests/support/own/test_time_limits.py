@@ -11,7 +11,7 @@ import pytest
 from tests.support.time_limits import SOAK_LIMIT, add_limit
 from tests.support.waiting import PATIENCE
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 HANGING = """
 import os, signal, threading

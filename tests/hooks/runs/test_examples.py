@@ -23,7 +23,7 @@ from examples.hooks.lakebed_checks.personal_data import check
 from examples.hooks.slack_like import SlackLike
 from tests.support.waiting import wait_until
 
-HERE = Path(__file__).parents[2] / "examples" / "hooks"
+HERE = Path(__file__).parents[3] / "examples" / "hooks"
 ORDERS = {"order_id": [1, 2, 3, 4], "amount": [10.0, 20.0, 30.0, 40.0]}
 
 BAD = {

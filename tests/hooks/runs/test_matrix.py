@@ -111,7 +111,7 @@ def test_an_unreadable_action_file_stops_the_operation_until_the_user_forces_it(
     assert rest.runs()[0]["state"] == "error"
 
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.mark.parametrize("when", ["pre", "post"])
