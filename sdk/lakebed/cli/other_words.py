@@ -1,4 +1,4 @@
-"""Words of Git, DVC, lakectl, `hf` and the shell, and what has the same meaning in Lakebed.
+"""Words of Git, DVC, lakectl, `hf`, the shell and plain English, and what has the same meaning in Lakebed.
 
 The command reads this table when it does not know a word. A key may have several words: `branch rename` is a word of
 the group `branch`, and `auth login` is two words that the command does not know.
@@ -24,6 +24,17 @@ _CACHE = "Lakebed keeps no copies of data on this machine, so there is no cache 
 _TAG = "`lakebed tag create REPO/TAG REF` names a commit."
 _MOVE = "`lakebed fs cp` copies without moving data, and `lakebed fs rm` removes the old path."
 
+_PAGE = "The server's address in a browser is the web page. `lakebed config show` prints it."
+_RIGHTS = "See `lakebed grant`, `lakebed revoke` and `lakebed can`; `lakebed policy` has finer rights."
+_CAT = "See `lakebed fs cat REPO/REF/PATH`."
+_ARCHIVE = "`lakebed archive REPO/REF` writes the objects of a ref as one archive."
+_CHECK = (
+    "`lakebed doctor` checks the connection, `lakebed hooks` the data, and `lakebed fsck` the files of a repository."
+)
+_COMPACT = "See `lakebed spark compact` and `lakebed spark dedupe`."
+_SIGN_IN = "See `lakebed login`, and `lakebed key create` for another access key."
+_SQL = "`lakebed fs head REPO/REF/PATH` shows rows; DuckDB, Polars and Spark query tables by lakebed:// paths."
+
 GIT = {
     "add": _ADD,
     "am": "`lakebed cherry-pick REPO/BRANCH COMMIT` applies one commit.",
@@ -44,7 +55,7 @@ GIT = {
     "get": "See `lakebed fs cat` and `lakebed fs download`.",
     "grep": "`lakebed fs find REPO/REF TEXT` searches the paths.",
     "help": "`lakebed VERB --help` explains one command.",
-    "info": "See `lakebed repo describe REPO`, `lakebed show REPO/REF` and `lakebed fs stat REPO/REF/PATH`.",
+    "info": "See `lakebed repo show REPO`, `lakebed show REPO/REF` and `lakebed fs stat REPO/REF/PATH`.",
     "init": "`lakebed repo create REPO` creates a repository.",
     "ls": "See `lakebed fs ls REPO/REF`.",
     "ls-files": "See `lakebed fs ls -r REPO/REF`.",
@@ -75,6 +86,23 @@ GIT = {
     "repo clone": _CLONE,
     "repo rename": "A repository cannot be renamed. `lakebed repo create` makes another one.",
     "repo init": "`lakebed repo create REPO` creates a repository.",
+    "bundle": "`lakebed repo dump REPO` writes the commits, branches and tags to the bucket of the repository.",
+    "filter-branch": "Commits never change. `lakebed repo delete --purge` deletes a repository with its data.",
+    "format-patch": "See `lakebed diff REPO/REF REF`, and `lakebed cherry-pick REPO/BRANCH COMMIT`.",
+    "gui": _PAGE,
+    "hash-object": "`lakebed fs stat REPO/REF/PATH` shows the checksum of an object.",
+    "lfs": "Files of any size work as they are: see `lakebed upload`.",
+    "maintenance": _GC,
+    "mergetool": "`lakebed merge --strategy` says which side wins; without it, a conflict changes nothing.",
+    "name-rev": "`lakebed log REPO --graph` shows branches and tags at their commits.",
+    "range-diff": "See `lakebed diff REPO/REF REF`.",
+    "repack": _GC,
+    "request-pull": "See `lakebed pr create`.",
+    "rerere": "`lakebed merge --strategy` says which side wins a conflict.",
+    "show-ref": "See `lakebed branch list REPO` and `lakebed tag list REPO`.",
+    "subtree": "`lakebed fs cp` copies an object without moving data.",
+    "update-ref": "`lakebed branch create REPO/BRANCH --source REF` makes a branch at a commit.",
+    "verify-commit": "`lakebed fsck`, on the server, checks the files of a repository.",
 }
 
 DVC = {
@@ -84,7 +112,7 @@ DVC = {
     "dag": _PIPELINE,
     "data": "`lakebed status` and `lakebed diff` show what has changed.",
     "destroy": "`lakebed repo delete REPO` deletes a repository; its objects stay.",
-    "du": "See `lakebed fs ls -r REPO/REF`, and `lakebed repo describe REPO`.",
+    "du": "See `lakebed fs ls -r REPO/REF`, and `lakebed repo show REPO`.",
     "exp": _EXPERIMENT,
     "experiments": _EXPERIMENT,
     "freeze": _TAG,
@@ -104,10 +132,12 @@ DVC = {
     "root": "`lakebed status`, in a directory of `lakebed local clone`, prints where it comes from.",
     "run": _PIPELINE,
     "stage": _ADD,
-    "studio": "The server's address in a browser is the web page. `lakebed config show` prints it.",
+    "studio": _PAGE,
     "unfreeze": "`lakebed tag delete REPO/TAG` deletes a tag.",
     "unprotect": "Files of `lakebed local clone` are plain files: edit them.",
     "update": "`lakebed ingest commit` takes over what has changed in a bucket.",
+    "import-db": "Write the result of a query with the SDK: `write_parquet` of a branch. Lakebed reads no databases.",
+    "purge": _GC,
 }
 
 LAKECTL = {
@@ -126,7 +156,7 @@ LAKECTL = {
     "refs-restore": "See `lakebed repo restore`.",
     "setup": "`lakebed serve` sets up a new server by itself.",
     "superuser": "`lakebed keys reset-admin`, on the server, makes a new key of the administrator.",
-    "usage": "See `lakebed repo describe REPO`.",
+    "usage": "See `lakebed repo show REPO`.",
     "branch revert": "See `lakebed revert REPO/BRANCH COMMIT`.",
     "fs presign": "`lakebed fs address --sign` signs an upload; `lakebed fs stat` prints the address of an object.",
     "fs stage": "`lakebed fs address` and `lakebed fs link` show an object that another tool wrote.",
@@ -139,6 +169,9 @@ LAKECTL = {
     "repo create-bare": "See `lakebed repo create --bare`.",
     "repo list-deleted": "See `lakebed repo list`.",
     "tag describe": "See `lakebed tag show REPO/TAG`.",
+    "dbt": "dbt needs no commands of Lakebed: `lakebed branch create` before, and `lakebed merge` after it.",
+    "docs": "See `lakebed --help`, and `lakebed VERB --help`.",
+    "mount": "Lakebed mounts nothing: `lakebed local clone` fills a directory.",
 }
 
 HUGGING_FACE = {
@@ -172,6 +205,7 @@ HUGGING_FACE = {
     "repo move": "A repository cannot be renamed. `lakebed repo create` makes another one.",
     "repo settings": "See `lakebed repo show REPO` and `lakebed repo protect REPO`.",
     "repo tag": _TAG,
+    "collections": "`lakebed repo list` lists repositories.",
 }
 
 _FOLDER = "A folder exists as long as there is an object below it: `lakebed fs upload FILE REPO/BRANCH/FOLDER/NAME`."
@@ -197,12 +231,91 @@ SHELL = {
     "fs mkdir": _FOLDER,
     "fs mv": _MOVE,
     "fs rename": _MOVE,
+    "chmod": _RIGHTS,
+    "chown": _RIGHTS,
+    "copy": "See `lakebed fs cp REPO/REF/PATH REPO/BRANCH/PATH`.",
+    "del": "See `lakebed fs rm REPO/BRANCH/PATH`.",
+    "df": "See `lakebed fs ls -r REPO/REF`. Lakebed sets no quotas.",
+    "edit": "`lakebed fs download` an object, change it, and `lakebed fs upload` it again.",
+    "less": _CAT,
+    "ln": "`lakebed fs cp` copies without moving data.",
+    "man": "`lakebed VERB --help` explains one command.",
+    "mb": "`lakebed repo create REPO` creates a repository, which is a bucket for S3.",
+    "more": _CAT,
+    "presign": "`lakebed fs address --sign` signs an upload; `lakebed fs stat` prints an object's address.",
+    "pwd": "`lakebed status`, in a directory of `lakebed local clone`, prints where it comes from.",
+    "rb": "`lakebed repo delete REPO` deletes a repository, which is a bucket for S3.",
+    "ren": _MOVE,
+    "scp": _SYNC,
+    "sftp": _SYNC,
+    "tar": _ARCHIVE,
+    "type": _CAT,
+    "unzip": "`lakebed upload DIR REPO/BRANCH/PATH` uploads a directory; unpack the archive first.",
+    "wc": "`lakebed fs stat REPO/REF/PATH` shows the size; `lakebed fs head` shows rows of a table.",
+    "which": "`lakebed whoami` shows the user, and `lakebed doctor` the server and the settings.",
+    "who": "See `lakebed whoami`.",
+    "zip": _ARCHIVE,
 }
 
-TOOLS = {"shell": SHELL, "Git": GIT, "DVC": DVC, "lakectl": LAKECTL, "hf": HUGGING_FACE}
+PLAIN = {
+    "account": "See `lakebed whoami`.",
+    "acl": _RIGHTS,
+    "backup": "`lakebed repo dump REPO` writes the commits, branches and tags to the bucket of the repository.",
+    "check": _CHECK,
+    "compact": _COMPACT,
+    "connect": "See `lakebed login`.",
+    "create": "See `lakebed repo create`, `lakebed branch create` and `lakebed tag create`.",
+    "delete": "See `lakebed fs rm`, `lakebed branch delete`, `lakebed tag delete` and `lakebed repo delete`.",
+    "deploy": "`lakebed serve` runs a server, and `lakebed systemd` prints a unit for it.",
+    "disconnect": "See `lakebed logout`.",
+    "drop": "See `lakebed reset` for changes, and `lakebed fs rm`, `lakebed branch delete` or `lakebed repo delete`.",
+    "dump": "See `lakebed repo dump REPO`.",
+    "duplicate": "See `lakebed fs cp`, and `lakebed branch create`, which copies no data.",
+    "export": "`lakebed download REPO/REF [DIR]` copies files, and `lakebed spark export` a ref to a bucket.",
+    "groups": "See `lakebed group list`.",
+    "health": _CHECK,
+    "lock": "`lakebed repo protect REPO PATTERN` protects branches.",
+    "logs": "See `lakebed log REPO/REF`.",
+    "me": "See `lakebed whoami`.",
+    "optimise": _COMPACT,
+    "optimize": _COMPACT,
+    "new": "See `lakebed repo create` and `lakebed branch create`.",
+    "passwd": _SIGN_IN,
+    "password": _SIGN_IN,
+    "permissions": _RIGHTS,
+    "ping": _CHECK,
+    "profiles": "See `lakebed profile list`.",
+    "publish": "`lakebed merge REPO/SOURCE BRANCH` publishes a branch; `lakebed fs publish` uploads files.",
+    "query": _SQL,
+    "release": _TAG,
+    "rollback": "`lakebed undo` takes back the last commit, `lakebed revert` any, `lakebed reset` uncommitted changes.",
+    "schema": "`lakebed fs head REPO/REF/PATH` shows the columns and the first rows of a table.",
+    "search": "`lakebed fs find REPO/REF TEXT` searches the paths.",
+    "select": _SQL,
+    "server": "See `lakebed serve`.",
+    "share": _GRANT,
+    "snapshot": _TAG,
+    "sql": _SQL,
+    "start": "See `lakebed serve`.",
+    "stats": "See `lakebed status`, and `lakebed repo show REPO`.",
+    "stop": "Ctrl-C or SIGTERM stops `lakebed serve`.",
+    "test": _CHECK,
+    "token": "See `lakebed key token`.",
+    "ui": _PAGE,
+    "unlock": "See `lakebed repo protect REPO`.",
+    "unshare": "`lakebed revoke USER ROLE REPO` takes away what `lakebed grant` gave.",
+    "use": "`lakebed profile use NAME` chooses a server, and `lakebed switch` a branch in a directory.",
+    "users": "See `lakebed user list`.",
+    "vacuum": _GC,
+    "validate": _CHECK,
+    "verify": _CHECK,
+    "web": _PAGE,
+}
+
+TOOLS = {"plain": PLAIN, "shell": SHELL, "Git": GIT, "DVC": DVC, "lakectl": LAKECTL, "hf": HUGGING_FACE}
 """The words of each tool that Lakebed itself does not have."""
 
-_SAME = SHELL | HUGGING_FACE | LAKECTL | DVC | GIT
+_SAME = PLAIN | SHELL | HUGGING_FACE | LAKECTL | DVC | GIT
 
 _OPTIONS = {
     ("branch", "-d"): "`lakebed branch delete REPO/BRANCH`",
