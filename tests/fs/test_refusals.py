@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -156,6 +157,8 @@ def test_a_folder_is_not_deleted_as_a_file_by_a_user_who_may_not_read(
     lake.users.attach(ana, f"{ana}-drops")
     fs = fsspec.filesystem("lakebed")
     refuses(lambda: fs.rm(f"{top}/orders", recursive=True), top, "fs:ListObjects on {repository}")
+    for nothing in ("orders", "missing"):  # the server would answer that the path has no object, as asked
+        refuses(partial(fs.rm, f"{top}/{nothing}"), top, "fs:ListObjects on {repository}")
     lake.policies.create(f"{ana}-lists", [{"effect": "allow", "action": ["fs:ListObjects"], "resource": arn}])
     lake.users.attach(ana, f"{ana}-lists")
     with pytest.raises(lakebed.InvalidRequestError, match="is a directory: use recursive=True"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +29,7 @@ from lakebed.errors import (
     ObjectNotFoundError,
     PartialFailureError,
     PermissionDeniedError,
+    PreconditionFailedError,
     UnsupportedOperationError,
 )
 from lakebed.model import ObjectInfo
@@ -236,16 +237,25 @@ class Writing(Reading):
     async def _rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
         """Delete everything. A directory needs `recursive`.
 
-        Raises PermissionDeniedError when the server refuses every object, PartialFailureError when some are left.
+        Raises PermissionDeniedError when the server refuses every object, or when nothing is deleted and the caller may
+        not see whether the path is a folder. Raises PartialFailureError when some objects are left.
         """
         names = await self._expand_path(path, recursive=False, maxdepth=None)
         doomed: list[Place] = []
+        unseen: dict[Place, PermissionDeniedError] = {}
         for name in names:
-            doomed += await self._doomed(name, recursive, maxdepth)
+            doomed += await self._doomed(name, recursive, maxdepth, unseen)
         await self._delete_all(doomed)
+        for place, refused in unseen.items():
+            await self._delete_unseen(place, refused)
 
-    async def _doomed(self, name: str, recursive: bool, maxdepth: int | None) -> list[Place]:
-        """Return the objects that deleting a path deletes."""
+    async def _doomed(
+        self, name: str, recursive: bool, maxdepth: int | None, unseen: dict[Place, PermissionDeniedError]
+    ) -> list[Place]:
+        """Return the objects that deleting a path deletes.
+
+        A path that the caller may neither read nor list goes to `unseen`, with the refusal of the listing.
+        """
         place = Place.of(name)
         if not place.ref:
             raise InvalidRequestError(f"{place or 'lakebed://'} is not deleted by rm: use repository.delete()")
@@ -257,8 +267,11 @@ class Writing(Reading):
                 found.append(place)
         except PermissionDeniedError:
             if not recursive:
-                await self._refuse_folder(place)
-                return [place]  # the server decides about the deletion, as with `rm_file`
+                refused = await self._refuse_folder(place)
+                if refused is None:
+                    return [place]  # the server decides about the deletion, as with `rm_file`
+                unseen[place] = refused
+                return []
         if not found or recursive:
             try:
                 below = self._ref(place).list(place.folder, limit=None if recursive else 1)
@@ -272,11 +285,30 @@ class Writing(Reading):
             raise missing(place)
         return found
 
-    async def _refuse_folder(self, place: Place) -> None:
-        """Raise InvalidRequestError for a folder. Do nothing when the caller may not list: it cannot be seen."""
-        with suppress(PermissionDeniedError):
-            if [one async for one in self._ref(place).list(place.folder, limit=1)]:
-                raise InvalidRequestError(f"{place} is a directory: use recursive=True")
+    async def _refuse_folder(self, place: Place) -> PermissionDeniedError | None:
+        """Raise InvalidRequestError for a folder. Return the refusal when the caller may not list."""
+        try:
+            inside = [one async for one in self._ref(place).list(place.folder, limit=1)]
+        except PermissionDeniedError as refused:
+            return refused
+        if inside:
+            raise InvalidRequestError(f"{place} is a directory: use recursive=True")
+        return None
+
+    async def _delete_unseen(self, place: Place, listing: PermissionDeniedError) -> None:
+        """Delete an object that must exist. For the server, deleting a missing object is done and not an error.
+
+        Raises PermissionDeniedError, which names the right to list, when there is no object.
+        """
+        async with self._changing(place) as target:
+            try:
+                await target.delete(place.path, if_match="*")
+            except PreconditionFailedError:
+                error = PermissionDeniedError(
+                    f"{place} is not an object, so rm deleted nothing; to see whether it is a folder: {listing.reason}"
+                )
+                error.reason = listing.reason
+                raise error from None
 
     async def _delete_all(self, doomed: Sequence[Place]) -> None:
         left: list[ObjectFailure] = []

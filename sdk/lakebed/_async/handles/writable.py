@@ -82,8 +82,8 @@ class Writable(Ref):
     async def delete(self, path: str, *, if_match: str | None = None) -> None:
         """Delete an object. A missing object is not an error.
 
-        `if_match` is a checksum: delete only an object that has it. Then it raises PreconditionFailedError when there
-        is another object or none, and OutcomeUnknownError when the answer was lost.
+        `if_match` is a checksum: delete only an object that has it; `*` is any object. Then it raises
+        PreconditionFailedError when there is another object or none, and OutcomeUnknownError when the answer was lost.
 
             main.delete("raw/a.csv")
         """

@@ -107,11 +107,16 @@ def delete(repository: str, branch: str, path: str, if_match: str | None = None)
     """Delete an object. A missing object is not an error, so the call may be repeated, unless it has a condition."""
     from lakebed_api.api.objects import delete_object
 
-    kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and f'"{if_match}"'))
+    kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and _etag(if_match)))
     subject = Subject(repository, branch, path)
     if if_match is not None:
         return call("deleteObject", kwargs, calls.nothing, subject, success=204)
     return call("deleteObject", kwargs, calls.nothing, subject, success=204, repeat="safe")
+
+
+def _etag(if_match: str) -> str:
+    """A checksum as a condition of HTTP: `"9a03"`. `*` matches every object, and has no quotes."""
+    return if_match if if_match == "*" else f'"{if_match}"'
 
 
 def check_write(repository: str, branch: str, path: str) -> Call[None]:
@@ -300,7 +305,7 @@ def upload(
     if if_absent:
         headers["If-None-Match"] = "*"
     if if_match is not None:
-        headers["If-Match"] = f'"{if_match}"'
+        headers["If-Match"] = _etag(if_match)
     kwargs = {
         "method": "post",
         "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects",
