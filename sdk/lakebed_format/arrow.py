@@ -1,11 +1,15 @@
-"""pyarrow without pandas, for processes that make no DataFrame.
+"""pyarrow as a server needs it: without pandas, and with the allocator of the system.
 
 For its first array pyarrow imports pandas, where it is installed. In a server this is a third of the time of the start,
 and 26 MiB of memory in each process.
+
+The default allocator of pyarrow, mimalloc, returns memory to the kernel soon, and takes it again in pages of 2 MiB. The
+kernel fills each with zeros: a quarter of the processor time of a large commit (docs/benchmarks.md).
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.machinery import ModuleSpec
 
@@ -35,3 +39,11 @@ def keep_pandas_out() -> None:
         pa.chunked_array([pa.array([0], pa.int8())]).to_numpy()
     finally:
         sys.meta_path.remove(_Missing)
+
+
+def use_system_allocator() -> None:
+    """Make pyarrow take its memory with `malloc`, unless `ARROW_DEFAULT_MEMORY_POOL` names an allocator.
+
+    Has no effect after the first array. Child processes inherit it.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

@@ -86,8 +86,9 @@ def _serve(flags: dict[str, Any], path: str | None, workers: int, *, as_json: bo
     check_platform()
     loaded = load(flags=flags, env=os.environ, config=path)
     _warn(loaded.warnings)
-    from lakebed_format.arrow import keep_pandas_out
+    from lakebed_format.arrow import keep_pandas_out, use_system_allocator
 
+    use_system_allocator()
     keep_pandas_out()
     from lakebed_server.process.announcement import Started, lines
     from lakebed_server.process.data_directory import restrict
