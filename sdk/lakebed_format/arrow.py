@@ -3,8 +3,8 @@
 For its first array pyarrow imports pandas, where it is installed. In a server this is a third of the time of the start,
 and 26 MiB of memory in each process.
 
-With mimalloc, the default allocator of pyarrow, the kernel fills pages of 2 MiB with zeros in every commit. Without it, a
-large commit takes a quarter less processor time (docs/benchmarks.md).
+With mimalloc, the default allocator of pyarrow, the kernel fills pages of 2 MiB with zeros in every commit. Without it,
+a large commit takes a quarter less processor time (docs/benchmarks.md).
 """
 
 from __future__ import annotations
