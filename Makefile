@@ -45,7 +45,7 @@ ON_RECIPES := tests/recipes
 ELSEWHERE := tests/browser tests/spark tests/s3 $(ON_DELTA) $(ON_RECIPES)
 # The unit tests run in three jobs of about the same size: these folders, and the others.
 UNIT_ENGINE := tests/engine tests/format tests/conformance tests/simulation
-UNIT_SERVER := tests/server tests/auth
+UNIT_SERVER := tests/server tests/auth tests/hooks tests/power
 # What a tier leaves out (pyproject.toml explains the markers). `make soak` leaves out nothing.
 TIER ?= not soak
 DURATIONS := --durations=15 --durations-min=1
@@ -157,7 +157,7 @@ serve: $(VENV)/.demo page ## start a server (DATA_DIR=... chooses where the data
 # Jobs that take long come first.
 check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop of a contributor, about two and a half minutes on two cores
 	@LAKEBED_TIER=check $(JOBS) "make check: lint, types, contracts, unit tests and the site of the docs" \
-		unit-engine unit-rest unit-server types site generated lint layers locks
+		unit-engine unit-server unit-rest lint site generated types layers locks
 
 # `-k`: when an environment cannot be made, the jobs that do not need it still run
 test: ## everything on real parts, scaled down, with all the installing it needs: about half an hour on two cores; CI runs it

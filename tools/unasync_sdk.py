@@ -15,6 +15,7 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
 import tokenize
 from pathlib import Path
 
@@ -57,14 +58,18 @@ def leftovers(code: str) -> list[str]:
     return [f"line {t.start[0]}: {t.string}" for t in tokens if t.type == tokenize.NAME and LEFT.match(t.string)]
 
 
-def formatted(code: str, name: str) -> str:
-    """As ruff would leave it: sorted imports, lines of the right length."""
-    ours = 'lint.isort.known-first-party=["lakebed"]'  # ruff cannot detect it for standard input
-    for command in (["check", "--fix-only", "--quiet", "--select", "I", "--config", ours], ["format", "--quiet"]):
-        arguments = [sys.executable, "-m", "ruff", *command, "--no-cache", "--stdin-filename", str(TARGET / name), "-"]
-        done = subprocess.run(arguments, input=code, capture_output=True, text=True, check=True, cwd=ROOT)
-        code = done.stdout
-    return code
+def formatted(made: dict[str, str]) -> dict[str, str]:
+    """As ruff would leave the files: sorted imports, lines of the right length."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, code in made.items():
+            file = Path(folder, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(code, encoding="utf-8")
+        ours = 'lint.isort.known-first-party=["lakebed"]'  # ruff cannot detect it in another folder
+        settings = ["--no-cache", "--quiet", "--config", str(ROOT / "pyproject.toml")]
+        for command in (["check", "--fix-only", "--select", "I", "--config", ours], ["format"]):
+            subprocess.run([sys.executable, "-m", "ruff", *command, *settings, folder], check=True)
+        return {name: Path(folder, name).read_text(encoding="utf-8") for name in made}
 
 
 def generate() -> dict[str, str]:
@@ -75,8 +80,8 @@ def generate() -> dict[str, str]:
         code = translate(path.read_text(encoding="utf-8"))
         if left := leftovers(code):
             raise SystemExit(f"{name}: still async after translation: {', '.join(left)}")
-        made[name] = formatted(HEADER.format(name=name) + code, name)
-    return made
+        made[name] = HEADER.format(name=name) + code
+    return formatted(made)
 
 
 def main() -> int:

@@ -69,8 +69,11 @@ def mask(text: str, secrets: Iterable[str]) -> str:
         return text
     pattern = _pattern(tuple(values))
     raw = [value.encode("utf-8", "surrogatepass") for value in values]
+    shortest = min(len(value) for value in raw)
 
     def hide_base64(run: re.Match[str]) -> str:
+        if len(run[0]) * 3 // 4 < shortest:  # as most runs: words of the text, too short for a secret
+            return run[0]
         return MASK if any(value in plain for plain in _decoded(run[0]) for value in raw) else run[0]
 
     before = None

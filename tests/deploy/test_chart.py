@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from lakebed_server.settings.schema import KEYS
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy/helm/lakebed"
 KUBERNETES = ("1.27", "1.34")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 OPERATORS = {"ServiceMonitor", "ExternalSecret"}
 """Kinds of operators: Kubernetes has no schema of them."""
 EVERYTHING: dict[str, Any] = {
@@ -32,10 +35,16 @@ EVERYTHING: dict[str, Any] = {
 
 
 def rendered(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The documents that Helm makes of values. The tests share them: they change none."""
+    return _rendered(json.dumps(values))
+
+
+@cache
+def _rendered(values: str) -> list[dict[str, Any]]:
     chart = Chart.load(CHART)
-    chart.validate_schema(chart.merge_values(values))
-    files = chart.render(values, name="prod", namespace="data")
-    documents = [yaml.safe_load_all(text) for name, text in files.items() if name.endswith(".yaml")]
+    chart.validate_schema(chart.merge_values(json.loads(values)))
+    files = chart.render(json.loads(values), name="prod", namespace="data")
+    documents = [yaml.load_all(text, _LOADER) for name, text in files.items() if name.endswith(".yaml")]
     return [document for found in documents for document in found if document]
 
 

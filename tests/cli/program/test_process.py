@@ -18,7 +18,7 @@ from pathlib import Path
 import lakebed
 import pytest
 from lakebed._bulk import progress_bar as progress
-from lakebed.cli import main
+from lakebed.cli import addons, main
 from lakebed_format.installation import install_command
 
 from tests.cli.conftest import Run
@@ -344,7 +344,7 @@ def test_missing_server_package_is_one_sentence(run: Run, monkeypatch: pytest.Mo
         def load(self) -> None:
             raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")
 
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Broken()])
+    monkeypatch.setattr(addons, "entry_points_of", lambda group: [Broken()])
     for verb in ("serve", "fsck", "keys"):
         error = run(verb, "--port", "1", code=1).err
         assert error == (
