@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -10,13 +11,14 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import lakebed
 import pytest
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.reports import Problem
-from lakebed_server.cli.maintenance import ProgressLine, Writer, exit_code_of
+from lakebed_engine.vocabulary.reports import FsckOptions, FsckReport, Problem
+from lakebed_server.cli.maintenance import ProgressLine, Writer, _check_all, exit_code_of
 
 from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
@@ -94,6 +96,84 @@ def test_a_whole_repository(command: Command, data_dir: Path) -> None:
     assert found["counts"]["objects"] == 51
     assert found["counts"]["ref snapshots"] >= 1, "written when the server stopped"
     assert snapshot_of(namespace(data_dir)) == before
+
+
+def objects_of(text: str) -> list[dict[str, Any]]:
+    """The JSON objects of a text, one after another."""
+    found, decoder = [], json.JSONDecoder()
+    while text := text.lstrip():
+        one, end = decoder.raw_decode(text)
+        found.append(one)
+        text = text[end:]
+    return found
+
+
+def test_all_repositories_are_checked(command: Command, tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    at_disk = ["--data", "--data-dir", str(data_dir)]
+    with running_server(data_dir) as server, lake_of(server) as lake:
+        for name in ("alpha", "beta", "gamma"):
+            main = lake.repository(name).create(f"local://{name}").branch("main")
+            main.put("a", name.encode())
+            main.commit("load")
+    whole = command("fsck", *at_disk).text
+    assert whole.count("Nothing is missing or corrupt.") == 3
+    assert [line.split(":")[0] for line in whole.splitlines() if line.startswith("Checked")] == [
+        "Checked alpha", "Checked beta", "Checked gamma",
+    ]  # fmt: skip
+    (gone,) = (path for path in (data_dir / "objects/beta/data").rglob("*") if path.is_file())
+    gone.unlink()
+    damaged = objects_of(command("fsck", "--json", *at_disk, code=1).text)
+    assert [(one["repository"], one["ok"], len(one["findings"])) for one in damaged] == [
+        ("alpha", True, 0), ("beta", False, 1), ("gamma", True, 0),
+    ]  # fmt: skip
+
+
+class Unsteady:
+    """An engine of three repositories: alpha cannot be read, beta is deleted during the check, gamma is whole."""
+
+    repositories = maintenance = property(lambda self: self)
+
+    async def list(self, *, after: str, amount: int) -> Any:
+        names = [name for name in ("alpha", "beta", "gamma") if name > after][:1]  # one on each page
+        return SimpleNamespace(items=[SimpleNamespace(name=name) for name in names], has_more=names != ["gamma"])
+
+    async def fsck(self, name: str, *_: object, **__: object) -> FsckReport:
+        if name == "alpha":
+            raise errors.StoreError("the bucket does not answer")
+        if name == "beta":
+            raise errors.RepositoryNotFoundError("no repository 'beta'")
+        return FsckReport(
+            repository=name,
+            counts={"commits": 1},
+            problems=(),
+            problem_count=0,
+            orphans=(),
+            orphan_count=0,
+            orphan_bytes=0,
+            recent_count=0,
+            unknown=(),
+        )
+
+    async def last_scrub(self, _: str) -> None:
+        return None
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_repository_that_cannot_be_checked_does_not_stop_the_others(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine: Any = Unsteady()
+    with pytest.raises(errors.StoreError, match="the bucket does not answer"):
+        asyncio.run(_check_all(engine, FsckOptions(), ProgressLine(io.StringIO()), as_json=as_json))
+    said = capsys.readouterr().out
+    if as_json:
+        found = [(one["repository"], one["ok"], one.get("error")) for one in objects_of(said)]
+        assert found[0] == ("alpha", False, "the bucket does not answer")
+        assert found[-1] == ("gamma", True, None)
+    else:
+        assert "alpha could not be checked: the bucket does not answer\n" in said
+        assert "Checked gamma" in said
 
 
 def test_fsck_reports_damage_and_exits_with_1(command: Command, data_dir: Path) -> None:

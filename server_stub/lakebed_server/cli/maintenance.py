@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 import msgspec
+from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.reports import (
     Finding,
@@ -33,6 +34,8 @@ from lakebed_server.settings.schema import Settings
 
 PATIENCE = 1.0
 """Seconds before progress is shown."""
+
+_PAGE = 1000
 
 _CODES: tuple[tuple[type[errors.EngineError], int], ...] = (
     # the first matching class counts, docs/cli.md documents the codes
@@ -106,24 +109,58 @@ class Writer:
 
 
 def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bool) -> int:
-    """Check a repository. Returns 0, or 1 when something is missing or corrupt. Raises StartError, EngineError."""
+    """Check one repository or all. Returns 1 when something is missing or corrupt. Raises StartError, EngineError."""
     progress = ProgressLine(sys.stderr)
 
-    async def job() -> FsckReport:
+    async def job() -> bool:
         async with open_engine(settings, "refuse") as engine:
+            if not repo:
+                return await _check_all(engine, options, progress, as_json=as_json)
             await engine.repositories.get(repo)  # before anything is written
-            writer = Writer(sys.stdout, progress, {"repository": repo}, as_json=as_json)
-            report = await engine.maintenance.fsck(repo, options, progress=progress, sink=writer)
-            scrubbed = await engine.maintenance.last_scrub(repo)
-            body = {**_fsck_body(report), "last_scrub": scrubbed}
-            writer.end(body, _fsck_text(report, options) + _scrub_text(scrubbed))
-            return report
+            return await _check(engine, repo, options, progress, as_json=as_json)
 
     try:
-        report = asyncio.run(job())
+        is_ok = asyncio.run(job())
     finally:
         progress.clear()
-    return 0 if report.ok else 1
+    return 0 if is_ok else 1
+
+
+async def _check(engine: Engine, name: str, options: FsckOptions, progress: ProgressLine, *, as_json: bool) -> bool:
+    """Check a repository. Whether nothing is missing or corrupt. Raises EngineError."""
+    writer = Writer(sys.stdout, progress, {"repository": name}, as_json=as_json)
+    try:
+        report = await engine.maintenance.fsck(name, options, progress=progress, sink=writer)
+        scrubbed = await engine.maintenance.last_scrub(name)
+    except errors.EngineError as error:
+        writer.end({"ok": False, "error": error.message}, f"{name} could not be checked: {_plain(error.message)}")
+        raise
+    body = {**_fsck_body(report), "last_scrub": scrubbed}
+    writer.end(body, _fsck_text(report, options) + _scrub_text(scrubbed))
+    return report.ok
+
+
+async def _check_all(engine: Engine, options: FsckOptions, progress: ProgressLine, *, as_json: bool) -> bool:
+    """Check each repository, also after a failed check. Raises the first EngineError at the end."""
+    is_ok, after = True, ""
+    failures: list[errors.EngineError] = []
+    has_more = True
+    while has_more:
+        page = await engine.repositories.list(after=after, amount=_PAGE)
+        has_more = page.has_more
+        for repository in page.items:
+            after = repository.name
+            try:
+                is_ok &= await _check(engine, after, options, progress, as_json=as_json)
+            except errors.RepositoryNotFoundError:
+                continue  # it was deleted after the listing
+            except errors.EngineError as error:
+                failures.append(error)
+    if failures:
+        raise failures[0]
+    if not after and not as_json:
+        sys.stdout.write("There is no repository.\n")
+    return is_ok
 
 
 def run_sweep(

@@ -55,7 +55,7 @@ def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command()
-@click.argument("repo")
+@click.argument("repo", required=False, default="")
 @click.option("--data", is_flag=True, help="Also check that each object exists and has the right size.")
 @click.option("--deep", is_flag=True, help="With --data: also read each object and compare its MD5.")
 @click.option(
@@ -72,9 +72,10 @@ def fsck(
 ) -> int:
     """Check that all files that a repository refers to exist and are intact, and list orphans.
 
-    Opens the server's stores directly; a server may run on them at the same time. Changes nothing. Exits with 0
-    when nothing is missing or corrupt, with 1 when something is, and with another code when the check could not finish:
-    the rest is then unchecked.
+    Without REPO it checks all repositories, one after another, and --json prints an object for each. Opens the
+    server's stores directly; a server may run on them at the same time. Changes nothing. Exits with 0 when nothing is
+    missing or corrupt, with 1 when something is, and with another code when a check could not finish: the rest of that
+    repository is then unchecked.
 
     \b
     Example:
