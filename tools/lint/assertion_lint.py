@@ -1,8 +1,8 @@
 """Find tests that assert nothing: `python tools/lint/assertion_lint.py` prints them, and exits 1 if there are any.
 
-A test asserts with `assert`, `pytest.raises`, `pytest.warns` or `pytest.fail`, or with a function that does. This tool
-searches such functions in the file of the test, its conftest.py and the modules of `tests` that it imports, three calls
-deep. It finds them by name only.
+A test asserts with `assert`, `pytest.raises`, `pytest.warns`, `pytest.fail` or `expect(...).to_...`, or with a function
+that does. This tool searches such functions in the file of the test, its conftest.py and the modules of `tests` that it
+imports, three calls deep. It finds them by name only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPTH = 3
-CHECKS = {"assert", "pytest.raises", "pytest.warns", "pytest.fail", "AssertionError"}
+CHECKS = {"assert", "pytest.raises", "pytest.warns", "pytest.fail", "AssertionError", "expect()"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -53,6 +53,8 @@ def names(function: Function) -> frozenset[str]:
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     for node in nodes:
         if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "expect":
+                used.add("expect()")  # of Playwright: `expect(page)` alone checks nothing
             used.add(f"{node.value.id}.{node.attr}" if isinstance(node.value, ast.Name) else node.attr)
     return frozenset(used | ({"assert"} if any(isinstance(node, ast.Assert) for node in nodes) else set()))
 
