@@ -62,7 +62,7 @@ def read_by_columns(rows: Sequence[Row]) -> pa.Table | None:
     """As `staged_table`, for one row or more. None if a row has another form than `encode_row` gives it today."""
     try:
         return _by_columns(rows)
-    except (_OtherForm, pa.ArrowInvalid, msgspec.DecodeError):
+    except (_OtherForm, pa.ArrowInvalid, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 

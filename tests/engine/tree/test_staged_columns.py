@@ -93,3 +93,9 @@ def test_a_path_that_is_no_text_raises() -> None:
     rows = [*rows_of([encode_row(ROW)] * 600), Row(b"\xff", encode_row(ROW), 1)]
     with pytest.raises(UnicodeDecodeError):
         staged_table(rows)
+
+
+def test_metadata_that_is_no_text_is_left_to_the_other_reader() -> None:
+    damaged = encode_row(ROW).replace(b"\xa1b", b"\xa1\x80")
+    assert damaged != encode_row(ROW)
+    assert read_by_columns(rows_of([encode_row(ROW), damaged])) is None
