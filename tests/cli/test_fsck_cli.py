@@ -263,7 +263,6 @@ def test_fsck_while_server_runs(command: Command, data_dir: Path) -> None:
     ("arguments", "code", "said"),
     [
         (("fsck", "nothing"), 3, "repository not found: 'nothing'"),
-        (("fsck",), 2, "REPO"),
         (("fsck", "sales", "--orphan-age", "-1"), 2, "orphan-age"),
         (("rebuild",), 2, "--namespace"),
         (("rebuild", "--namespace", "local://sales"), 4, "repository 'sales' exists"),

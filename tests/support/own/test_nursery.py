@@ -21,9 +21,9 @@ def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
     done = ended(["--version"], clean_environment(), 60)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("lakebed ")
-    wrong = ended(["fsck", "--data-dir", str(tmp_path)], clean_environment(), 60)
+    wrong = ended(["rebuild", "--data-dir", str(tmp_path)], clean_environment(), 60)
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "Missing argument 'REPO'" in wrong.stderr
+    assert "Missing option '--namespace'" in wrong.stderr
 
 
 def test_nursery_process_has_the_given_environment(tmp_path: Path) -> None:
