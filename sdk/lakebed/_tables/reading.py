@@ -20,6 +20,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 from lakebed_tables import partitions
 
+from lakebed._process.exit import arrow_reads
 from lakebed._tables import frames, schemas
 from lakebed._tables.location import Place
 from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference
@@ -96,6 +97,7 @@ class Opened:
         self._options = options
         self._format = _format(options.format)
         self._filter = self._expression(options.filters)
+        arrow_reads()
         self._objects = pafs.PyFileSystem(_Objects(files))
         values = [partitions.values_of(file.place) for file in files]
         begin = self._format.make_fragment(files[0].path, self._objects)

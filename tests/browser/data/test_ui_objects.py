@@ -48,7 +48,7 @@ PNG = bytes.fromhex(
 
 def open_object(page: Page, repo: lakebed.Repository, path: str) -> None:
     page.goto(f"/repositories/{repo.id}/object?path={quote(path, safe='')}")
-    expect(page.get_by_role("group", name="Views of this object")).to_be_visible()
+    expect(page.get_by_role("group", name="Views of this object").first).to_be_visible()
     page.wait_for_load_state("networkidle")
 
 
