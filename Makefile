@@ -155,7 +155,7 @@ serve: $(VENV)/.demo page ## start a server (DATA_DIR=... chooses where the data
 
 # Three tiers. Each runs all of its jobs even if some fail, and reports the slowest tests and the failed jobs at the end.
 # Jobs that take long come first.
-check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop of a contributor, about two and a half minutes on two cores
+check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop of a contributor, about a minute and a half on two cores
 	@LAKEBED_TIER=check $(JOBS) "make check: lint, types, contracts, unit tests and the site of the docs" \
 		unit-engine unit-server unit-rest lint site generated types layers locks
 
