@@ -23,7 +23,7 @@ _TABLE_JOBS = {
     "_named", "encode_metarange", "encode_patch", "encode_range", "encode_layer",
     "merge_rows", "compare", "overlay",
 }  # fmt: skip
-_ROW_JOBS = {"delta_table", "staged_table"}
+_ROW_JOBS = {"delta_table", "_table"}
 _ROW_DECODERS = {decode_range, decode_patch, decode_layer}
 _DECODERS = {decode_tree, *_ROW_DECODERS}
 

@@ -16,11 +16,10 @@ from lakebed_format.schemas import compact
 from lakebed_format.tree.files import encode_layer
 from lakebed_format.tree.split import row_sizes
 
-from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.manifest import SMALL
-from lakebed_engine.tree.rows import overlay, path_at, upper_bound
-from lakebed_engine.tree.staged_columns import staged_table
+from lakebed_engine.tree.rows import decode_row, delta_table, overlay, path_at, upper_bound
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees, Write, write_all
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
@@ -131,6 +130,10 @@ async def write_layer(
         return await writer.finish()
 
 
+def _table(rows: Sequence[Row]) -> pa.Table:
+    return delta_table([(row.key.decode(), decode_row(row.value)) for row in rows])
+
+
 async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int) -> AsyncIterator[pa.Table]:
     """The rows of a sealed token, as tables of DELTA_SCHEMA: at most `page` rows each."""
     start = b"\0"  # behind the marker row, whose key is empty
@@ -138,7 +141,7 @@ async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int) 
     while True:
         rows = await kv.scan(partition, start, None, size)
         if rows:
-            yield await runtime.cpu(staged_table, rows, small=len(rows) <= SMALL)
+            yield await runtime.cpu(_table, rows, small=len(rows) <= SMALL)
         if len(rows) < size:
             return
         start = rows[-1].key + b"\0"

@@ -31,9 +31,7 @@ def decode_row(value: bytes) -> Entry | None:
     return None if value == TOMBSTONE else _decoder.decode(value)
 
 
-NO_ENTRY = Entry("", "", 0, 0, 0, "", {}, bytes(32))
-"""The columns of a tombstone."""
-
+_EMPTY = Entry("", "", 0, 0, 0, "", {}, bytes(32))
 _METADATA = RANGE_SCHEMA.field("metadata").type
 
 
@@ -41,7 +39,7 @@ def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
     """A delta of DELTA_SCHEMA from rows sorted by path; None is a tombstone."""
     if len(rows) <= _FEW:
         return _few(rows)
-    entries = [NO_ENTRY if entry is None else entry for _, entry in rows]
+    entries = [_EMPTY if entry is None else entry for _, entry in rows]
     columns: list[Any] = [
         pa.array([path for path, _ in rows], pa.string()),
         pa.array([entry.physical_address for entry in entries], pa.string()),
@@ -50,7 +48,7 @@ def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
         pa.array([entry.size for entry in entries], pa.int64()),
         pa.array([entry.mtime for entry in entries], pa.int64()),
         pa.array([entry.content_type for entry in entries], pa.string()),
-        metadata_column([entry.metadata for entry in entries]),
+        _metadata([entry.metadata for entry in entries]),
         pa.array([entry.identity for entry in entries], pa.binary(32)),
         pa.array([entry is None for _, entry in rows], pa.bool_()),
     ]
@@ -70,13 +68,12 @@ def _few(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
             sorted(one.metadata.items()), one.identity, entry is None,
         )
         for path, entry in rows
-        for one in (entry or NO_ENTRY,)
+        for one in (entry or _EMPTY,)
     ]  # fmt: skip
     return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(values, _ROW))], DELTA_SCHEMA)
 
 
-def metadata_column(maps: Sequence[dict[str, str]]) -> Any:
-    """The metadata of rows, as a column."""
+def _metadata(maps: Sequence[dict[str, str]]) -> Any:
     if any(maps):
         return pa.array([sorted(one.items()) for one in maps], _METADATA)
     return _NO_METADATA.slice(0, len(maps)) if len(maps) <= len(_NO_METADATA) else _no_metadata(len(maps))
