@@ -163,7 +163,7 @@ check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop o
 test: ## everything on real parts, scaled down, with all the installing it needs: about half an hour on two cores; CI runs it
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
-		$(JOBS) --alone lighthouse "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
+		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
 		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-hooks pytest-faults pytest-crash pytest-server browser ui-check s3 recipes schemathesis \
 		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
 
@@ -242,7 +242,7 @@ ui-check: $(if $(HAS_NPM),$(PAGE)) ## types, accessibility and tests of the web 
 browser: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## what people do in a browser, by Chromium
 	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser $(if $(HAS_NPM),--ignore $(ON_LIGHTHOUSE),--ignore-glob '*/test_ui_*')
 
-# It measures time, so `make test` runs it when all other jobs have ended.
+# It measures time, so `make soak` runs it when all other jobs have ended.
 lighthouse: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## how fast and accessible the object browser is, by Lighthouse
 	@$(if $(HAS_NPM),$(IN_MEMORY) $(BIN)/python $(PYTEST) $(ON_LIGHTHOUSE),echo "no npm: the page is not measured")
 
@@ -259,7 +259,7 @@ recipes: $(RECIPES)/.ready ## the recipes and the migration from DVC with the re
 test-lowest: $(LOWEST)/.ready $(AZURITE) ## the tests with the lowest version of each dependency
 	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not soak" $(LOWEST_TESTS)
 
-interpreters: $(UV) ## the quick tests of SDK and fsspec on each other Python of the machine, on the newest also of the engine
+interpreters: $(UV) ## the quick tests of SDK and fsspec on the oldest and the newest Python of the machine
 	@$(IN_MEMORY) $(PYTHON) tools/interpreters.py $(UV)
 
 locks: $(VENV)/.dev

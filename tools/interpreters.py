@@ -1,12 +1,13 @@
-"""Run a short tier of tests on each other Python of this machine that Lakebed supports: on the path, or of pyenv.
+"""Run a short tier of tests on other Pythons of this machine that Lakebed supports: on the path, or of pyenv.
 
     python tools/interpreters.py .venv-uv/bin/uv
 
 Each gets an environment of its own, .venv-python3.13 for example, from the lock that `make test` uses. Without another
 Python it reports that and succeeds. The standard library only: it runs before anything is installed.
 
-The newest Python runs the tests of the SDK, of fsspec and of the engine. An older one runs those of SDK and fsspec:
-forks, threads, event loops, sockets and buffers are what Python versions change. The engine is Python without these.
+`make test` runs the tests of SDK and fsspec on the oldest and on the newest Python: forks, threads, event loops,
+sockets and buffers are what Python versions change. The engine is Python without these. `make soak` runs them on every
+Python, and on the newest one also the tests of the engine.
 Tests of many drawn cases draw as many as in `make check` (LAKEBED_TIER): the cases are about logic, not the version.
 """
 
@@ -43,10 +44,15 @@ def _runs(python: Path) -> bool:
     return subprocess.run([python, "-c", "import ssl, sqlite3"], capture_output=True, check=False).returncode == 0
 
 
-def chosen(version: str, found: Collection[str]) -> tuple[str, ...]:
-    """The folders of tests for one of the found versions."""
-    newest = max(found, key=lambda one: int(one.partition(".")[2]))
-    return (*TESTS, *ENGINE) if version == newest else TESTS
+def chosen(found: Collection[str], soak: bool) -> dict[str, tuple[str, ...]]:
+    """The folders of tests for each of the found versions that runs tests."""
+    versions = sorted(found, key=lambda one: int(one.partition(".")[2]))
+    if soak:
+        return {one: (*TESTS, *ENGINE) if one == versions[-1] else TESTS for one in versions}
+    supported = [
+        f"3.{minor}" for minor in sorted({*(int(one.partition(".")[2]) for one in versions), sys.version_info[1]})
+    ]
+    return {one: TESTS for one in (supported[0], supported[-1]) if one in versions}
 
 
 def tested(version: str, python: Path, uv: str, folders: Collection[str]) -> bool:
@@ -70,7 +76,8 @@ def main() -> None:
     """Test on all. Ends with 1 when one fails."""
     found = interpreters(os.environ.get("PATH", ""), Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")))
     print(f"Python besides 3.{sys.version_info[1]} here: {', '.join(found) or 'none'}", flush=True)
-    failed = [one for one, python in found.items() if not tested(one, python, sys.argv[1], chosen(one, found))]
+    folders = chosen(found, soak=os.environ.get("LAKEBED_TIER") == "soak")
+    failed = [one for one, of_it in folders.items() if not tested(one, found[one], sys.argv[1], of_it)]
     if failed:
         raise SystemExit(f"failed on Python {', '.join(failed)}")
 

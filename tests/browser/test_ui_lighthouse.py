@@ -1,6 +1,6 @@
 """Lighthouse opens the object browser in Debian's Chromium, and gives marks from 0 to 1.
 
-`make lighthouse` runs it, and `make test` does so when its other jobs have ended: the marks depend on the load.
+`make lighthouse` runs it, and `make soak` does so when its other jobs have ended: the marks depend on the load.
 To see the marks: `pytest -s tests/browser/test_ui_lighthouse.py`.
 """
 

@@ -44,7 +44,7 @@ def constraints(place: Path) -> Path:
     return file
 
 
-@pytest.fixture(params=["wheel", "sdist"])
+@pytest.fixture(params=["wheel", pytest.param("sdist", marks=pytest.mark.soak)])
 def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of the commands of an environment that has one package and what that needs."""
     tree, home = tmp_path / "tree", tmp_path / "home"
@@ -61,6 +61,7 @@ def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         "pip",
         "install",
         "-q",
+        "--no-compile",  # of all packages: the test imports a part of them
         "-c",
         str(constraints(home)),
         f"{file}[server]",

@@ -40,12 +40,22 @@ def test_leaves_out_itself_and_what_does_not_run(tmp_path: Path) -> None:
     assert interpreters(str(tmp_path), tmp_path) == {}
 
 
-def test_the_newest_runs_the_tests_of_the_engine_too() -> None:
-    found = ("3.9", "3.12", "3.13")
-    assert {version: "tests/engine" in chosen(version, found) for version in found} == {
+def test_make_test_takes_the_ends_and_make_soak_takes_all_with_the_engine_on_the_newest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 12))
+    found = ("3.11", "3.9", "3.14", "3.13")
+    quick = chosen(found, soak=False)
+    assert list(quick) == ["3.9", "3.14"]
+    assert "tests/sdk" in quick["3.14"]
+    assert "tests/engine" not in quick["3.14"]
+    full = chosen(found, soak=True)
+    assert {version: "tests/engine" in folders for version, folders in full.items()} == {
         "3.9": False,
-        "3.12": False,
-        "3.13": True,
+        "3.11": False,
+        "3.13": False,
+        "3.14": True,
     }
-    assert "tests/sdk" in chosen("3.12", found)
-    assert "tests/engine" in chosen("3.12", ["3.12"])
+    assert chosen(["3.13"], soak=False).keys() == {"3.13"}
+    assert chosen(["3.11"], soak=False).keys() == {"3.11"}
+    assert chosen([], soak=False) == chosen([], soak=True) == {}
