@@ -1,6 +1,6 @@
 """Run schemathesis over the whole of openapi.yaml against a real `lakebed serve`; fail on what it finds.
 
-    python tools/run_schemathesis.py [--max-examples 8] [-- ...]
+    python tools/run_schemathesis.py [--max-examples 3] [-- ...]
 
 What follows `--` goes to `schemathesis run` as it is. The checks are chosen in tests/schemathesis/schemathesis.toml.
 """
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # started as a script: `tests` is not on the path
 
 from tests.support.server import RunningServer, running_server  # noqa: E402
+from tests.support.sizes import tier  # noqa: E402
 from tests.support.stored_runs import store_runs  # noqa: E402
 from tests.support.waiting import PATIENCE  # noqa: E402
 
@@ -94,8 +95,9 @@ def commands(server: RunningServer, authorization: str, options: argparse.Namesp
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start a server, fill it, run, and give schemathesis's exit code; of two that differ, the greater one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--max-examples", type=int, default=8)
-    parser.add_argument("--stateful-seconds", type=int, default=35)
+    soak = tier() == "soak"
+    parser.add_argument("--max-examples", type=int, default=8 if soak else 3)
+    parser.add_argument("--stateful-seconds", type=int, default=35 if soak else 15)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("more", nargs="*", help="for `schemathesis run`, after --")
     options = parser.parse_args(arguments)

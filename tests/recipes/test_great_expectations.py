@@ -24,6 +24,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LakebedServer]:
         yield running
 
 
+@pytest.mark.soak  # tests/hooks runs the example with Pandera, by the same worker process
 def test_expectations_refuse_bad_data_and_accept_good(server: LakebedServer) -> None:
     repo = server.connect().repository("expected").create("mem://expected")
     main = repo.branch("main")

@@ -9,12 +9,14 @@ from pathlib import Path
 import duckdb
 import lakebed
 import pyarrow as pa
+import pytest
 
 from tests.recipes.programs import programs
 from tests.support.page_snippets import snippet
 from tests.support.server import RunningServer
 
 
+@pytest.mark.soak  # tests/recipes/test_pages.py runs dbt in `make test`
 def test_dbt_reads_the_branch_by_the_profile_of_the_page(
     server: RunningServer, tmp_path: Path, repo: lakebed.Repository
 ) -> None:

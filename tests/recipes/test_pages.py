@@ -68,7 +68,17 @@ def test_an_abort_is_accepted_only_after_the_last_line(tmp_path: Path, server: R
             run_python(code, 1, run)
 
 
-@pytest.mark.parametrize("page", RECIPE_PAGES, ids=lambda page: page.stem)
+IN_MAKE_TEST = {"dbt", "github-actions", "mlflow", "pre-commit"}
+"""Recipes of what most people use. The others take long: `make soak` runs them all."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=() if page.stem in IN_MAKE_TEST else pytest.mark.soak)
+        for page in RECIPE_PAGES
+    ],
+)
 def test_recipe(page: Path, server: RunningServer, tmp_path: Path, lake: lakebed.Lake) -> None:
     run = programs(tmp_path, tmp_path / "work", server, COLUMNS="100")
     assert follow(page, run) >= 2

@@ -1,4 +1,4 @@
-"""Schedules of the real engine under the seeded scheduler: 40 in `make check`, 500 in `make test`, 4,700 in
+"""Schedules of the real engine under the seeded scheduler: 40 in `make check`, 240 in `make test`, 4,700 in
 `make soak`.
 
 A failure prints its seed; `python -m tests.simulation.run --seed N --trace` replays it. More: `make simulate`.
@@ -40,7 +40,7 @@ def many(start: int, count: int, record: Callable[[str, object], None]) -> None:
     assert [f"seed {one.seed} ({one.mix}): {one.violation}" for one in done.failures] == []
     assert done.schedules == count
     assert set(done.policies) == {"random", "sticky", "pct"}
-    assert min(done.policies.values()) > count / 4
+    assert min(done.policies.values()) > count / 8
     record("schedules", done.schedules)
 
 
@@ -50,7 +50,7 @@ def test_schedules_that_are_always_the_same(record_property: Callable[[str, obje
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [160, pytest.param(2000, marks=pytest.mark.soak)])
 def test_schedules_that_are_others_after_each_change(
     count: int, record_property: Callable[[str, object], None]
 ) -> None:
@@ -66,7 +66,7 @@ def test_parts_of_a_run_add_up() -> None:
 
 @pytest.mark.slow
 def test_processes_do_not_matter_to_an_outcome() -> None:
-    alone, together = run(range(900, 1000), jobs=1), run(range(900, 1000), jobs=3)
+    alone, together = run(range(900, 930), jobs=1), run(range(900, 930), jobs=3)
     assert (alone.steps, alone.mixes, alone.policies) == (together.steps, together.mixes, together.policies)
     assert alone.failures == together.failures
 
@@ -99,14 +99,15 @@ def traced(seed: int) -> list[str]:
 
 @pytest.mark.slow
 def test_seeds_reach_every_mix_fault_and_policy() -> None:
-    seen: list[str] = []
+    missing = {f"mix {mix}," for mix in MIXES}
+    missing |= {"policy pct", "policy sticky", "lost_after", "crash_after", "late", "paused", "unavailable"}
     for seed in range(150):
+        seen: list[str] = []
         simulate(seed, seen.append)
-    lines = "\n".join(seen)
-    for mix in MIXES:
-        assert f"mix {mix}," in lines
-    for word in ("policy pct", "policy sticky", "lost_after", "crash_after", "late", "paused", "unavailable"):
-        assert word in lines
+        missing = {word for word in missing if not any(word in line for line in seen)}
+        if not missing:
+            break
+    assert missing == set()
 
 
 def test_a_gather_fails_as_a_whole_and_the_others_are_cancelled() -> None:

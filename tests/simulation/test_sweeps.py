@@ -29,6 +29,6 @@ def test_many_sweeps() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [80, pytest.param(600, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [40, pytest.param(600, marks=pytest.mark.soak)])
 def test_sweeps_that_are_others_after_each_change(count: int) -> None:
     assert run(seed_of_the_engine(), count)[0] == []

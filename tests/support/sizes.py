@@ -1,7 +1,7 @@
 """Sizes of tests that do the same with many drawn cases, by the tier that runs: `make check`, `make test`, `make soak`.
 
 @given(states)
-@examples(120)                               # 24 in `make check`
+@examples(120)                               # 48 in `make test`, 24 in `make check`
 async def test_folds(...):
 
 go(Machine, sized(35, soak=100))
@@ -16,8 +16,8 @@ from hypothesis import settings
 
 Tier = Literal["check", "test", "soak"]
 
-_SHARE = 5
-"""`make check` draws one case of five."""
+_SHARES = {"check": 1 / 5, "test": 2 / 5, "soak": 1}
+"""Of the cases that a test names, the share that a tier draws. The engine's sources choose which (`seeds.py`)."""
 
 
 def tier() -> Tier:
@@ -28,13 +28,11 @@ def tier() -> Tier:
 
 
 def sized(count: int, *, soak: int = 0) -> int:
-    """Return `count` in `make test`, a fifth of it in `make check`, and `soak`, if it is given, in `make soak`."""
+    """Return `count` in `make soak`, or `soak` if it is given, and a share of `count` in the other tiers."""
     now = tier()
-    if now == "check":
-        return max(count // _SHARE, 1)
-    return soak or count if now == "soak" else count
+    return max(int((soak or count if now == "soak" else count) * _SHARES[now]), 1)
 
 
 def examples(count: int, *, soak: int = 0, **more: Any) -> settings:
-    """Settings of Hypothesis for a property test of `count` examples in `make test`."""
+    """Settings of Hypothesis for a property test of `count` examples, or of `soak` in `make soak`."""
     return settings(max_examples=sized(count, soak=soak), deadline=None, **more)
