@@ -570,7 +570,7 @@ class ManyStores(Stores):
 
 @pytest.mark.slow
 async def test_many_objects_in_bounded_memory() -> None:
-    count = sized(40_000, soak=200_000)
+    count = sized(100_000, soak=200_000)
     many = Many(count)
     world = await make_world(stores=ManyStores(many), cache_bytes=8 << 20)
     for changed, expected in ((0, True), (0, False), (2000, True)):

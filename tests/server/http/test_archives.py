@@ -215,7 +215,7 @@ async def test_an_object_of_more_than_8_gib_in_tar() -> None:
     assert at % 512 == 0
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 async def test_an_object_of_more_than_4_gib_in_zip(tmp_path: Path) -> None:
     size = 4 * GIB + 12345
     file = tmp_path / "huge.zip"

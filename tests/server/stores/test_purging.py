@@ -163,7 +163,7 @@ def test_purge_needs_its_own_permission(served: RunningServer) -> None:
             pia.repository("guarded").delete()
 
 
-@pytest.mark.parametrize("kind", ["seaweedfs", "moto"])
+@pytest.mark.parametrize("kind", ["seaweedfs", pytest.param("moto", marks=pytest.mark.soak)])
 def test_purge_in_a_bucket(kind: str, tmp_path: Path) -> None:
     bucket = shared(kind)
     uri = bucket.namespace()
