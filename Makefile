@@ -24,7 +24,10 @@ PAGE   := server_stub/lakebed_server/ui/index.html
 NODE_MODULES := ui/node_modules/.ready
 HAS_NPM := $(shell command -v npm)
 # The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
-PYTESTS := server faults simulation engine stores sdk crash histories hooks
+PYTESTS := server faults simulation engine stores sdk crash histories hooks auth cli docs
+auth_tests := tests/auth
+cli_tests := tests/cli tests/migrate
+docs_tests := tests/docs tests/testing
 hooks_tests := tests/hooks
 simulation_tests := tests/simulation
 engine_tests := tests/engine tests/format
@@ -74,7 +77,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-server unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-server unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser browser-data browser-people lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -164,13 +167,13 @@ test: ## everything on real parts, scaled down, with all the installing it needs
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
-		spark-shared interpreters pytest-engine pytest-sdk pytest-rest pytest-hooks pytest-faults pytest-crash pytest-server browser ui-check s3 recipes schemathesis \
-		pytest-stores pytest-simulation types pytest-histories generated lint layers locks
+		browser-data browser-people pytest-server spark-shared pytest-rest pytest-hooks pytest-sdk pytest-engine recipes pytest-faults pytest-docs pytest-cli s3 pytest-stores \
+		interpreters schemathesis pytest-auth types pytest-crash ui-check pytest-simulation pytest-histories generated lint layers locks
 
 soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
 	@TIER= LAKEBED_TIER=soak MAKE="$(MAKE)" $(JOBS) --alone lighthouse "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
-		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest pytest-hooks browser ui-check s3 recipes \
+		spark-shared spark-apart pytest-faults pytest-engine pytest-stores pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest pytest-auth pytest-cli pytest-docs pytest-hooks browser-data browser-people ui-check s3 recipes \
 		test-delta schemathesis test-lowest interpreters pytest-histories types generated lint layers locks; \
 	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
 
@@ -239,8 +242,14 @@ spark-apart: $(SPARK)/.classes
 ui-check: $(if $(HAS_NPM),$(PAGE)) ## types, accessibility and tests of the web page's parts, and its budgets
 	@$(if $(HAS_NPM),cd ui && npm run -s check && npm run -s test && node scripts/budgets.mjs --docs,echo "no npm: the web page is not checked")
 
-browser: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## what people do in a browser, by Chromium
-	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser $(if $(HAS_NPM),--ignore $(ON_LIGHTHOUSE),--ignore-glob '*/test_ui_*')
+browser: browser-data browser-people ## what people do in a browser, by Chromium
+
+# In two jobs, because a browser waits most of its time. Without npm, only the pages of the server itself are tested.
+browser-data: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE))
+	@$(if $(HAS_NPM),$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser/data,echo "no npm: these screens are not tested")
+
+browser-people: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE))
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) tests/browser --ignore tests/browser/data $(if $(HAS_NPM),--ignore $(ON_LIGHTHOUSE),--ignore-glob '*/test_ui_*')
 
 # It measures time, so `make soak` runs it when all other jobs have ended.
 lighthouse: $(CHROMIUM) $(NPM) $(if $(HAS_NPM),$(PAGE)) ## how fast and accessible the object browser is, by Lighthouse

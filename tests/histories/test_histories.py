@@ -55,6 +55,7 @@ def test_a_mutant_is_caught(started: tuple[Postgres, S3Server], mutant: str) -> 
     assert caught.runs, f"{mutant}: its histories were linearizable"
 
 
+@pytest.mark.soak  # of the program that runs long histories, which `make test` does not start
 def test_ctrl_c_ends_all_processes(tmp_path: Path) -> None:
     """Also no server that is paused, and none that is being started."""
     log = tmp_path / "log"
