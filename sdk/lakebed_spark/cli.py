@@ -102,7 +102,9 @@ def spark() -> None:
 @metadata_option("commit")
 @click.option("--include", multiple=True, metavar="GLOB", help="Only matching paths; may be repeated.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="No matching paths; may be repeated.")
-@click.option("--settle", type=click.IntRange(0), default=0, metavar="SECONDS", help="Skip objects that are younger.")
+@click.option(
+    "--settle", type=click.IntRange(0), default=0, metavar="SECONDS", help="Skip objects that are younger than this."
+)
 @click.option("--no-delete", is_flag=True, help="Keep paths that the source does not have.")
 @click.option("--allow-empty-source", is_flag=True, help="Remove everything if the source is empty.")
 @click.option("--dry-run", is_flag=True, help="Count only; change nothing.")
@@ -123,7 +125,7 @@ def ingest(
     local: bool,
     master: str | None,
 ) -> None:
-    """Make FOLDER show the objects of a bucket or directory, listed by tasks with their credentials.
+    """Make FOLDER show the objects of a bucket or directory. Spark tasks list it with their own credentials.
 
     \b
     Example: lakebed spark ingest s3://events/kafka/ sales/main/events --master 'local[4]'
@@ -208,10 +210,12 @@ def dedupe(
 
 @spark.command()
 @click.argument("target", type=FOLDER, metavar="REPO/REF[/FOLDER]")
-@click.option("--depth", type=click.IntRange(0), default=1, show_default=True, help="Levels of folders to show.")
+@click.option(
+    "--depth", type=click.IntRange(0), metavar="N", default=1, show_default=True, help="Levels of folders to show."
+)
 @click.option("--small", type=click.IntRange(0), metavar="BYTES", help="Files below this size are small [16 MiB].")
-@click.option("--since", metavar="REF", help="Growth since this ref.")
-@click.option("--commits", type=click.IntRange(1), metavar="N", help="Growth over the last N commits.")
+@click.option("--since", metavar="REF", help="Show the growth since this ref.")
+@click.option("--commits", type=click.IntRange(1), metavar="N", help="Show the growth over the last N commits.")
 @_where
 @pass_app
 def profile(

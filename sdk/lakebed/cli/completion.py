@@ -209,7 +209,7 @@ def _keep(file: Path, names: list[str]) -> None:
 
 @click.group(cls=Noun)
 def completion() -> None:
-    """Complete verbs, options and your own names in bash, zsh and fish."""
+    """Set up completion of verbs, options and names in bash, zsh and fish."""
 
 
 _shell = click.argument("shell", type=click.Choice(SHELLS), required=False, metavar="[bash|zsh|fish]")
@@ -242,7 +242,7 @@ def install(app: App, shell: str | None) -> None:
 @_shell
 @pass_app
 def uninstall(app: App, shell: str | None) -> None:
-    """Remove what `install` has written.
+    """Remove the files and lines that `install` wrote.
 
     \b
     Example: lakebed completion uninstall
@@ -260,7 +260,7 @@ def uninstall(app: App, shell: str | None) -> None:
 @completion.command()
 @_shell
 def show(shell: str | None) -> None:
-    """Print the script of a shell, to install it by hand.
+    """Print the completion script, to install it by hand.
 
     \b
     Example: eval "$(lakebed completion show bash)"

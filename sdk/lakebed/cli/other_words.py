@@ -44,7 +44,7 @@ GIT = {
     "bisect": "`lakebed log REPO/REF --oneline` lists the commits, and every command reads any of them: REPO/COMMIT.",
     "cat": "See `lakebed fs cat REPO/REF/PATH`.",
     "cat-file": "See `lakebed fs cat REPO/REF/PATH` for files, and `lakebed show REPO/REF` for commits.",
-    "cherry": "`lakebed diff REPO/main dev` shows what dev has that main has not.",
+    "cherry": "`lakebed diff REPO/main dev` shows what dev has that main does not have.",
     "clean": "In a directory of `lakebed local clone`, `lakebed reset --clean` also removes added files.",
     "clone": _CLONE,
     "cp": "See `lakebed fs cp REPO/REF/PATH REPO/BRANCH/PATH`.",

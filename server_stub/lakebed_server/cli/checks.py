@@ -45,11 +45,11 @@ def upgrade() -> None:
 @click.option("--all", "every_file", is_flag=True, help="Read the metadata of all commits, not only of branch heads.")
 @store_options
 def check(*, every_file: bool, config: str | None, data_dir: str | None, as_json: bool) -> int:
-    """Check whether this build can open the stores of a server, what its first start would change, and the way back.
+    """Check whether this build can open the stores of a server, what its first start would change, and how to go back.
 
-    Run it with the new version, before the upgrade, as the server's account. Servers may run. It runs the steps of a
-    start over the real rows with every change kept in memory, and opens the trees of all branches. Changes nothing.
-    Exits with 0 when this build can open the stores, and with 1 when it cannot.
+    Run it with the new version, before the upgrade, as the server's account. Servers may run. It runs the start-up
+    steps on the real rows but keeps every change in memory, and opens the trees of all branches. Changes nothing. Exits
+    with 0 when this build can open the stores, and with 1 when it cannot.
 
     \b
     Example: lakebed upgrade check --data-dir /srv/lakebed

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @click.group()
 def keys() -> None:
-    """Change the server's secret key, or get a lost admin back in. (Your own access keys: `lakebed key`.)"""
+    """Change the server's secret key, or restore the access of the admin. (Your own access keys: `lakebed key`.)"""
 
 
 @keys.command("rotate-secret")
@@ -62,12 +62,12 @@ def rotate_secret(*, prepare: bool, config: str | None, data_dir: str | None, as
 @click.option("--forget-unreadable", is_flag=True, help="Remove the access keys that no secret key can decrypt.")
 @store_options
 def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | None, as_json: bool) -> None:
-    """Create another access key of the admin and show it once.
+    """Create another access key for the admin and show it once.
 
     Use it when every access key is lost, or when no user may manage users any more. Existing keys stay. The admin
     becomes a member of the group Admins again, which gets its built-in policies if they were detached. When secret.key
     is lost, no server can decrypt the keys: --forget-unreadable creates a new secret.key and removes them. Servers may
-    run. Standard output has lines of a shell, which `lakebed login ENDPOINT --from-file` reads too.
+    run. The command prints shell variables to standard output; `lakebed login ENDPOINT --from-file` reads them too.
 
     \b
     Example:

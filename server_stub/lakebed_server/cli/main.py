@@ -32,7 +32,9 @@ def _say(line: str) -> None:
 @click.option("--data-dir", type=click.Path(), help="Directory for all data of the server [~/.lakebed/data].")
 @click.option("--log-format", help="text or json [text].")
 @click.option("--log-level", help="DEBUG, INFO, WARN, ERROR or NONE [INFO].")
-@click.option("--workers", type=click.IntRange(1, 256), default=1, help="Processes that share the port [1].")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), metavar="N", default=1, help="Processes that share the port [1]."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines: the log, and the event `ready` at the start.")
 def serve(
     *,
@@ -47,7 +49,7 @@ def serve(
 ) -> None:
     """Run a server until it receives a signal to stop.
 
-    Needs only a directory: SQLite and local files are the default. On its first start it creates an access key of the
+    Needs only a directory: SQLite and local files are the default. On its first start it creates an access key for the
     admin and writes it to admin.env in that directory. The server runs on Linux and macOS.
     """
     flags = {

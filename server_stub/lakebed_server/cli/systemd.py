@@ -77,14 +77,18 @@ _PRIVILEGED: Final = 1024
 @click.command()
 @click.option("--config", required=True, type=click.Path(), help="The server's YAML file of settings.")
 @click.option("--user", default="lakebed", show_default=True, help="The account that runs the server.")
-@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes of the server.")
-@click.option("--output", type=click.Path(), help="Write this file instead: /etc/systemd/system/lakebed.service.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), metavar="N", default=1, show_default=True, help="Processes of the server."
+)
+@click.option(
+    "--output", type=click.Path(), help="Write the unit to this file, such as /etc/systemd/system/lakebed.service."
+)
 def systemd(*, config: str, user: str, workers: int, output: str | None) -> None:
     """Print a systemd unit for the server with these settings.
 
-    The unit runs the server as an account of its own, which may write to the directories of the settings and nowhere
-    else. It checks the settings before each start, and waits for a stop as long as the settings allow. It does
-    not replace a file that another program made. docs/deployment.md has the steps around it.
+    The unit runs the server under a separate account, which may write only to the directories of the settings. It
+    checks the settings before each start, and waits for a stop as long as the settings allow. The command does not
+    replace a file that another program made. docs/deployment.md describes the other steps.
 
     \b
     Example: lakebed systemd --config /etc/lakebed/lakebed.yaml --output /etc/systemd/system/lakebed.service

@@ -77,7 +77,7 @@ def _is_missing(lake: Lake, repository: str) -> bool:
 @group_option
 @pass_app
 def revoke(app: App, name: str, repository: Location, to_group: bool) -> None:
-    """Take away what `lakebed grant` gave. Other policies and groups may still give rights.
+    """Remove the rights that `lakebed grant` gave. Other policies and groups may still give rights.
 
     \b
     Example: lakebed revoke ana sales
@@ -95,7 +95,7 @@ def revoke(app: App, name: str, repository: Location, to_group: bool) -> None:
 @click.option("--from", "source_ip", default="", metavar="ADDRESS", help="The address of the client.")
 @pass_app
 def can(app: App, name: str, action: str, target: str, source_ip: str) -> None:
-    """Ask whether a user may do something, and which statement decides. Ends with 0 (yes) or 6 (no).
+    """Check whether a user may do something, and which statement decides. Exits with 0 (yes) or 6 (no).
 
     ACTION is read, write or delete (of REPO/BRANCH/PATH), log, commit, merge, branch or revert (REPO/BRANCH), tag
     (REPO/TAG), list (REPO), or an action of a policy, such as fs:ReadTag, with a resource such as

@@ -12,7 +12,7 @@ from lakebed.cli.app import App, Noun, pass_app
 if TYPE_CHECKING:
     from lakebed import LoginSession
 
-_user_option = click.option("--user", "of_user", metavar="USER", help="The user; by default you.")
+_user_option = click.option("--user", "of_user", metavar="USER", help="The user [you].")
 
 
 @click.group(cls=Noun)
@@ -24,7 +24,7 @@ def session() -> None:
 @_user_option
 @pass_app
 def list_(app: App, of_user: str | None) -> None:
-    """List the open sessions of a user: when and from where each one started.
+    """List the open sessions of a user: when each one started, and from which address.
 
     \b
     Example: lakebed session list

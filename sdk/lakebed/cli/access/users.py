@@ -20,8 +20,8 @@ def user() -> None:
 
 @user.command()
 @click.argument("found_id", metavar="USER")
-@click.option("--name", "friendly_name", default="", help="The name to show.")
-@click.option("--email", default="", help="The address, which commits name as the committer.")
+@click.option("--name", "friendly_name", default="", help="The display name.")
+@click.option("--email", default="", help="The e-mail address, which commits show as the committer.")
 @click.option("--service", is_flag=True, help="The user is a program, not a person.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="Add the user to this group; may be repeated.")
 @pass_app
@@ -57,7 +57,7 @@ def list_(app: App, prefix: str, limit: int | None) -> None:
 @click.argument("found_id", metavar="USER")
 @pass_app
 def show(app: App, found_id: str) -> None:
-    """Show a user, its groups, and all policies that it has through them or by itself.
+    """Show a user with its groups and its policies, including those of the groups.
 
     \b
     Example: lakebed user show ana
@@ -73,8 +73,8 @@ def show(app: App, found_id: str) -> None:
 
 @user.command()
 @click.argument("found_id", metavar="USER")
-@click.option("--name", "friendly_name", help="The name to show; an empty one removes it.")
-@click.option("--email", help="The address; an empty one removes it.")
+@click.option("--name", "friendly_name", help="The display name; an empty one removes it.")
+@click.option("--email", help="The e-mail address; an empty one removes it.")
 @pass_app
 def update(app: App, found_id: str, friendly_name: str | None, email: str | None) -> None:
     """Change the name or the address of a user.

@@ -62,10 +62,10 @@ def _temporary(app: App) -> dict[str, Any]:
 @click.command(cls=Verb)
 @click.option("--name", default="", metavar="NAME", help="Name of the AWS profile [lakebed, or lakebed-PROFILE].")
 @click.option("--region", default="us-east-1", show_default=True, help="Region that AWS tools sign with.")
-@click.option("--write", is_flag=True, help="Write it to ~/.aws/config, in the place of an AWS profile of this name.")
+@click.option("--write", is_flag=True, help="Write it to ~/.aws/config, and replace an AWS profile of the same name.")
 @pass_app
 def aws_config(app: App, name: str, region: str, write: bool) -> None:
-    """Print a profile for ~/.aws/config, so that AWS tools can use a profile of ~/.lakebed.yaml. It has no secret.
+    """Print a profile for ~/.aws/config, so that AWS tools can use a profile of ~/.lakebed.yaml. It contains no secret.
 
     \b
     Example: lakebed aws-config --profile prod --write

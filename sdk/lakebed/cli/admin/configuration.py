@@ -29,10 +29,10 @@ def config() -> None:
 @click.option("--config", "path", type=click.Path(), help="The server's YAML file of settings.")
 @pass_app
 def show(app: App, *, path: str | None) -> None:
-    """Show each setting, its value (secrets masked) and its source: first of the client, then of the server.
+    """Show each setting with its value and its source: the client's settings, then the server's. Masks secrets.
 
-    The client's settings are those of `lakebed` and `lakebed.connect()`. The server's are those of a `lakebed serve`
-    that starts here. `--json` prints both.
+    The client's settings are those of `lakebed` and `lakebed.connect()`. The server's settings are what `lakebed
+    serve` would use on this machine.
 
     \b
     Example: lakebed config show

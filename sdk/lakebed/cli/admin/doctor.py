@@ -43,8 +43,9 @@ def doctor(app: App, *, server: bool, config: str | None, data_dir: str | None, 
     when all is well, and with 1 when a check failed.
 
     \b
-    Example: lakebed doctor
-    Example: lakebed doctor --server --config /etc/lakebed/lakebed.yaml
+    Example:
+      lakebed doctor
+      lakebed doctor --server --config /etc/lakebed/lakebed.yaml
     """
     if server:
         found: dict[str, Any] = addons.check_of_server("doctor")(config, data_dir, namespace)

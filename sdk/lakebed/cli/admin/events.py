@@ -24,14 +24,15 @@ from lakebed.cli.targets import REPOSITORY
 def events(
     app: App, target: Location | None, follow: bool, branch: str, type_: str, after: int | None, limit: int | None
 ) -> None:
-    """Show the changes of a repository, the oldest first. Needs `audit:ReadEvents`, or `fs:ReadBranch` with --branch.
+    """Show the changes of a repository, oldest first. Needs `audit:ReadEvents`, or `fs:ReadBranch` with --branch.
 
     Without REPO, the changes of all repositories, and of users, groups, policies and keys.
 
     \b
-    Example: lakebed events sales --branch main --type branch.merged
-    Example: lakebed events sales --follow
-    Example: lakebed events --type auth
+    Example:
+      lakebed events sales --branch main --type branch.merged
+      lakebed events sales --follow
+      lakebed events --type auth
     """
     if target is None and (follow or branch):
         raise click.UsageError("--follow and --branch need a REPO.")

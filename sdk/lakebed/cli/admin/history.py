@@ -41,13 +41,13 @@ class Moment(_Type):
 
 @click.command(cls=Verb)
 @click.argument("target", type=REPOSITORY, metavar="[REPO]", required=False)
-@click.option("--rights", is_flag=True, help="Changes of users, groups and policies instead, without REPO.")
+@click.option("--rights", is_flag=True, help="Without REPO: only changes of users, groups and policies.")
 @click.option("--path", default="", metavar="PREFIX", help="Only paths that begin with this.")
 @click.option("--user", default="", help="Only this user.")
 @click.option("--operation", default="", metavar="NAME", help="Only this operation, such as getObject.")
 @click.option("--refused", is_flag=True, help="Only refusals.")
-@click.option("--since", type=Moment(), metavar="TIME", help="From this time on, or 7d, 12h ago [7d].")
-@click.option("--until", type=Moment(), metavar="TIME", help="Before this time [now].")
+@click.option("--since", type=Moment(), metavar="TIME", help="Only since this time: a date, or 7d, 12h ago [7d].")
+@click.option("--until", type=Moment(), metavar="TIME", help="Only before this time [now].")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show the last N [all].")
 @pass_app
 def history(
@@ -64,12 +64,13 @@ def history(
 ) -> None:
     """Show the reads, writes and refusals of a repository, with their users, oldest first. Needs `audit:ReadEvents`.
 
-    Without REPO, show the requests about no repository: sign-ins, users, groups, policies and keys.
+    Without REPO, show the requests that concern no repository: sign-ins, users, groups, policies and keys.
 
     \b
-    Example: lakebed history sales --path orders/ --user ana --since 7d
-    Example: lakebed history --refused --since 12h
-    Example: lakebed history --rights
+    Example:
+      lakebed history sales --path orders/ --user ana --since 7d
+      lakebed history --refused --since 12h
+      lakebed history --rights
     """
     if rights and target is not None:
         raise click.UsageError("--rights is about the server: leave REPO out.")

@@ -19,7 +19,7 @@ user_option = click.option("--user", default="", metavar="USER", help="The keys 
 
 @click.group(cls=Noun)
 def key() -> None:
-    """Make, list and remove access keys: your own, or with --user those of another user."""
+    """Create, list and delete access keys: your own, or with --user those of another user."""
 
 
 @key.command()
@@ -32,8 +32,9 @@ def create(app: App, user: str, name: str, read: str, expires: int | None) -> No
     """Create another access key. The command shows its secret once.
 
     \b
-    Example: lakebed key create
-    Example: lakebed key create --read sales --name report --expires 30d
+    Example:
+      lakebed key create
+      lakebed key create --read sales --name report --expires 30d
     """
     with app.lake() as lake:
         made = lake.keys.create(user, name=name, read=read, expires_in=expires)
@@ -78,7 +79,7 @@ def show(app: App, found_id: str, user: str) -> None:
 @yes_option
 @pass_app
 def delete(app: App, found_id: str, user: str, yes: bool) -> None:
-    """Remove an access key and end its tokens. The key of this command and your last key cannot be removed.
+    """Delete an access key and end its tokens. You cannot delete the key that the command uses, or your last key.
 
     \b
     Example: lakebed key delete LKBD… --yes
@@ -104,8 +105,8 @@ def token(app: App) -> None:
 
 
 @key.command()
-@click.option("--duration", type=Duration(), metavar="TIME", help="It ends after this time: 15m, 12h [1h].")
-@click.option("--read", default="", metavar="REPO", help="It may only read this repository.")
+@click.option("--duration", type=Duration(), metavar="TIME", help="The key expires after this time: 15m, 12h [1h].")
+@click.option("--read", default="", metavar="REPO", help="The key may only read this repository.")
 @pass_app
 def temporary(app: App, duration: int | None, read: str) -> None:
     """Print a temporary access key for S3 clients, as JSON that the setting `credential_process` of AWS tools reads.

@@ -21,7 +21,7 @@ def repo() -> None:
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.argument("namespace", metavar="[STORAGE_NAMESPACE]", default="")
-@click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
+@click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="Name of the default branch.")
 @click.option("--exist-ok", is_flag=True, help="Do nothing if it already exists.")
 @click.option("--bare", is_flag=True, help="Create no branch: the repository is for `repo restore`.")
 @click.option("--read-only", is_flag=True, help="Make the repository read-only.")
@@ -70,7 +70,7 @@ def create(
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
-    """List repositories in the order of their names.
+    """List repositories, sorted by name.
 
     \b
     Example: lakebed repo list --prefix team-a
@@ -124,7 +124,7 @@ def _size_lines(counted: RepositoryStatistics | None) -> list[tuple[str, str]]:
 @click.option("--remove", multiple=True, metavar="KEY", help="Remove this key; may be repeated.")
 @pass_app
 def describe(app: App, repository: Location, metadata: dict[str, str], remove: tuple[str, ...]) -> None:
-    """Set and remove keys of a repository's metadata. The other keys stay.
+    """Set and remove keys of a repository's metadata. Other keys stay.
 
     \b
     Example: lakebed repo describe sales --meta owner=me --remove old
@@ -146,13 +146,15 @@ def describe(app: App, repository: Location, metadata: dict[str, str], remove: t
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--force", is_flag=True, help="Delete it even if it is read-only.")
 @click.option("--purge", is_flag=True, help="Delete the data as well: the name and the namespace become free.")
-@click.option("--confirm", "typed", metavar="NAME", help="With --purge: the name of the repository, not to be asked.")
+@click.option(
+    "--confirm", "typed", metavar="NAME", help="With --purge: the name of the repository, to skip the question."
+)
 @yes_option
 @pass_app
 def delete(app: App, repository: Location, force: bool, purge: bool, typed: str | None, yes: bool) -> None:
     """Delete a repository with its history. The objects in its storage namespace stay, unless --purge is given.
 
-    --purge asks for the name of the repository. --yes is not enough.
+    --purge asks you to type the name of the repository. --yes does not replace it.
 
     \b
     Example: lakebed repo delete scratch --yes
@@ -206,16 +208,20 @@ def _purged(report: RepositoryPurge) -> str:
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
-@click.option("--approvals", type=click.IntRange(0, 20), default=0, metavar="N", help="Require approvals.")
-@click.option("--check", "checks", multiple=True, metavar="NAME", help="Require a check. Repeatable.")
+@click.option(
+    "--approvals", type=click.IntRange(0, 20), default=0, metavar="N", help="Approvals that a pull request needs."
+)
+@click.option(
+    "--check", "checks", multiple=True, metavar="NAME", help="A check that a pull request needs; may be repeated."
+)
 @click.option("--clear", is_flag=True, help="Remove all rules.")
 @pass_app
 def protect(
     app: App, repository: Location, patterns: tuple[str, ...], approvals: int, checks: tuple[str, ...], clear: bool
 ) -> None:
-    """Protect branches: they accept merges only, no direct changes. Without a pattern, show the rules.
+    """Protect branches from direct changes: they accept merges only. Without a pattern, show the rules.
 
-    With --approvals or --check, only a pull request that has them changes these branches.
+    With --approvals or --check, only a pull request with these approvals and checks can change the branches.
 
     \b
     Example: lakebed repo protect sales main "release-*"

@@ -17,7 +17,7 @@ from lakebed.cli.admin.tasks import begun
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, OBJECT, REF, REPOSITORY
 
-_no_wait = click.option("--no-wait", is_flag=True, help="Start it, print its id, and exit.")
+_no_wait = click.option("--no-wait", is_flag=True, help="Start the task, print its id, and exit without waiting.")
 _task = click.option("--task", metavar="ID", help="Wait for a task that was started with --no-wait.")
 
 
@@ -44,7 +44,7 @@ def _range_line(row: RangeInfo) -> str:
 @click.option("--location", default="", metavar="PATH", help="Only this folder and the folders below it.")
 @pass_app
 def symlinks(app: App, target: Location, location: str) -> None:
-    """Write a file for each folder of a branch that lists the addresses of its objects, for Hive and similar engines.
+    """For each folder of a branch, write a file with the addresses of its objects, for Hive and similar engines.
 
     \b
     Example: lakebed fs symlinks sales/main --location orders/
@@ -164,7 +164,7 @@ def metadata_file(
 @click.argument("file", type=click.File("rb"), metavar="FILE")
 @pass_app
 def add_commit(app: App, repository: Location, file: IO[bytes]) -> None:
-    """Store a commit exactly as `lakebed show --json` printed it. `-` reads standard input. No branch moves.
+    """Store a commit exactly as `lakebed show --json` printed it. FILE - is standard input. No branch moves.
 
     \b
     Example: lakebed show sales/main --json | lakebed repo add-commit sales-copy -
@@ -188,7 +188,7 @@ def _commit_of(text: bytes) -> Commit:
 @click.option("--sign", is_flag=True, help="Print a presigned URL for a plain PUT.")
 @pass_app
 def address(app: App, target: Location, sign: bool) -> None:
-    """Print an address where another tool can write the content of an object. `fs link` then adds the object.
+    """Print an address to which another tool can write the content of an object. `fs link` then adds the object.
 
     \b
     Example: lakebed fs address sales/main/orders.csv --sign

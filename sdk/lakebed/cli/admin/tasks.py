@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=Noun)
 def task() -> None:
-    """Follow commits and merges that were begun with --no-wait."""
+    """Follow commits and merges that were started with --no-wait."""
 
 
 @task.command()
@@ -76,7 +76,7 @@ def status(app: App, handle: Task) -> None:
 
 @click.group("import", cls=Noun)
 def import_() -> None:
-    """Add objects of other stores to a branch, once and without a copy."""
+    """Add objects from other stores to a branch once, without copying them."""
 
 
 _branch = click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
@@ -88,7 +88,7 @@ _id = click.argument("found_id", metavar="ID")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE=PATH...")
 @click.option("-m", "--message", required=True, help="Message of the commit.")
 @metadata_option("commit")
-@click.option("--no-wait", is_flag=True, help="Start it, print its id, and exit.")
+@click.option("--no-wait", is_flag=True, help="Start the task, print its id, and exit without waiting.")
 @pass_app
 def start(
     app: App, target: Location, sources: tuple[str, ...], message: str, metadata: dict[str, str], no_wait: bool
@@ -98,7 +98,7 @@ def start(
     A folder replaces what the branch has below its path. For sources that change often, use `lakebed ingest`.
 
     \b
-    Example: lakebed import start sales/main s3://bucket/2025/=orders/2025/ -m "take over 2025"
+    Example: lakebed import start sales/main s3://bucket/2025/=orders/2025/ -m "import 2025"
     """
     wanted = dict(_source(text) for text in sources)
     with app.lake() as lake:
@@ -115,7 +115,7 @@ def start(
 @_id
 @pass_app
 def wait_import(app: App, target: Location, found_id: str) -> None:
-    """Wait until an import is over.
+    """Wait until an import ends.
 
     \b
     Example: lakebed import wait sales/main 67a1…

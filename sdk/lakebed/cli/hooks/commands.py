@@ -1,4 +1,4 @@
-"""`lakebed hooks`: check action files, show runs, run hooks by hand, and see to calls after changes."""
+"""`lakebed hooks`: check action files, show and run hooks, and repeat failed calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _limit = click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", 
 
 @click.group(cls=Noun)
 def hooks() -> None:
-    """Check action files, show runs of hooks, run them by hand, and see to calls after changes."""
+    """Check action files, show and run hooks, and repeat failed calls."""
 
 
 @hooks.command()
@@ -94,11 +94,11 @@ def show(app: App, repository: Location, run: str, with_logs: bool, skipped: boo
 @_repository
 @click.option("--event", required=True, metavar="EVENT", help="The event, such as pre-merge.")
 @click.option("--ref", required=True, help="The branch, tag or commit.")
-@click.option("--branch", default="", help="Apply the rules of this branch, as for a change that brings REF to it.")
+@click.option("--branch", default="", help="Apply the rules of this branch, as if REF were merged into it.")
 @click.option("--action", default="", metavar="NAME", help="Run only the action with this name.")
 @pass_app
 def run(app: App, repository: Location, event: str, ref: str, branch: str, action: str) -> None:
-    """Run the actions of an event by hand. Nothing else is changed. The exit code is 4 if the run does not pass.
+    """Run the actions of an event by hand. Changes nothing else. The exit code is 4 if the run does not pass.
 
     \b
     Example: lakebed hooks run sales --event pre-merge --ref dev --branch main
@@ -128,7 +128,7 @@ def rerun(app: App, repository: Location, run: str) -> None:
 @_limit
 @pass_app
 def deliveries(app: App, repository: Location, limit: int | None) -> None:
-    """List the calls that hooks make after changes: the waiting ones, then the failed ones.
+    """List the calls that hooks make after changes: waiting calls first, then failed ones.
 
     \b
     Example: lakebed hooks deliveries sales

@@ -24,18 +24,19 @@ _ENDINGS: dict[str, Format] = {".zip": "zip", ".tar.gz": "tar.gz", ".tgz": "tar.
     "--format",
     "format_",
     type=click.Choice(["tar", "tar.gz", "zip"]),
-    help="Format of the archive [by the ending of FILE, or tar].",
+    help="Format of the archive [from the extension of FILE, or tar].",
 )
 @pass_app
 def archive(app: App, target: Location, file: str | None, format_: Format | None) -> None:
     """Write the objects below a prefix as one archive, without uncommitted changes.
 
-    Names are relative to the folder of PREFIX, and none leaves the directory in which the archive is unpacked.
-    FILE appears when it is complete.
+    Names are relative to the folder of PREFIX, and never lead out of the directory in which you unpack the archive.
+    FILE appears only when it is complete.
 
     \b
-    Example: lakebed archive sales/v1/orders/ -o orders.zip
-    Example: lakebed archive sales/v1/orders/ | tar x -C orders
+    Example:
+      lakebed archive sales/v1/orders/ -o orders.zip
+      lakebed archive sales/v1/orders/ | tar x -C orders
     """
     if file is None and sys.stdout.isatty():
         raise click.UsageError("An archive is not for a terminal: name a file with -o, or pipe the output.")

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from lakebed import Ref, Repository, Workspace
 
 _jobs = click.option(
-    "-j", "--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="Transfers at the same time."
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    default=8,
+    show_default=True,
+    help="Number of parallel transfers.",
 )
 
 
@@ -37,7 +43,7 @@ _jobs = click.option(
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
 @click.option("-m", "--message", default="", help="Message of the commit; required unless --no-commit.")
 @click.option("--no-commit", is_flag=True, help="Leave the workspace open.")
-@click.option("--mirror", is_flag=True, help="Delete the other objects below PATH.")
+@click.option("--mirror", is_flag=True, help="Delete objects below PATH that DIR does not have.")
 @metadata_option("commit")
 @policy_option
 @click.option(

@@ -53,8 +53,9 @@ def ls(app: App, target: Location, recursive: bool, writers: bool, limit: int | 
     """List objects and folders, in the order of their paths.
 
     \b
-    Example: lakebed fs ls sales/main/orders/
-    Example: lakebed fs ls sales/main/orders/ --writers
+    Example:
+      lakebed fs ls sales/main/orders/
+      lakebed fs ls sales/main/orders/ --writers
     """
     with app.lake() as lake:
         if writers:
@@ -107,7 +108,7 @@ def writer_line(row: ObjectWriter) -> str:
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def find(app: App, target: Location, text: str, limit: int | None) -> None:
-    """List the objects whose path contains TEXT after PREFIX. Ignores the difference of upper and lower case.
+    """List the objects whose path contains TEXT after PREFIX. Ignores case.
 
     \b
     Example: lakebed fs find sales/main/orders/ 2026-11
@@ -136,7 +137,7 @@ def cat(app: App, target: Location, start: int, length: int | None) -> None:
 
 @click.command(cls=Verb)
 @click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
-@click.option("--storage", is_flag=True, help="Also ask the store for its storage class.")
+@click.option("--storage", is_flag=True, help="Also show the storage class, which the server reads from the store.")
 @pass_app
 def stat(app: App, target: Location, storage: bool) -> None:
     """Show an object: size, checksum, time, type, metadata and address.
@@ -188,7 +189,7 @@ def cp(app: App, source: Location, target: Location) -> None:
 @yes_option
 @pass_app
 def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> None:
-    """Remove an object, or with -r a folder. Uncommitted: `lakebed branch reset` brings it back.
+    """Remove an object, or with -r a folder. The removal is uncommitted: `lakebed branch reset` undoes it.
 
     \b
     Example: lakebed fs rm -r sales/dev/orders/2019/
@@ -217,7 +218,7 @@ def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> N
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def blame(app: App, target: Location | None, limit: int | None) -> None:
-    """Show who wrote each file: the commit, the time and the user of its present content.
+    """Show who wrote each file: the commit, time and user of its current content.
 
     PATH is a file, a folder, or the beginning of paths. `lakebed log REPO/REF/PATH` lists all commits of a path.
 

@@ -27,9 +27,10 @@ _jobs = click.option(
     "-j",
     "--jobs",
     type=click.IntRange(1, 64),
+    metavar="N",
     default=8,
     show_default=True,
-    help="Transfers at the same time (with -r).",
+    help="Number of parallel transfers (with -r).",
 )
 
 
@@ -38,7 +39,7 @@ _jobs = click.option(
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
 @click.option("-r", "--recursive", is_flag=True, help="FILE is a directory: upload what is in it.")
 @click.option("--if-absent", is_flag=True, help="Never replace an object.")
-@click.option("--content-type", metavar="TYPE", help="Content type of the objects [by the ending of each name].")
+@click.option("--content-type", metavar="TYPE", help="Content type of the objects [from each file extension].")
 @metadata_option("objects")
 @_jobs
 @pass_app

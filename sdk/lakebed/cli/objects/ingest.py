@@ -42,7 +42,7 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             "--settle",
             type=click.IntRange(0),
             metavar="SECONDS",
-            help="Skip objects that are younger [0, or 5 with --watch].",
+            help="Skip objects that are younger than this [0, or 5 with --watch].",
         ),
         click.option("--exclude", multiple=True, metavar="GLOB", help="No matching paths; may be repeated."),
         click.option("--include", multiple=True, metavar="GLOB", help="Only matching paths; may be repeated."),
@@ -56,7 +56,7 @@ _source = click.option("--from", "source", required=True, metavar="URI", help="F
 
 @click.group(cls=Noun)
 def ingest() -> None:
-    """Version objects that other tools write elsewhere: no copy, one commit of what has changed."""
+    """Commit what other tools changed in a bucket or folder, without copying the data."""
 
 
 @ingest.command()
@@ -167,7 +167,7 @@ def commit(
     watch: bool,
     interval: float,
 ) -> None:
-    """Make FOLDER show the objects of the source, as one commit. When nothing has changed, write nothing.
+    """Make FOLDER show the objects of the source, as one commit. Makes no commit if nothing has changed.
 
     With --watch, Ctrl-C finishes the current pass; press it again to stop immediately. The command reports conflicts
     and an unreachable server, and the next pass tries again.

@@ -24,12 +24,22 @@ _RIGHT = ("integer", "number", "decimal")
 
 @click.command(cls=Verb)
 @click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
-@click.option("-n", "--limit", type=click.IntRange(0, 200), default=10, show_default=True, help="Show at most N rows.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(0, 200),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Show at most N rows.",
+)
 @click.option("--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip N rows.")
 @click.option("--columns", metavar="A,B", help="Show only these columns.")
 @click.option("--order", metavar="COLUMN", default="", help="Sort by this column.")
 @click.option("--descending", is_flag=True, help="Sort from the largest value to the smallest.")
-@click.option("--format", type=click.Choice(["parquet", "csv", "json", "arrow"]), help="Format [by the name].")
+@click.option(
+    "--format", type=click.Choice(["parquet", "csv", "json", "arrow"]), help="Format [from the file extension]."
+)
 @click.option("--statistics", is_flag=True, help="Also show nulls, distinct values, minimum and maximum.")
 @pass_app
 def head(

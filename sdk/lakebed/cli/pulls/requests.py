@@ -26,7 +26,7 @@ def pr() -> None:
 @click.argument("destination", metavar="BRANCH")
 @click.option("-t", "--title", required=True, help="The title.")
 @click.option("-m", "--message", "description", default="", help="The text, in Markdown.")
-@click.option("--reviewer", "reviewers", multiple=True, metavar="USER", help="A user, or @GROUP. Repeatable.")
+@click.option("--reviewer", "reviewers", multiple=True, metavar="USER", help="A user, or @GROUP; may be repeated.")
 @click.option("--draft", is_flag=True, help="Mark it as a draft, which cannot be merged yet.")
 @pass_app
 def create(
@@ -62,7 +62,7 @@ def create(
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def list_(app: App, repository: Location | None, status: Literal["open", "closed", "all"], limit: int | None) -> None:
-    """List pull requests, newest first. Without a repository, the open ones that concern you.
+    """List pull requests, newest first. Without a repository, list the open ones that concern you.
 
     \b
     Example: lakebed pr list sales
@@ -134,7 +134,7 @@ def diff(app: App, target: Location, limit: int | None) -> None:
 @pr.command()
 @_pull
 @click.option("-m", "--message", "body", required=True, help="The text, in Markdown.")
-@click.option("--path", default="", help="The path that it is about.")
+@click.option("--path", default="", help="The path that the comment is about.")
 @click.option("--column", default="", help="The column of the table at the path.")
 @click.option("--row", "row_key", default="", metavar="KEY", help="The row of the table at the path, by its key.")
 @click.option("--reply-to", type=int, metavar="N", help="The comment to reply to.")
@@ -155,7 +155,9 @@ def comment(app: App, target: Location, body: str, path: str, column: str, row_k
 @pr.command()
 @_pull
 @click.option("-m", "--message", "body", default="", help="The text, in Markdown.")
-@click.option("--request-changes", is_flag=True, help="Refuse instead: it blocks the merge until you approve.")
+@click.option(
+    "--request-changes", is_flag=True, help="Request changes instead: this blocks the merge until you approve."
+)
 @click.option("--withdraw", is_flag=True, help="Withdraw your approval.")
 @pass_app
 def approve(app: App, target: Location, body: str, request_changes: bool, withdraw: bool) -> None:
@@ -246,7 +248,7 @@ def checkout_workspace(app: App, target: Location, message: str) -> None:
 @click.argument("name", required=False, metavar="[NAME]")
 @click.argument("state", required=False, type=click.Choice(["pending", "success", "failure"]))
 @click.option("-m", "--message", "description", default="", help="What the job found.")
-@click.option("--url", default="", help="A page of the job.")
+@click.option("--url", default="", help="Address of a page about the job.")
 @pass_app
 def check(
     app: App,
@@ -256,7 +258,7 @@ def check(
     description: str,
     url: str,
 ) -> None:
-    """Report the state of a check of a commit, for a rule that requires it. Without a name, list the checks.
+    """Set the state of a check on a commit, for a rule that requires it. Without a name, list the checks.
 
     \b
     Example: lakebed pr check sales/dev freshness success

@@ -19,12 +19,14 @@ from lakebed.cli.targets import BRANCH, REF, complete_ref, same_repository
 _key_option = click.option(
     "--key",
     metavar="TEXT",
-    help="Idempotency key: the same command with the same key, within a day, makes no second commit.",
+    help="Idempotency key: repeating the command with this key within a day makes no second commit.",
 )
 _author_option = click.option(
     "--author", default="", metavar="USER", help="Commit as this user. Needs the permission fs:CommitAs."
 )
-_no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print the id of its task, and exit.")
+_no_wait_option = click.option(
+    "--no-wait", is_flag=True, help="Start the task, print its id, and exit without waiting."
+)
 
 
 @click.command(cls=Verb)
@@ -108,7 +110,7 @@ def _commit_here(app: App, message: str, metadata: dict[str, str], more: bool) -
     "--resolve",
     multiple=True,
     metavar="GLOB=SIDE",
-    help="The side, source or dest, that wins for paths matching GLOB. The first match counts; may be repeated.",
+    help="The side, source or dest, that wins for paths matching GLOB. The first match wins; may be repeated.",
 )
 @click.option("--squash", is_flag=True, help="Record only the first parent.")
 @click.option("--allow-empty", is_flag=True, help="Commit even if there is nothing to merge.")

@@ -27,7 +27,7 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~", "conflict": "!", "prefix
 @click.argument("left", type=REF, metavar="[REPO/REF]", required=False)
 @click.argument("right", required=False, metavar="[REF]", shell_complete=complete_ref)
 @click.argument("table", required=False, metavar="[TABLE]")
-@click.option("--key", metavar="A,B", help="Compare the rows of TABLE, which these columns identify.")
+@click.option("--key", metavar="A,B", help="Compare the rows of TABLE. These columns identify a row.")
 @click.option("--two-dot", is_flag=True, help="Compare the two refs directly, not from their common ancestor.")
 @click.option("--prefix", default="", help="Only paths that begin with this.")
 @click.option("--folders", is_flag=True, help="Show only the top folders that contain changes.")
@@ -49,7 +49,7 @@ def diff(
     `+` added, `-` removed, `~` changed, `!` changed on both sides.
 
     \b
-    Example: lakebed diff sales/main dev        what dev has that main has not
+    Example: lakebed diff sales/main dev        what dev has that main does not have
              lakebed diff sales/main            what is uncommitted on main
              lakebed diff sales/main dev orders/ --key id        the rows of a table that differ
              lakebed diff                        what has changed in a directory of `lakebed local clone`

@@ -25,7 +25,7 @@ _GRAPH_LIMIT = 50
 @click.command(cls=Verb)
 @click.argument("target", type=HISTORY, metavar="[REPO[/REF[/PATH]]]", required=False)
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N [all; 50 with --graph].")
-@click.option("--graph", is_flag=True, help="Draw branches and merges; of the whole repository if no REF is given.")
+@click.option("--graph", is_flag=True, help="Draw branches and merges; without REF, those of the whole repository.")
 @click.option("--oneline", is_flag=True, help="Print one line per commit.")
 @click.option("--first-parent", is_flag=True, help="Follow only the first parent of merges.")
 @click.option(
@@ -98,7 +98,13 @@ def _graph(repository: Repository, target: Location, limit: int) -> str:
 @click.command(cls=Verb)
 @click.argument("target", type=REF, metavar="[REPO/REF]", required=False)
 @click.option(
-    "-n", "--limit", type=click.IntRange(min=0), default=1000, show_default=True, help="Show at most N paths."
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=1000,
+    show_default=True,
+    help="Show at most N paths.",
 )
 @pass_app
 def show(app: App, target: Location | None, limit: int) -> None:

@@ -19,18 +19,26 @@ if TYPE_CHECKING:
 
 @click.group(cls=Noun)
 def migrate() -> None:
-    """Bring the history of another tool: commits, branches, tags and data."""
+    """Migrate commits, branches, tags and data from another tool."""
 
 
 def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
-            "-j", "--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="Transfers at the same time."
+            "-j",
+            "--jobs",
+            type=click.IntRange(1, 64),
+            metavar="N",
+            default=8,
+            show_default=True,
+            help="Number of parallel transfers.",
         ),
         click.option(
-            "--skip-missing", is_flag=True, help="Leave out objects that the source no longer has, and report them."
+            "--skip-missing", is_flag=True, help="Skip objects that the source no longer has, and report them."
         ),
-        click.option("--namespace", default="", metavar="URI", help="Storage namespace, if REPO does not exist."),
+        click.option(
+            "--namespace", default="", metavar="URI", help="Storage namespace of REPO, if REPO does not exist yet."
+        ),
     ):
         command = option(command)
     return command
@@ -63,8 +71,8 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="SECRET",
     help="Its secret [$LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY]; other users of the machine can read command lines.",
 )
-@click.option("--uncommitted", is_flag=True, help="Bring uncommitted changes, as uncommitted changes.")
-@click.option("--actions", is_flag=True, help="Bring action files. Their hooks run for each migrated commit.")
+@click.option("--uncommitted", is_flag=True, help="Also migrate uncommitted changes; they stay uncommitted.")
+@click.option("--actions", is_flag=True, help="Also migrate action files. Their hooks run for each migrated commit.")
 @_shared
 @pass_app
 def lakefs(
@@ -84,7 +92,7 @@ def lakefs(
 
     Branches, tags and commits keep their names, committers, dates, messages, metadata and parents. Ids of commits
     change; the metadata key lakefs.commit has the old id. Run the same command
-    again to continue after an interruption, or later to bring over what is new in the source.
+    again to continue after an interruption, or later to migrate what is new in the source.
 
     \b
     Example: lakebed migrate lakefs sales sales --from https://lakefs.example.com --namespace s3://lake/sales
@@ -117,7 +125,7 @@ def dvc(app: App, source: Path, target: Location, remote: str, namespace: str, s
     Each Git commit that changes a tracked file or directory becomes a commit with its author, date and message; local
     branches and tags become branches and tags. Content comes from the cache of DVC, or else from its remote. The
     metadata key git.commit has the id of the Git commit. Run the same command again to
-    continue after an interruption, or later to bring over what is new.
+    continue after an interruption, or later to migrate what is new.
 
     \b
     Example: lakebed migrate dvc ./project images --namespace local://images

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 @click.argument("target", type=BRANCH, metavar="[REPO/BRANCH]", required=False)
 @click.option("-m", "--message", default="", help="Message of the new commit [Revert COMMIT: its title].")
 @click.option("--reset", is_flag=True, help="Move the branch back instead, as if the commit had not happened.")
-@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only print what the command would do.")
 @yes_option
 @pass_app
 def undo(app: App, target: Location | None, message: str, reset: bool, dry_run: bool, yes: bool) -> None:
-    """Take back the last commit of a branch, by a new commit that reverts it.
+    """Undo the last commit of a branch, with a new commit that reverts it.
 
     Other users keep what they have, and the commit stays readable. A second `undo` brings it back. Use --reset only
     when no other user works on the branch. A protected branch accepts a revert, but not --reset.

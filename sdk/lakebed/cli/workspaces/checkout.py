@@ -35,7 +35,8 @@ def local() -> None:
 @click.argument("directory", metavar="[DIR]", default="")
 @pass_app
 def clone(app: App, source: Location, directory: str) -> None:
-    """Check out a branch, or a folder of it, into a new directory [its own name]. After an interruption, run it again.
+    """Check out a branch or folder into a new directory [the name of the folder or REPO]. Resumes if it was
+    interrupted.
 
     \b
     Example: lakebed local clone sales/main/orders ./orders
@@ -88,8 +89,8 @@ def show_status(app: App, top: Path, *, offline: bool) -> None:
 def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> None:
     """Commit the changes in a directory to its branch, as one commit.
 
-    Commits of others since the checkout come into the directory. If both sides changed a
-    file, the command changes nothing and exits with 4; `lakebed local pull` resolves them.
+    Also updates the directory with commits of other users. If both sides changed a file, the command changes nothing
+    and exits with 4; `lakebed local pull` resolves them.
 
     \b
     Example: lakebed local commit -m "corrected prices"

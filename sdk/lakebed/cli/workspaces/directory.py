@@ -97,7 +97,7 @@ def status(app: App, target: Location | None, offline: bool, limit: int | None) 
 def switch(app: App, ref: str, create: bool, force: bool) -> None:
     """Make the directory of `lakebed local clone` show another branch, a tag or a commit.
 
-    It refuses to touch a directory with changes. `lakebed stash` puts them aside, and --create keeps them.
+    The command refuses if the directory has changes. `lakebed stash` sets them aside, and --create keeps them.
 
     \b
     Example: lakebed switch dev
@@ -182,14 +182,17 @@ def _discard(app: App, found: Here, targets: tuple[str, ...], clean: bool, yes: 
 
 @click.command(cls=Verb)
 @click.argument("target", metavar="[REPO/BRANCH]", default="")
-@click.option("-m", "--message", default="", help="A remark about the changes.")
-@click.option("--list", "listed", is_flag=True, help="List the stashes, the newest first.")
+@click.option("-m", "--message", default="", help="A note about the changes.")
+@click.option("--list", "listed", is_flag=True, help="List the stashes, newest first.")
 @click.option(
-    "--expires-in", type=Duration(), metavar="TIME", help="For a branch: close it after this time: 90m, 12h, 7d [7d]."
+    "--expires-in",
+    type=Duration(),
+    metavar="TIME",
+    help="For a branch: close the stash after this time: 90m, 12h, 7d [7d].",
 )
 @pass_app
 def stash(app: App, target: str, message: str, listed: bool, expires_in: int | None) -> None:
-    """Put uncommitted changes aside: of a branch, or of the directory of `lakebed local clone`.
+    """Set uncommitted changes aside: those of a branch, or of the directory of `lakebed local clone`.
 
     The branch or the directory then shows its last commit. `lakebed pop` brings the changes back.
 
@@ -244,7 +247,7 @@ def _local_record(one: Any) -> dict[str, Any]:
 
 @click.command(cls=Verb)
 @click.argument("target", type=BRANCH, metavar="[REPO/BRANCH]", required=False)
-@click.option("-f", "--force", is_flag=True, help="In a directory: replace files that have changed since.")
+@click.option("-f", "--force", is_flag=True, help="In a directory: replace files that have changed since the stash.")
 @pass_app
 def pop(app: App, target: Location | None, force: bool) -> None:
     """Bring back the changes of the newest stash: of a branch, or of the directory of `lakebed local clone`.

@@ -30,9 +30,8 @@ _OBJECTS = ("s3:PutObject", "s3:PutObjectTagging", "s3:GetObject", "s3:AbortMult
 def rules(app: App, prefix: str, abort_days: int, expire_days: int | None, path: str) -> None:
     """Print the S3 lifecycle configuration and the IAM policy that fit a workspace's prefix, as JSON.
 
-    With the policy a writer can write and list there, and can replace or delete nothing elsewhere. Objects stay below
-    the prefix
-    when the workspace is committed: a lifecycle rule that deletes them breaks those commits.
+    The policy lets a writer write and list there, and gives no rights elsewhere. Committed objects stay below the
+    prefix: a lifecycle rule that deletes them breaks their commits.
 
     \b
     Example: lakebed workspace rules s3://bucket/lake/workspaces/

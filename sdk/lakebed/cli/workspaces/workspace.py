@@ -158,7 +158,7 @@ def status(app: App, target: Location, prefix: str, scan: bool, limit: int | Non
 @workspace.command()
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
 @click.argument("globs", nargs=-1, metavar="[GLOB]...")
-@click.option("--clear", is_flag=True, help="Forget the earlier choice.")
+@click.option("--clear", is_flag=True, help="Discard the earlier choice.")
 @pass_app
 def add(app: App, target: Location, globs: tuple[str, ...], clear: bool) -> None:
     """Choose the changes of the next commit, by globs as in a .gitignore file. The choice is stored on this machine.
