@@ -220,7 +220,7 @@ def test_an_unknown_proof_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     assert "no such proof: nothing" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.soak  # `make soak` runs the command
 def test_the_command_fails_when_a_proof_does() -> None:
     command = [sys.executable, "-m", "tools.correctness.run", "--dry", "--only", "schedules", "--seeds"]
     said = [

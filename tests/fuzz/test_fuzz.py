@@ -20,8 +20,9 @@ from lakebed_format.decoding import DAMAGE
 from tests.fuzz.run import Violation, fuzz
 from tests.fuzz.targets import TARGETS
 from tests.support.seeds import seed_of_the_engine
+from tests.support.sizes import sized
 
-CASES = int(os.environ.get("LAKEBED_FUZZ_CASES", "300"))
+CASES = int(os.environ.get("LAKEBED_FUZZ_CASES", sized(300)))
 START = int(os.environ.get("LAKEBED_FUZZ_START", seed_of_the_engine()))
 
 

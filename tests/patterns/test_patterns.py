@@ -150,7 +150,10 @@ def test_growth_class_of_each_pattern_is_detected(pattern: str, method: str, exp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", [OLD_RANGE, PATHSPEC + "b", r"(a*)*b", r"\d+\.?\d*x"])
+@pytest.mark.parametrize(
+    "pattern",
+    [OLD_RANGE, *(pytest.param(one, marks=pytest.mark.soak) for one in (PATHSPEC + "b", r"(a*)*b", r"\d+\.?\d*x"))],
+)
 def test_slow_patterns_are_measured(pattern: str) -> None:
     known = Found("good", r"[0-9a-f]+", 0, "fullmatch")
     assert slow([known, Found("bad", pattern, 0, "fullmatch")], limit=0.5, timeout=5) == ["bad"]

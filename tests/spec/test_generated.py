@@ -41,14 +41,13 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.soak  # the job `generated` of `make check` and `make test` does the same
 def test_generated_is_up_to_date(fresh: Path) -> None:
     assert generate.differences(fresh, generate.OUT) == []
 
 
-@pytest.mark.slow
-def test_every_generated_file_says_so(fresh: Path) -> None:
-    files = [path for path in fresh.rglob("*.py") if "__pycache__" not in path.parts]
+def test_every_generated_file_says_so() -> None:
+    files = [path for path in generate.OUT.rglob("*.py") if "__pycache__" not in path.parts]
     assert len(files) > 80
     assert [path for path in files if not path.read_text(encoding="utf-8").startswith(generate.HEADER + "\n")] == []
 
@@ -63,18 +62,16 @@ def test_differences_name_each_file_and_how_it_differs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_output_that_lost_an_operation_is_refused(fresh: Path, tmp_path: Path) -> None:
-    generate.install(fresh, tmp_path)
+def test_output_that_lost_an_operation_is_refused(tmp_path: Path) -> None:
+    generate.install(generate.OUT, tmp_path)
     (tmp_path / "lakebed_api/api/tags/get_tag.py").unlink()
     with pytest.raises(generate.GenerationError, match="operations per tag"):
         generate.verify(tmp_path)
 
 
 @pytest.mark.slow
-def test_output_that_does_not_compile_is_refused(
-    fresh: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    generate.install(fresh, tmp_path)
+def test_output_that_does_not_compile_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    generate.install(generate.OUT, tmp_path)
     (tmp_path / "lakebed_api/errors.py").write_text("def f(a, a): ...\n", encoding="utf-8")
     with pytest.raises(generate.GenerationError, match="does not compile"):
         generate.verify(tmp_path)

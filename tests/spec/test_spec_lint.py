@@ -204,7 +204,7 @@ def test_a_form_may_hold_bytes_in_a_named_schema() -> None:
     assert rules_broken(document) == set()
 
 
-@pytest.mark.slow  # the job `generated` of `make check` does the same
+@pytest.mark.soak  # the job `generated` of `make check` and `make test` does the same
 def test_the_api_document_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert spec_lint.main([str(ROOT / "openapi.yaml")]) == 0
     assert capsys.readouterr().err == ""

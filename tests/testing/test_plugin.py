@@ -109,7 +109,7 @@ def test_settings_can_be_chosen(pytester: pytest.Pytester, monkeypatch: pytest.M
     run_here(pytester, monkeypatch).assert_outcomes(passed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_with_xdist_each_worker_has_its_own_server(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
