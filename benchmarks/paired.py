@@ -44,11 +44,14 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """A running server of one checkout, and one connection to it."""
 
-    def __init__(self, checkout: Path, folder: Path, *flags: str) -> None:
+    def __init__(
+        self, checkout: Path, folder: Path, *flags: str, namespace: str = "local://lake", **settings: str
+    ) -> None:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("LAKEBED_")},
             "LAKEBED_ADMIN_ACCESS_KEY_ID": KEY,
             "LAKEBED_ADMIN_SECRET_ACCESS_KEY": SECRET,
+            **settings,
         }
         command = [
             str(checkout / ".venv/bin/lakebed"),
@@ -72,7 +75,7 @@ class Server:
         self.branches: list[str] = []
         """Branches with one commit each, to merge."""
         json = {"Content-Type": "application/json"}
-        self.ask("POST", "/repositories", b'{"name":"lake","storage_namespace":"local://lake"}', json)
+        self.ask("POST", "/repositories", f'{{"name":"lake","storage_namespace":"{namespace}"}}'.encode(), json)
         self.ask("POST", "/repositories/lake/branches/main/objects?path=known", b"x" * 1024)
         self.ask("POST", "/repositories/lake/branches/main/commits", b'{"message":"known"}', json)
 

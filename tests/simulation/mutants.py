@@ -102,10 +102,15 @@ def mutated(patch: Path, into: Path) -> Path:
 
 def hunt(home: Path, sets: Sequence[tuple[int, int]]) -> list[Hunt]:
     """Run seed sets (start, how many) against an engine, each until its first violation."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")])}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONFAULTHANDLER": "1",  # an aborted process says where
+    }
     wanted = [f"{start}:{count}" for start, count in sets]
     command = [sys.executable, "-m", "tests.simulation.run", "--hunt", *wanted]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=env)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, env=env)
+    assert done.returncode == 0, f"a hunt ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
     found = []
     for line in done.stdout.splitlines():
         start, needed, violation = line.split("\t")

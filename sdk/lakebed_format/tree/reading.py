@@ -27,11 +27,8 @@ from lakebed_format.schemas import (
     VERSION_KEY,
     compact,
 )
-from lakebed_format.threads import await_arrow_at_exit
 from lakebed_format.tree.files import BLOOM_KEY, ROW_GROUP_ROWS, check_seal
 from lakebed_format.tree.pages import STRUCTS_MOST, Group, groups_of, size_of, widths_of
-
-await_arrow_at_exit()
 
 LARGEST: Final = {"range": 64 << 20, "patch": 64 << 20, "layer": 256 << 20, "metarange": 64 << 20}
 """Bytes that the rows of a file may take in memory. A range or patch ends at 8 MiB or with the row that exceeds them,

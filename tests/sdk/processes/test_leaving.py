@@ -5,10 +5,14 @@ Without the waiting of `_process.exit`, or the leaving of `cli/main.py`, each of
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
+from lakebed._process import exit as leaving
 
 pytestmark = pytest.mark.slow
 
@@ -67,14 +71,37 @@ held, closed = io.BytesIO(b"x"), io.BytesIO(b"x")
 closed.close()
 leaving.held_by_arrow(closed)
 begun = time.monotonic()
-leaving._wait()
+leaving._await_arrow()
 assert time.monotonic() - begun < leaving.PATIENCE
 leaving.held_by_arrow(held)
-leaving._wait()
+leaving._await_arrow()
 assert time.monotonic() - begun < leaving.PATIENCE * 4
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_running_thread_is_awaited_and_a_resting_one_is_not() -> None:
+    rest, ended = threading.Event(), threading.Event()
+    resting = threading.Thread(target=rest.wait)
+
+    def run() -> None:
+        until = time.monotonic() + 0.1
+        while time.monotonic() < until:
+            hashlib.sha256(bytes(1 << 20))  # without the lock of the interpreter, as a thread of Arrow
+        ended.set()
+
+    resting.start()
+    running = threading.Thread(target=run)
+    running.start()
+    leaving._await_arrow()
+    assert ended.is_set()
+    before = time.monotonic()
+    leaving._await_arrow()
+    assert time.monotonic() - before < 2 * leaving.PATIENCE
+    rest.set()
+    resting.join()
+    running.join()
 
 
 _AWAITS = """
