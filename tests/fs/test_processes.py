@@ -25,7 +25,14 @@ from tests.fs import workers
 from tests.support.waiting import PATIENCE
 
 CONTENT = bytes(range(256)) * 2000
-METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
+SLOW, SOAK = pytest.mark.slow, pytest.mark.soak
+PAIRS = [
+    *(("direct", "fork"), ("proxied", "fork")),
+    pytest.param("direct", "forkserver", marks=SLOW),
+    pytest.param("proxied", "spawn", marks=SLOW),
+    *(pytest.param(*pair, marks=SOAK) for pair in (("direct", "spawn"), ("proxied", "forkserver"))),
+]
+"""How bytes travel, and how a process starts. Neither depends on the other."""
 
 
 def pool(method: str) -> ProcessPoolExecutor:
@@ -38,7 +45,7 @@ def _fresh_forkserver() -> None:
     multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("way", "method"), PAIRS, indirect=["way"])
 def test_workers_read_and_write(way: str, fs: Any, top: str, method: str) -> None:
     path = f"{top}/data.bin"
     fs.pipe(path, CONTENT)
@@ -57,7 +64,7 @@ def test_workers_read_and_write(way: str, fs: Any, top: str, method: str) -> Non
     reader.close()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("way", "method"), PAIRS, indirect=["way"])
 def test_a_map_style_data_set_in_the_workers_of_a_loader(
     way: str, fs: Any, top: str, repo: lakebed.Repository, method: str
 ) -> None:

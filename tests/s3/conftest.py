@@ -15,6 +15,17 @@ from tests.support.server import RunningServer, running_server
 DOMAIN = "s3.lakebed.test"
 
 
+CLIENTS = ("tests/s3/test_cli_tools.py", "tests/s3/test_clients.py", "tests/s3/test_tables.py")
+"""Each client with each form of a bucket: in `make test` with one, because boto3 has tests with both."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests of clients on the second form of a bucket `soak`."""
+    for item in items:
+        if item.nodeid.startswith(CLIENTS) and "[bound" in item.nodeid:
+            item.add_marker(pytest.mark.soak)
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """With a domain, so that the host name may contain the bucket."""

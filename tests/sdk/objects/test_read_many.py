@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from lakebed import errors
 from lakebed._http.object_frames import ObjectFrames
@@ -23,6 +23,7 @@ from lakebed_server.process.app import create_app
 
 from tests.sdk.doors import Door
 from tests.server.support import KEY_ID, SECRET, services, serving
+from tests.support.sizes import examples
 
 BATCH = "/objects/batch"
 MIB = 1 << 20
@@ -248,7 +249,7 @@ paths = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
 
 
 @pytest.mark.medium
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     contents=st.dictionaries(paths, st.binary(max_size=300), max_size=12),
     others=st.lists(paths, max_size=3),
