@@ -197,7 +197,7 @@ def bucket() -> Iterator[str]:
         started.stop()
 
 
-@pytest.mark.parametrize("kind", ["local", "s3"])
+@pytest.mark.parametrize("kind", ["local", pytest.param("s3", marks=pytest.mark.soak)])
 def test_a_remote_has_what_the_cache_has_not(
     on: Programs, name: str, copy: lakebed.Repository, kind: str, bucket: str, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_page(
             run_console(page, block, command)
 
 
+@pytest.mark.soak  # a session of its own
 def test_the_code_of_the_web_page(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
     main = repo.branch("main")
     for number, crop in enumerate(("barley", "oats")):

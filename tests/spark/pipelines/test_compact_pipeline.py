@@ -41,7 +41,7 @@ def ids(ref: lakebed.Ref, prefix: str) -> list[int]:
     return [int(value) for value in ref.read_table(prefix)["id"].to_pylist()]
 
 
-@pytest.mark.parametrize("engine", ["here", "spark"])
+@pytest.mark.parametrize("engine", ["here", pytest.param("spark", marks=pytest.mark.soak)])  # see `test_both_runners`
 def test_the_same_rows_in_fewer_files(table: lakebed.Repository, engine: str, request: pytest.FixtureRequest) -> None:
     spark: SparkSession | None = request.getfixturevalue("spark") if engine == "spark" else None
     where, lake = f"lakebed://{table.id}/main/t", lake_of(table)
@@ -80,7 +80,7 @@ def test_both_runners_write_the_same_files(table: lakebed.Repository, spark: Spa
     assert len(list(table.ref("main").list("t/"))) < 20
 
 
-@pytest.mark.parametrize("engine", ["here", "spark"])
+@pytest.mark.parametrize("engine", ["here", pytest.param("spark", marks=pytest.mark.soak)])  # see `test_both_runners`
 def test_rounds_that_hold_few_files_make_the_same(
     repo: lakebed.Repository,
     tmp_path: Path,

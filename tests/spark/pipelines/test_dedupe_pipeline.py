@@ -47,7 +47,7 @@ def doubled(repo: lakebed.Repository) -> lakebed.Repository:
     return repo
 
 
-@pytest.mark.parametrize("engine", ["here", "spark"])
+@pytest.mark.parametrize("engine", ["here", pytest.param("spark", marks=pytest.mark.soak)])  # see `test_both_runners`
 def test_paths_share_one_address_and_nothing_else_changes(
     doubled: lakebed.Repository, engine: str, request: pytest.FixtureRequest
 ) -> None:
@@ -260,6 +260,7 @@ with Copies("s3://own", 4 << 20) as copies:
 """
 
 
+@pytest.mark.soak
 def test_memory_does_not_grow_with_the_duplicates() -> None:
     """300,000 rows of 150 bytes and more, 45 MB as Arrow holds them and 120 MB as Python does, in 4 MiB."""
     done = subprocess.run([sys.executable, "-c", _MANY, "300000"], capture_output=True, text=True, check=True)

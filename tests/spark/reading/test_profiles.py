@@ -15,7 +15,7 @@ import yaml
 
 from tests.support.server import RunningServer, clean_environment, running_server
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak  # a session of its own
 
 SCRIPT = """
 import json, sys
