@@ -45,12 +45,12 @@ from lakebed_engine.operations.objects import read, read_many, stage
 from lakebed_engine.operations.objects import search as object_search
 from lakebed_engine.operations.pulls import checks as pull_checks
 from lakebed_engine.operations.pulls import comments as pull_comments
+from lakebed_engine.operations.pulls import comments as pull_timeline
 from lakebed_engine.operations.pulls import lifecycle as pull_lifecycle
 from lakebed_engine.operations.pulls import merge as pull_merge
 from lakebed_engine.operations.pulls import personal as pull_personal
 from lakebed_engine.operations.pulls import reviews as pull_reviews
 from lakebed_engine.operations.pulls import state as pull_state
-from lakebed_engine.operations.pulls import timeline as pull_timeline
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
 from lakebed_engine.operations.repository import create as repository_create

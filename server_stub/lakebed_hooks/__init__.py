@@ -10,13 +10,14 @@ A Python check is a function of your own package:
     def check(event: HookEvent, lake: ReadOnlyRepo, args: dict) -> Refuse | None: ...
 """
 
-from lakebed_hooks.errors import ActionFileError, HookError
 from lakebed_hooks.vocabulary import (
     Action,
     ActionFile,
+    ActionFileError,
     BranchFilter,
     Changes,
     Hook,
+    HookError,
     HookEvent,
     Outcome,
     Refuse,

@@ -11,10 +11,9 @@ from typing import Final, TypeGuard, get_args
 
 from lakebed_hooks import conditions
 from lakebed_hooks.contracts.model import parse_contract
-from lakebed_hooks.errors import ActionFileError
 from lakebed_hooks.syntax import branches, nodes, properties
 from lakebed_hooks.syntax.nodes import Fields, Items, Node, Problem, Scalar
-from lakebed_hooks.vocabulary import EVENTS, Action, ActionFile, BranchFilter, Hook, HookType
+from lakebed_hooks.vocabulary import EVENTS, Action, ActionFile, ActionFileError, BranchFilter, Hook, HookType
 
 MOST_BYTES: Final = 1 << 20
 MOST_HOOKS: Final = 100

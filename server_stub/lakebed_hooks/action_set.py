@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lakebed_hooks import action_files
-from lakebed_hooks.errors import ActionFileError
 from lakebed_hooks.syntax import branches
-from lakebed_hooks.vocabulary import Action, ActionFile
+from lakebed_hooks.vocabulary import Action, ActionFile, ActionFileError
 
 MOST_FILES: Final = 1000
 """Action files of one set."""

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from lakebed_hooks.errors import HookError
+from lakebed_hooks.vocabulary import HookError
 
 LONGEST: Final = 500
 """Characters."""

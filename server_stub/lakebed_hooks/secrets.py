@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from lakebed_hooks.errors import HookError
+from lakebed_hooks.vocabulary import HookError
 
 PREFIXES: Final = ("LAKEFSACTION_", "LAKEBEDACTION_")
 """Prefixes of the variables that hooks may read, unless the settings give others."""

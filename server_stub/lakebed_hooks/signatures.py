@@ -13,7 +13,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Final
 
-from lakebed_hooks.errors import HookError
+from lakebed_hooks.vocabulary import HookError
 
 PREFIX: Final = "whsec_"
 """Begins a secret. Base64 of the key follows."""

@@ -1,4 +1,4 @@
-"""Actions, hooks, events and outcomes as values."""
+"""Actions, hooks, events and outcomes as values, and the errors of this package. Messages name file, hook and line."""
 
 from __future__ import annotations
 
@@ -132,3 +132,28 @@ class Outcome:
     check: str = ""
     retry_after: float = 0.0
     status: int = 0
+
+
+class HookError(Exception):
+    """The root."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class ActionFileError(HookError):
+    """An action file cannot be used. `events`: the events that it blocks. Empty: all, because it cannot be parsed."""
+
+    def __init__(self, message: str, *, path: str, line: int = 0, events: frozenset[str] = frozenset()) -> None:
+        super().__init__(message)
+        self.path = path
+        self.line = line
+        self.events = events
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _action_file_error, (self.message, self.path, self.line, self.events)
+
+
+def _action_file_error(message: str, path: str, line: int, events: frozenset[str]) -> ActionFileError:
+    return ActionFileError(message, path=path, line=line, events=events)

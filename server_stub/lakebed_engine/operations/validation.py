@@ -1,9 +1,14 @@
-"""The naming rules (`facts/rest_api.md` 3): repository, branch, tag, path, namespace. Each error names the rule."""
+"""The naming rules (`facts/rest_api.md` 3): repository, branch, tag, path, namespace. Each error names the rule.
+
+Pages of listings are bounded here too, in bytes and not only in rows: messages and user metadata have up to 64 KiB
+each.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from lakebed_format.globs import GlobError, Globs
 
@@ -13,6 +18,7 @@ from lakebed_engine.vocabulary.errors import (
     InvalidPathError,
     InvalidRequestError,
 )
+from lakebed_engine.vocabulary.records import Page
 
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}", re.ASCII)
 _BRANCH = re.compile(r"\w[-\w]*", re.ASCII)
@@ -160,3 +166,24 @@ def check_amount(amount: int) -> None:
     """1 to 1,000 rows a page."""
     if not 1 <= amount <= MAX_PAGE:
         raise InvalidRequestError(f"amount {amount}: must be 1 to {MAX_PAGE}")
+
+
+PAGE_BYTES: Final = 8 << 20
+"""Bytes of text in one page. A page that reaches this size ends there, and reports that more follows."""
+
+T = TypeVar("T")
+
+
+def bounded(page: Page[T], size_of: Callable[[T], int]) -> Page[T]:
+    """The first items of the page whose sizes in bytes add up to at most `PAGE_BYTES`. At least one item."""
+    total = 0
+    for number, item in enumerate(page.items):
+        total += size_of(item)
+        if total > PAGE_BYTES and number:
+            return Page(page.items[:number], has_more=True)
+    return page
+
+
+def metadata_size(metadata: Mapping[str, str]) -> int:
+    """The approximate size of user metadata in bytes."""
+    return sum(len(key) + len(value) for key, value in metadata.items()) if metadata else 0

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from lakebed_hooks.errors import ActionFileError
+from lakebed_hooks.vocabulary import ActionFileError
 
 NAMES_MOST: Final = 2_000
 _LONGEST: Final = 60

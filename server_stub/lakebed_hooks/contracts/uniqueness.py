@@ -15,8 +15,8 @@ from lakebed_hooks.contracts.report import VALUES_MOST, BadValue, Result
 from lakebed_hooks.contracts.scans import python_of
 from lakebed_hooks.contracts.texts import TextFile
 from lakebed_hooks.contracts.vocabulary import Unique
-from lakebed_hooks.errors import HookError
 from lakebed_hooks.reading import File
+from lakebed_hooks.vocabulary import HookError
 
 VALUES_OF_HOOK: Final = 50_000_000
 """Values whose hashes fit into the memory of a hook."""

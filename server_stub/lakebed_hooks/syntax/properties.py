@@ -1,6 +1,8 @@
 """The properties of a hook, by its type: which there are, and what each may be.
 
 Values of `password`, `secret`, headers and query parameters may be secrets, so no message shows them.
+
+Durations are written as in Go: `90s`, `1m`, `1h30m`, `1.5h`, `300ms`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from lakebed_hooks import secrets
-from lakebed_hooks.syntax import durations
 from lakebed_hooks.syntax.nodes import Fields, Items, Node, Problem, Scalar, is_null, value
 
 LONGEST_URL: Final = 2048
@@ -102,7 +103,7 @@ def _flag(name: str, node: Node) -> bool:
 def _timeout(name: str, node: Node) -> str:
     text = _scalar(name, node, "a duration, such as 90s, 1m or 1h30m")
     try:
-        seconds = durations.seconds(str(text))
+        seconds = duration_seconds(str(text))
     except ValueError as error:
         raise Problem(f"{name!r}: {error}", node.line) from None
     if not 0 < seconds <= LONGEST_TIMEOUT:
@@ -226,3 +227,24 @@ def read(of_type: str, node: Node, *, line: int) -> dict[str, Any]:
         if one.is_required and name not in given.fields:
             raise Problem(f"the property {name!r} is missing", line)
     return {name: known[name].check(name, item) for name, item in given.fields.items()}
+
+
+_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PART = re.compile(r"([0-9]{1,12}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})(ns|us|µs|μs|ms|s|m|h)")
+_LONGEST: Final = 64
+
+
+def duration_seconds(text: str) -> float:
+    """Return the seconds of a duration. Raises ValueError. `1m30s` -> 90.0."""
+    total, place = 0.0, 0
+    if len(text) > _LONGEST:
+        raise ValueError(f"the duration has {len(text)} characters, at most {_LONGEST}")
+    while place < len(text):
+        part = _PART.match(text, place)
+        if part is None:
+            break
+        total += float(part[1]) * _UNITS[part[2]]
+        place = part.end()
+    if not text or place < len(text):
+        raise ValueError(f"expected a duration with units, such as 90s, 1m or 1h30m, got {text!r}")
+    return total

@@ -7,11 +7,9 @@ import socket
 import traceback
 from typing import Any
 
-from lakebed_hooks.errors import HookError
-from lakebed_hooks.vocabulary import Outcome
+from lakebed_hooks.vocabulary import HookError, Outcome
 from lakebed_hooks.workers import system, wire
-from lakebed_hooks.workers.connection import Connection
-from lakebed_hooks.workers.progress import Progress
+from lakebed_hooks.workers.connection import Connection, Progress
 from lakebed_hooks.workers.vocabulary import Job, Limits
 
 

@@ -19,7 +19,7 @@ import traceback
 from typing import Final, NoReturn
 
 from lakebed_hooks.workers import system
-from lakebed_hooks.workers.progress import Progress
+from lakebed_hooks.workers.connection import Progress
 
 _SPARE_SECONDS: Final = 5.0
 """The server ends the hook by itself after its time. This process waits a little longer."""

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from lakebed_hooks.errors import HookError
-from lakebed_hooks.vocabulary import Outcome, Refuse
+from lakebed_hooks.vocabulary import HookError, Outcome, Refuse
 from lakebed_hooks.workers.connection import Connection
 from lakebed_hooks.workers.lake import ReadOnlyRepo
 from lakebed_hooks.workers.pipe import PipeSnapshot

@@ -2,6 +2,8 @@
 
 One timer checks all of them about once a second, so requests need no timers. A connection itself reports
 what it waits for (a head, a body, or that the client reads its response): see `Connection`.
+
+The limit of open files of the system bounds their number as well.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, Protocol
@@ -159,3 +162,46 @@ class Connections:
             return waited >= self.limits.head_time
         least = self.limits.transfer_rate * waited
         return waited >= self.limits.transfer_time and client_wait.progress - clock.client_wait.progress < least
+
+
+_RESERVED: Final = 64
+"""Descriptors reserved for the stores, the log and the listeners."""
+
+_FEW: Final = 4096
+"""The server warns when the limit is below this number."""
+
+
+def raise_limit() -> None:
+    """Raise the limit of open files as far as this account may."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (OSError, ValueError):  # macOS reports no limit, but refuses to set that
+            pass
+
+
+def allowed_connections(wanted: int) -> int:
+    """The number of connections: `wanted`, or fewer if they would leave no room for files. Warns then."""
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return wanted
+    # each may need a second descriptor, for the file or the store that its request reads
+    allowed = max(1, (limit - _RESERVED) // 2)
+    if allowed < wanted and limit < _FEW:
+        log.warning(
+            "the limit of open files is %d: the server takes at most %d connections, not limits.connections (%d); "
+            "raise it (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of Docker)",
+            limit,
+            allowed,
+            wanted,
+        )
+    return min(wanted, allowed)

@@ -3,6 +3,8 @@
 For each repository with listeners, one task asks the KV store for new events and reads them from the bucket. It
 gives each event to all listeners, so a listener costs memory only. It also drains the repository, because events come
 to listeners from files: only these have their final order.
+
+Events go out in JSON pages and as server-sent events.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+import msgspec
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 from lakebed_engine.vocabulary.events import Event
-
-from lakebed_server.event_feed import wire
+from lakebed_wire import models
+from msgspec import UNSET
 
 SHORTEST_PAUSE: Final = 0.25
 LONGEST_PAUSE: Final = 2.0
@@ -139,7 +143,7 @@ class _Feed:
         page = await events.page(self._repository, after=self.position, amount=_PAGE)
         for event in page.items:
             if event.logical_timestamp:
-                message = Message(event, wire.message(event))
+                message = Message(event, frame_of(event))
                 for listener in list(self.listeners):
                     listener.give(message)
         if page.items:
@@ -191,3 +195,45 @@ class Feeds:
         self._closed = True
         for feed in self._feeds.values():
             feed.end()
+
+
+COMMENT: Final = b":\n\n"
+"""Keeps a connection open, and shows that the client is still there."""
+RESET: Final = b"event: reset\ndata: {}\n\n"
+"""Events that the client has not got were deleted: it must read again what it shows."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+def beginning(position: int) -> bytes:
+    """The first piece: the place of the feed, and the milliseconds after which a browser connects again."""
+    return b"id: %d\nretry: 3000\n\n" % position if position else b"retry: 3000\n\n"
+
+
+def event_body(found: Event) -> models.Event:
+    """An event of the API. Empty texts are left out."""
+    return models.Event(
+        id=found.id,
+        logical_timestamp=str(found.logical_timestamp) if found.logical_timestamp else UNSET,
+        type=found.type,
+        time=datetime.fromtimestamp(found.time / 1000, UTC),
+        repository=found.repository,
+        repository_uid=found.repository_uid,
+        branch=found.branch or UNSET,
+        gen=found.gen or UNSET,
+        user=found.user or UNSET,
+        request_id=found.request_id or UNSET,
+        commit_id=found.commit_id or UNSET,
+        before=found.before or UNSET,
+        after=found.after or UNSET,
+        data=found.data,
+    )
+
+
+def frame_of(found: Event) -> bytes:
+    """A server-sent event."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (
+        found.logical_timestamp,
+        found.type.encode(),
+        _encode(event_body(found)),
+    )

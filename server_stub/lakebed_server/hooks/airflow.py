@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import msgspec
 from lakebed_hooks import Outcome, payload
-from lakebed_hooks.errors import HookError
+from lakebed_hooks.vocabulary import HookError
 
 from lakebed_server.hooks.calls import NO_RETRY, Call
 from lakebed_server.outbound import Answer, OutboundError

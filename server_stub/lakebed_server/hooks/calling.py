@@ -11,7 +11,7 @@ from typing import Final
 
 from lakebed_engine.engine import Engine
 from lakebed_hooks import Action, Hook, HookEvent, Outcome
-from lakebed_hooks.syntax import durations
+from lakebed_hooks.syntax import properties
 from lakebed_hooks.workers.process import run
 from lakebed_hooks.workers.vocabulary import Job, Limits
 
@@ -122,7 +122,7 @@ class HookCaller:
         )
         seconds = one.seconds
         if isinstance(own := hook.properties.get("timeout"), str):
-            seconds = min(seconds, durations.seconds(own))
+            seconds = min(seconds, properties.duration_seconds(own))
         limits = Limits(seconds=max(seconds, 0.001), memory=settings.memory, log=settings.log_bytes)
         is_staged = occasion.candidate == occasion.text("branch_id")
         lake = EngineReader(self._engine, occasion.repository, occasion.candidate, occasion.base, staged=is_staged)

@@ -9,7 +9,7 @@ from typing import Final
 from lakebed_hooks import Hook, HookEvent, Outcome
 from lakebed_hooks.schedule import retry_after_seconds
 from lakebed_hooks.secrets import MASK, PREFIXES, expand, mask
-from lakebed_hooks.syntax import durations
+from lakebed_hooks.syntax import properties
 
 from lakebed_server.outbound import Answer, ForbiddenDestination, OutboundError, Receivers
 
@@ -54,7 +54,7 @@ class Call:
     @property
     def timeout(self) -> float:
         """The seconds for this attempt."""
-        return min(self.seconds, durations.seconds(self.hook.properties.get("timeout", TIMEOUT)))
+        return min(self.seconds, properties.duration_seconds(self.hook.properties.get("timeout", TIMEOUT)))
 
     def note(self, text: str) -> None:
         """Write lines to the log, without secrets."""

@@ -21,9 +21,8 @@ from lakebed_engine.vocabulary.hooks import HookRun, Run, RunState
 from lakebed_hooks import Action, Changes, Hook, Outcome, conditions
 
 from lakebed_server.hooks.calling import BoundedLog, HookCall, HookCaller
-from lakebed_server.hooks.changes import changes_between
+from lakebed_server.hooks.changes import Places, changes_between
 from lakebed_server.hooks.occasions import Occasion
-from lakebed_server.hooks.places import Places
 from lakebed_server.hooks.verdicts import Verdicts
 from lakebed_server.settings.hooks import HookSettings
 from lakebed_server.vocabulary import SettingError

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 from lakebed_hooks import Outcome, payload, signatures
-from lakebed_hooks.errors import HookError
+from lakebed_hooks.vocabulary import HookError
 
 from lakebed_server.hooks.calls import NO_RETRY, Call, message_of
 from lakebed_server.outbound import Answer, OutboundError

@@ -9,7 +9,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.records import Entry
 from msgspec import UNSET, UnsetType
 
-from lakebed_server.http import content_headers
+from lakebed_server.http import responses
 from lakebed_server.http.ranges import Slice, parse_range
 from lakebed_server.http.responses import Reply, StreamReply
 from lakebed_server.vocabulary import Header
@@ -61,7 +61,7 @@ def head(ref: str, path: str, entry: Entry, byte_range: str | UnsetType) -> Repl
 
 
 def _unchanged(ref: str, entry: Entry) -> Reply:
-    return Reply(304, headers=(*_validators(entry), content_headers.cache_control(ref)))
+    return Reply(304, headers=(*_validators(entry), responses.cache_control(ref)))
 
 
 def _part(ref: str, path: str, entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[Header, ...]]:
@@ -69,11 +69,11 @@ def _part(ref: str, path: str, entry: Entry, byte_range: str | UnsetType) -> tup
         (b"content-type", _content_type(entry)),
         (b"accept-ranges", b"bytes"),
         *_validators(entry),
-        content_headers.cache_control(ref),
-        content_headers.SANDBOX,
+        responses.cache_control(ref),
+        responses.SANDBOX,
     )
-    if not content_headers.is_shown(entry.content_type):
-        headers = (*headers, content_headers.saved_as(path.rpartition("/")[2]))
+    if not responses.is_shown(entry.content_type):
+        headers = (*headers, responses.saved_as(path.rpartition("/")[2]))
     if byte_range is UNSET:
         return 200, Slice(0, entry.size), headers
     part = parse_range(byte_range, entry.size)

@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from lakebed_server.http.body import RequestBody
-from lakebed_server.http.text import decoded
+from lakebed_server.http.body import RequestBody, decoded
 from lakebed_server.vocabulary import RequestError, bad_request
 
 _FIELD, _VALUE = 0, 1

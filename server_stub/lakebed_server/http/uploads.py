@@ -16,9 +16,9 @@ from lakebed_wire.operations import UploadObjectParams
 from msgspec import UNSET, UnsetType
 
 from lakebed_server.http.authorization import require_paths
+from lakebed_server.http.body import decoded, unescape
 from lakebed_server.http.forms import Form, Part
 from lakebed_server.http.request import Call
-from lakebed_server.http.text import decoded, unescape
 from lakebed_server.vocabulary import bad_request, not_implemented
 
 FORM = b"multipart/form-data"

@@ -39,7 +39,7 @@ from lakebed_server.monitoring.sampler import Sampled, Sampler
 from lakebed_server.network.clients import client_of
 from lakebed_server.rest.api import Api
 from lakebed_server.rest.operation_handlers import Handler
-from lakebed_server.rest.rights.waiting_merges import may_merge
+from lakebed_server.rest.rights.task_rights import may_merge
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.gateway import Gateway
 from lakebed_server.settings.schema import LimitSettings

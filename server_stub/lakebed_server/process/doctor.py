@@ -19,8 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put
-from lakebed_engine.stores.kv.state import KvState
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KvState, KVStore, Put
 from lakebed_engine.vocabulary.errors import EngineError, PredicateFailed
 
 from lakebed_server.process import check_settings, data_directory, object_stores, wiring

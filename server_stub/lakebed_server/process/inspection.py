@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.kv.base import KvState, KVStore
 from lakebed_engine.stores.kv.overlay import OverlayKV
-from lakebed_engine.stores.kv.state import KvState
 from lakebed_engine.vocabulary.errors import EngineError
 
 from lakebed_server.process import object_stores, wiring

@@ -20,7 +20,7 @@ import uvicorn
 from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
 
 from lakebed_server.auth.records import Credential
-from lakebed_server.bounds import descriptors
+from lakebed_server.bounds import connections
 from lakebed_server.bounds.connections import Address, Connections
 from lakebed_server.monitoring.observation import Observation
 from lakebed_server.network import hangup
@@ -96,7 +96,7 @@ def _work(settings: Settings, opened: _Opened, number: int, on_ready: Callable[[
     """Run one server process: the one with this number, from 0."""
     sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
-    descriptors.raise_limit()
+    connections.raise_limit()
     log_handler = logs.configure(style, settings.logging.level, settings.logging.output)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(settings, opened, number, log_handler, on_ready))
@@ -237,7 +237,7 @@ def _s3_config(settings: Settings, port: int | None = None) -> S3Config:
 def open_connections(settings: Settings) -> Connections:
     """The connection limits of one event loop."""
     limits = settings.limits
-    return Connections(limits, most=descriptors.connections(limits.connections), exempt=_exempt(settings))
+    return Connections(limits, most=connections.allowed_connections(limits.connections), exempt=_exempt(settings))
 
 
 def http_config(

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple
 
-from lakebed_engine.stores.kv.state import KvState
+from lakebed_engine.stores.kv.base import KvState
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Repository
 from lakebed_engine.vocabulary.reports import FsckOptions

@@ -225,9 +225,9 @@ def check_sign_in(settings: Settings) -> None:
 
 def network_file_system(directory: Path) -> str:
     """The type of the network file system that a directory, or its nearest existing parent, is on. Empty for others."""
-    from lakebed_engine.stores.kv.sqlite import network_files
+    from lakebed_engine.stores.kv.sqlite import file
 
-    return network_files.network_file_system(next(one for one in (directory, *directory.parents) if one.exists()))
+    return file.network_file_system(next(one for one in (directory, *directory.parents) if one.exists()))
 
 
 def _database_exists(settings: Settings) -> bool:

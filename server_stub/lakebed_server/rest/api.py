@@ -2,13 +2,16 @@
 
 It has no middleware, because each layer costs time in every request. The order is: trie, authentication, binding,
 handler.
+
+Operations of the lakeFS API that Lakebed does not have are answered with 501 and an alternative. So a client sees the
+difference between an unsupported operation and a misspelled path (404, `endpoint_not_found`).
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lakebed_engine.vocabulary.events import Actor, act_as
 from lakebed_engine.vocabulary.observer import observe_refs
@@ -22,11 +25,11 @@ from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
 from lakebed_server.http.request_cycle import Exchange, RequestCycle, Watch
 from lakebed_server.http.responses import Reply, negotiated
-from lakebed_server.rest import operation_handlers, unsupported_operations
+from lakebed_server.rest import operation_handlers
 from lakebed_server.rest.binder import Binder
 from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import Handler
-from lakebed_server.rest.rights import hook_bypass, permission_table
+from lakebed_server.rest.rights import authors, permission_table
 from lakebed_server.rest.rights.permission_table import PERMISSIONS
 from lakebed_server.rest.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
@@ -97,7 +100,7 @@ class Api:
         try:
             route, raw = self._trie.find(call.method, path)
         except RequestError as error:
-            raise unsupported_operations.refusal(call.method, path, error) from None
+            raise refusal(call.method, path, error) from None
         operation = route.operation
         call.operation = operation.operation_id
         call.accessed.path = path
@@ -124,7 +127,7 @@ class Api:
         if route.permissions is not None:
             repository = getattr(params, "repository", "")
             await authorize(call, route.permissions, repository, params, body)
-            if hook_bypass.asks_to_bypass(params, body) and hook_bypass.may_bypass(call, repository):
+            if authors.asks_to_bypass(params, body) and authors.may_bypass(call, repository):
                 act_as(Actor(call.user, call.request_id, bypasses_hooks=True))
         if route.room is None:
             return await negotiated(call, await route.handler(call, *values))
@@ -180,3 +183,38 @@ def _planned(what: str) -> Handler:
         raise not_implemented(f"{call.operation} is not available yet: {what}")
 
     return handler
+
+
+_ACL: Final = "groups have no access control lists on this server: attach policies to the group"
+_OUTSIDE: Final = "accounts of other systems are not accepted: log in with an access key"
+_GC: Final = "clients cannot collect garbage: the server sweeps periodically, and `lakebed sweep` sweeps immediately"
+
+_TABLE: Final[tuple[tuple[str, str, str], ...]] = (
+    ("POST", "/auth/groups/{}/acl", _ACL),
+    ("POST DELETE", "/auth/users/{}/external/principals", _OUTSIDE),
+    ("GET", "/auth/users/{}/external/principals/ls", _OUTSIDE),
+    ("GET", "/auth/external/principals", _OUTSIDE),
+    ("POST", "/auth/external/principal/login", _OUTSIDE),
+    ("POST", "/sts/login", _OUTSIDE),
+    ("GET", "/oidc/callback", _OUTSIDE),
+    ("GET PUT DELETE", "/repositories/{}/settings/gc_rules", _GC),
+    ("GET", "/repositories/{}/gc/rules/set_allowed", _GC),
+    ("GET POST DELETE", "/repositories/{}/gc/rules", _GC),
+    ("POST", "/repositories/{}/gc/prepare_commits", _GC),
+    ("POST", "/repositories/{}/gc/prepare_commits/async", _GC),
+    ("GET", "/repositories/{}/gc/prepare_commits/status", _GC),
+    ("POST", "/repositories/{}/gc/prepare_uncommited", _GC),
+    ("GET", "/config/garbage-collection", _GC),
+)
+"""Methods, path and message."""
+
+
+_trie = Trie((method, path, said) for methods, path, said in _TABLE for method in methods.split())
+
+
+def refusal(method: str, path: str, otherwise: RequestError) -> RequestError:
+    """The error for a path without an operation."""
+    try:
+        return not_implemented(_trie.find(method, path).target)
+    except RequestError:
+        return otherwise

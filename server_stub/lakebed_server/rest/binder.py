@@ -15,8 +15,7 @@ import msgspec
 from lakebed_wire.operations import Operation
 from msgspec import inspect
 
-from lakebed_server.http.body import RequestBody
-from lakebed_server.http.text import decoded, unescape
+from lakebed_server.http.body import RequestBody, decoded, unescape
 from lakebed_server.rest.routing import decode_segment
 from lakebed_server.vocabulary import RequestError, bad_request
 

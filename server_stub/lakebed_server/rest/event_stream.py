@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.events import Event
 
-from lakebed_server.event_feed import wire
+from lakebed_server.event_feed import feed
 from lakebed_server.event_feed.feed import Feeds, Listener
 from lakebed_server.vocabulary import RequestError
 
@@ -56,10 +56,10 @@ async def _pieces(
     engine: Engine, listener: Listener, wanted: Wanted, check: Callable[[], Awaitable[None]]
 ) -> AsyncGenerator[bytes]:
     last = listener.position
-    yield wire.beginning(last if wanted.after is None else wanted.after)
+    yield feed.beginning(last if wanted.after is None else wanted.after)
     if wanted.after is not None:
         if wanted.resumes and not await engine.events.is_kept(wanted.repository, wanted.after):
-            yield wire.RESET
+            yield feed.RESET
         async with aclosing(_earlier(engine, wanted, wanted.after, last)) as earlier:
             async for piece in earlier:
                 yield piece
@@ -76,7 +76,7 @@ async def _pieces(
                 await check()
             except RequestError:
                 return
-            yield wire.COMMENT
+            yield feed.COMMENT
 
 
 async def _earlier(engine: Engine, wanted: Wanted, after: int, last: int) -> AsyncGenerator[bytes]:
@@ -85,7 +85,7 @@ async def _earlier(engine: Engine, wanted: Wanted, after: int, last: int) -> Asy
         page = await engine.events.page(
             wanted.repository, after=after, branch=wanted.branch, type=wanted.type, amount=_PAGE
         )
-        piece = b"".join(wire.message(one) for one in page.items if 0 < one.logical_timestamp <= last)
+        piece = b"".join(feed.frame_of(one) for one in page.items if 0 < one.logical_timestamp <= last)
         if piece:
             yield piece
         if not page.has_more:

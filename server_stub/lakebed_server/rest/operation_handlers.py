@@ -17,7 +17,6 @@ from lakebed_server.rest.handlers import (
     ingest,
     metadata,
     objects,
-    part_uploads,
     physical_addresses,
     repositories,
     system,
@@ -25,10 +24,10 @@ from lakebed_server.rest.handlers import (
     tasks,
     workspaces,
 )
-from lakebed_server.rest.handlers.hooks import action_files, deliveries, runs
-from lakebed_server.rest.handlers.people import access_history, auth, groups, policies, users
-from lakebed_server.rest.handlers.pulls import checks, comments, pull_requests, reviews
-from lakebed_server.rest.handlers.versions import branches, commits, diffs, merges, tags
+from lakebed_server.rest.handlers.hooks import action_files, runs
+from lakebed_server.rest.handlers.people import access_history, auth, groups, users
+from lakebed_server.rest.handlers.pulls import comments, pull_requests, reviews
+from lakebed_server.rest.handlers.versions import branches, commits, merges
 from lakebed_server.vocabulary import StartError
 
 Handler = Callable[..., Awaitable[Reply]]
@@ -81,12 +80,12 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "detachPolicyFromGroup": groups.detach_policy_from_group,
     "grantRepositoryToGroup": groups.grant_repository_to_group,
     "revokeRepositoryFromGroup": groups.revoke_repository_from_group,
-    "listRightsChanges": policies.list_rights_changes,
-    "listPolicies": policies.list_policies,
-    "createPolicy": policies.create_policy,
-    "getPolicy": policies.get_policy,
-    "updatePolicy": policies.update_policy,
-    "deletePolicy": policies.delete_policy,
+    "listRightsChanges": groups.list_rights_changes,
+    "listPolicies": groups.list_policies,
+    "createPolicy": groups.create_policy,
+    "getPolicy": groups.get_policy,
+    "updatePolicy": groups.update_policy,
+    "deletePolicy": groups.delete_policy,
     "listRepositories": repositories.list_repositories,
     "createRepository": repositories.create_repository,
     "getRepository": repositories.get_repository,
@@ -113,10 +112,10 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "internalGetBranchProtectionRules": branches.internal_get_branch_protection_rules,
     "internalCreateBranchProtectionRule": branches.internal_create_branch_protection_rule,
     "internalDeleteBranchProtectionRule": branches.internal_delete_branch_protection_rule,
-    "listTags": tags.list_tags,
-    "createTag": tags.create_tag,
-    "getTag": tags.get_tag,
-    "deleteTag": tags.delete_tag,
+    "listTags": branches.list_tags,
+    "createTag": branches.create_tag,
+    "getTag": branches.get_tag,
+    "deleteTag": branches.delete_tag,
     "commit": commits.commit,
     "createCommitRecord": commits.create_commit_record,
     "getCommit": commits.get_commit,
@@ -144,8 +143,8 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "createPullRequestComment": comments.create_pull_request_comment,
     "updatePullRequestComment": comments.update_pull_request_comment,
     "deletePullRequestComment": comments.delete_pull_request_comment,
-    "listCommitChecks": checks.list_commit_checks,
-    "reportCommitCheck": checks.report_commit_check,
+    "listCommitChecks": reviews.list_commit_checks,
+    "reportCommitCheck": reviews.report_commit_check,
     "validateAction": action_files.validate_action,
     "getHookSettings": action_files.get_hook_settings,
     "setHookSettings": action_files.set_hook_settings,
@@ -155,10 +154,10 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "repeatActionRun": runs.repeat_action_run,
     "listRunHooks": runs.list_run_hooks,
     "getRunHookOutput": runs.get_run_hook_output,
-    "listHookDeliveries": deliveries.list_hook_deliveries,
-    "redeliverHook": deliveries.redeliver_hook,
-    "diffBranch": diffs.diff_branch,
-    "diffRefs": diffs.diff_refs,
+    "listHookDeliveries": runs.list_hook_deliveries,
+    "redeliverHook": runs.redeliver_hook,
+    "diffBranch": commits.diff_branch,
+    "diffRefs": commits.diff_refs,
     "getObject": objects.get_object,
     "getObjects": objects.get_objects,
     "getArchive": objects.get_archive,
@@ -211,10 +210,10 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "shareObjects": workspaces.share_objects,
     "scanWorkspace": workspaces.scan_workspace,
     "createUploadUrls": workspaces.create_upload_urls,
-    "createPartUpload": part_uploads.create_part_upload,
-    "signParts": part_uploads.sign_parts,
-    "completePartUpload": part_uploads.complete_part_upload,
-    "abortPartUpload": part_uploads.abort_part_upload,
+    "createPartUpload": physical_addresses.create_part_upload,
+    "signParts": physical_addresses.sign_parts,
+    "completePartUpload": physical_addresses.complete_part_upload,
+    "abortPartUpload": physical_addresses.abort_part_upload,
     "ingestObjects": ingest.ingest_objects,
     "diffIngest": ingest.diff_ingest,
     "commitWorkspace": workspaces.commit_workspace,

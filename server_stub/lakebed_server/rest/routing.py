@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
 
-from lakebed_server.http.text import unescape
+from lakebed_server.http.body import unescape
 from lakebed_server.vocabulary import RequestError, bad_request
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from lakebed_wire.operations import API_PREFIX
 
 from lakebed_server.auth.authenticate import Caller
 from lakebed_server.bounds.admission import Admission
-from lakebed_server.http import content_headers
+from lakebed_server.http import responses
 from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call, Services
 from lakebed_server.http.request_cycle import Exchange, RequestCycle, Watch
@@ -51,7 +51,7 @@ class Gateway:
         self._admission = admission or Admission(LimitSettings())
         self._cycle = RequestCycle(self._admission, respond, log, watch)
         self._keys = Keys(services.authenticator)
-        self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), content_headers.NOSNIFF]
+        self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), responses.NOSNIFF]
 
     def is_for(self, scope: Scope, *, is_api: bool) -> bool:
         """Whether a request is for S3: by its port, its signature, or its Host header.

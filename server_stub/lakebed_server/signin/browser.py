@@ -1,4 +1,4 @@
-"""What a sign-in in a browser leads to: a user, a session, and a code for a program that waits for one."""
+"""What a sign-in in a browser leads to: a user, a session, and a code for a program that waits. Reads forms."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import hmac
 import secrets
 import time
 from typing import Final
+from urllib.parse import parse_qsl
 
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, KVStore, Put
 from lakebed_engine.vocabulary.errors import PredicateFailed
+from starlette.requests import Request
 
 from lakebed_server.access.permissions import Permissions
 from lakebed_server.auth import records
@@ -79,3 +81,24 @@ class BrowserSignIn:
 def now() -> int:
     """The time in Unix seconds."""
     return int(time.time())
+
+
+FORM_TYPE: Final = "application/x-www-form-urlencoded"
+_MOST_FIELDS: Final = 100
+
+
+async def read_form(request: Request, limit: int) -> dict[str, str] | None:
+    """The fields of a form. None if it is not a form, has more than `limit` bytes, or has a field twice."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
+        return None
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > limit:
+            return None
+    try:
+        fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return None
+    form = dict(fields)
+    return form if len(form) == len(fields) else None

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.http.request import IdentifyWorkload, Services
 from lakebed_server.network.clients import client_of
-from lakebed_server.signin import form
+from lakebed_server.signin import browser
 from lakebed_server.signin.recorded import note_user, recorded
 from lakebed_server.vocabulary import Header, RequestError
 
@@ -43,9 +43,9 @@ class TokenEndpoint:
 
     async def exchange(self, request: Request) -> Response:
         """Answer with a token, or with an error of RFC 6749."""
-        fields = await form.read(request, _LONGEST)
+        fields = await browser.read_form(request, _LONGEST)
         if fields is None:
-            return _refused("invalid_request", f"send a form ({form.TYPE}) of at most {_LONGEST} bytes")
+            return _refused("invalid_request", f"send a form ({browser.FORM_TYPE}) of at most {_LONGEST} bytes")
         if fields.get("grant_type") != GRANT:
             return _refused("unsupported_grant_type", f"grant_type must be {GRANT}")
         if fields.get("subject_token_type") not in SUBJECT_TYPES:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lakebed_server.rest.rights.waiting_merges import may_merge
+from lakebed_server.rest.rights.task_rights import may_merge
 
 from tests.auth.people import REPO, People, allow
 

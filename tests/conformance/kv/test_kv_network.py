@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from lakebed_engine.stores.kv.sqlite import network_files
-from lakebed_engine.stores.kv.sqlite.network_files import network_file_system
+from lakebed_engine.stores.kv.sqlite import file as sqlite_file
+from lakebed_engine.stores.kv.sqlite.file import network_file_system
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
@@ -25,7 +25,7 @@ def mounted(directory: Path, kind: str) -> Path:
 
 @pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "ceph", "fuse.sshfs", "fuse.s3fs", "fuse.glusterfs"])
 def test_network_file_systems_are_refused(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_files, "MOUNTS", mounted(tmp_path, kind))
+    monkeypatch.setattr(sqlite_file, "MOUNTS", mounted(tmp_path, kind))
     said = rf"not safe on a network file system \({kind}\).*PostgreSQL"
     with pytest.raises(StoreUnavailableError, match=said) as caught:
         SqliteKV(tmp_path / "db" / "lakebed.db")

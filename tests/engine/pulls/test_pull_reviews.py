@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.keys import branch_key
-from lakebed_engine.operations.merge import conflicts
+from lakebed_engine.operations.merge import merge as merge_module
 from lakebed_engine.operations.pulls import checks
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
@@ -218,7 +218,7 @@ async def test_a_merge_is_tried_once_for_two_heads(monkeypatch: pytest.MonkeyPat
     engine = await open_lake()
     pull = await open_pull(engine)
     assert await mergeable(engine, pull) == "clean"
-    monkeypatch.setattr(conflicts, "Join", None)
+    monkeypatch.setattr(merge_module, "Join", None)
     assert await mergeable(engine, pull) == "clean"
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.paging import PAGE_BYTES
-from lakebed_engine.operations.validation import MAX_TEXT_BYTES
+from lakebed_engine.operations.validation import MAX_TEXT_BYTES, PAGE_BYTES
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.requests import LogRequest, UploadRequest, WorkspaceRequest
 

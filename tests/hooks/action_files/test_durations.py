@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed_hooks.syntax.durations import seconds
+from lakebed_hooks.syntax.properties import duration_seconds
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from lakebed_hooks.syntax.durations import seconds
     ],
 )
 def test_durations(text: str, expected: float) -> None:
-    assert seconds(text) == pytest.approx(expected)
+    assert duration_seconds(text) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_durations(text: str, expected: float) -> None:
 )
 def test_no_durations(text: str) -> None:
     with pytest.raises(ValueError, match="duration"):
-        seconds(text)
+        duration_seconds(text)
 
 
 @given(st.text("0123456789.hmsnuµ-", max_size=70))
 def test_any_text(text: str) -> None:
     try:
-        total = seconds(text)
+        total = duration_seconds(text)
     except ValueError:
         return
     assert total >= 0

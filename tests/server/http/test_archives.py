@@ -17,7 +17,7 @@ import httpx
 import pytest
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import FoundObject, ReadableEntry
-from lakebed_server.http import content_headers
+from lakebed_server.http import responses
 from lakebed_server.http.read_ahead import Memory
 from lakebed_server.rest.archives import archived, file_name, safe_name
 
@@ -233,7 +233,7 @@ def test_the_file_name_is_safe_on_every_system() -> None:
     assert file_name("sales", "main", "ord", "tar.gz") == "sales-main.tar.gz"
     assert file_name("sales", "feature/x", '"a\r\nb\u202e"/', "zip") == "sales-feature_x-_a__b__.zip"
     assert file_name("sales", "m" * 200, "é😀/", "zip") == f"sales-{'m' * 60}-é😀.zip"
-    name, value = content_headers.saved_as("sales-é😀.zip")
+    name, value = responses.saved_as("sales-é😀.zip")
     assert name == b"content-disposition"
     assert value == b"attachment; filename=\"sales-__.zip\"; filename*=UTF-8''sales-%C3%A9%F0%9F%98%80.zip"
 
@@ -248,7 +248,7 @@ def test_the_file_name_is_safe_on_every_system() -> None:
     ],
 )
 def test_a_file_name_cannot_end_its_header(name: str, plain: str, quoted: str) -> None:
-    value = content_headers.saved_as(name)[1].decode()
+    value = responses.saved_as(name)[1].decode()
     assert value == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quoted}"
     found = re.search(r"filename=['\"]?([^'\"\s]+)['\"]?", value)  # as the clients of openapi-generator read it
     assert found is not None

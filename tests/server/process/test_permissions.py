@@ -11,7 +11,7 @@ from pathlib import Path
 
 import lakebed
 import pytest
-from lakebed_engine.stores.kv.sqlite import network_files
+from lakebed_engine.stores.kv.sqlite import file as sqlite_file
 from lakebed_server.process import wiring
 from lakebed_server.process.data_directory import open_to_others
 from lakebed_server.settings.load import load
@@ -159,7 +159,7 @@ async def test_a_server_with_its_database_on_a_network_file_system_does_not_star
     device = os.stat(tmp_path).st_dev
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"36 21 {os.major(device)}:{os.minor(device)} / {tmp_path} rw - nfs4 host:/export rw\n")
-    monkeypatch.setattr(network_files, "MOUNTS", mounts)
+    monkeypatch.setattr(sqlite_file, "MOUNTS", mounts)
     settings = load(env={"LAKEBED_DATA_DIR": str(tmp_path / "data")}).settings
     said = r"^cannot open the database .*lakebed\.db: SQLite is not safe on .*nfs4.*local disk"
     with pytest.raises(StartError, match=said):

@@ -29,8 +29,7 @@ from lakebed_format.keys import REPOSITORY_MARKER
 from lakebed_format.refs import decode_marker
 
 from lakebed_engine.operations.context import BAD_ROW, Context, Repo, active_records, encode, open_repo, opened
-from lakebed_engine.operations.events.head import Head, decode_head, next_number
-from lakebed_engine.operations.events.rows import DELETED, in_order
+from lakebed_engine.operations.events.rows import DELETED, Head, decode_head, in_order, next_number
 from lakebed_engine.operations.keys import JOURNAL, JOURNAL_HEAD, event_key, under
 from lakebed_engine.operations.undrained import Waiting
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Row

@@ -13,8 +13,7 @@ from lakebed_format.keys import JOURNAL
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.events.drain import drain
-from lakebed_engine.operations.events.head import Head, decode_head
-from lakebed_engine.operations.events.rows import in_order
+from lakebed_engine.operations.events.rows import Head, decode_head, in_order
 from lakebed_engine.operations.keys import JOURNAL as JOURNAL_ROWS
 from lakebed_engine.operations.keys import JOURNAL_HEAD, under
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, InvalidRequestError

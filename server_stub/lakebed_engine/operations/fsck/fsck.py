@@ -12,7 +12,6 @@ import msgspec
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.fsck.objects import check_objects
 from lakebed_engine.operations.fsck.orphans import check_data, check_files
-from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.fsck.refs_and_commits import (
     check_commits,
     check_marker,
@@ -21,7 +20,7 @@ from lakebed_engine.operations.fsck.refs_and_commits import (
     read_uploads,
 )
 from lakebed_engine.operations.fsck.scratch_db import ScratchDb
-from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.operations.fsck.session import Job, Pace
 from lakebed_engine.operations.fsck.staged import check_staged, read_drops
 from lakebed_engine.operations.fsck.trees import check_metaranges, check_ranges
 from lakebed_engine.vocabulary.reports import (

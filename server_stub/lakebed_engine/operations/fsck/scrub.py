@@ -13,7 +13,7 @@ import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, active_records, encode, open_repo, opened
 from lakebed_engine.operations.fsck.fsck import check
-from lakebed_engine.operations.fsck.pace import Pace
+from lakebed_engine.operations.fsck.session import Pace
 from lakebed_engine.operations.gc.lease import Lease, take_lease
 from lakebed_engine.operations.keys import SCRUB, SCRUB_LEASE, SCRUB_PLACE, scrub_result
 from lakebed_engine.stores.kv.base import Batch, Delete, Put

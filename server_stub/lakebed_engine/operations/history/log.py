@@ -17,9 +17,8 @@ from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, load_commits, open_repo
 from lakebed_engine.operations.history.changed_paths import changed_paths_of
-from lakebed_engine.operations.history.log_index import Builder, begins, find_span, keep_span
-from lakebed_engine.operations.history.log_places import Places
-from lakebed_engine.operations.paging import PAGE_BYTES, bounded, metadata_size
+from lakebed_engine.operations.history.log_index import Builder, Places, begins, find_span, keep_span
+from lakebed_engine.operations.validation import PAGE_BYTES, bounded, metadata_size
 from lakebed_engine.tree.changed_paths import PathQuery
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import InvalidRequestError

@@ -4,6 +4,9 @@ A span begins at a commit for which all later commits of the log are ancestors, 
 The commit id decides where a span can begin, so all heads share the same spans. A span shows which of its commits may
 have changed a path. So a log of one path over ten thousand commits reads a hundred rows. Spans can be made again from
 commits and changed paths.
+
+`Places` remembers where the walk for a later page of a log can begin, so that the history before the page is not read
+again. Only this process remembers it. Without it, the walk begins at the start of the log.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from contextlib import suppress
 import msgspec
 import numpy as np
 
-from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.context import Context, Repo, load_commit
 from lakebed_engine.operations.keys import span_key
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.changed_paths import FOLDERS, NOTHING_KNOWN, ChangedPaths, PathQuery, hash_of
 from lakebed_engine.vocabulary.errors import StoreError
+from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.requests import LogRequest
 
 LONGEST = 4_096
 """The largest number of commits of a span. A longer one is not stored."""
@@ -140,3 +145,24 @@ async def keep_span(ctx: Context, repo: Repo, span: Span, first_parent: bool) ->
     """Store a span. Ignores errors, because the log does not need it."""
     with suppress(StoreError):
         await ctx.kv.apply(Batch(puts=[Put(repo.partition, span_key(span.ids[0], first_parent), _encode(span))]))
+
+
+class Places:
+    """The known places of one log: of the same first commit, with the same order of commits."""
+
+    def __init__(self, ctx: Context, repo: Repo, start: Commit, request: LogRequest) -> None:
+        self._ctx = ctx
+        self._repo = repo
+        self._start = start
+        self._after = request.after
+        self._log = (repo.partition, start.id, request.first_parent, request.since)
+        self._usable = not request.stop_at  # `after` may be behind the end of this log, and is refused then
+
+    async def beginning(self) -> Commit:
+        """A commit from which a walk comes to `after`: the start of the log, if no later one is known."""
+        found: str | None = self._ctx.log_places.get((*self._log, self._after)) if self._usable else None
+        return self._start if found is None else await load_commit(self._ctx, self._repo, found)
+
+    def keep(self, commit_id: str, beginning: str) -> None:
+        """Remember where a walk can begin that comes to a commit."""
+        self._ctx.log_places.put((*self._log, commit_id), beginning, 1)

@@ -1,6 +1,11 @@
-"""Merge: applies what the source changed since the base to the destination's head (`PROTOCOL.md` 3, MERGE)."""
+"""Merge: applies what the source changed since the base to the destination's head (`PROTOCOL.md` 3, MERGE).
+
+A trial finds the conflicts without merging.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import tree_of
@@ -15,8 +20,8 @@ from lakebed_engine.operations.merge.three_way import Join, Resolution, Sides
 from lakebed_engine.tree.changed_paths import ChangedPathsBuilder
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.trees import Tree
-from lakebed_engine.vocabulary.errors import NoChangesError
-from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.errors import Conflict, MergeConflictError, NoChangesError
+from lakebed_engine.vocabulary.records import Commit, Page
 from lakebed_engine.vocabulary.requests import MergeRequest
 
 STRATEGY_KEY = ".lakefs.merge.strategy"
@@ -75,3 +80,42 @@ async def _joined(ctx: Context, repo: Repo, join: Join) -> tuple[Tree, ChangedPa
 async def sides_of(ctx: Context, repo: Repo, base: Commit, theirs: Commit, ours: Commit) -> Sides:
     """The trees of three commits."""
     return Sides(*[await tree_of(ctx, repo, one.id) for one in (base, theirs, ours)])
+
+
+class Trial(NamedTuple):
+    """The result of a trial merge. `changes`: whether the source has changed anything."""
+
+    base_id: str
+    conflicts: bool
+    changes: bool
+
+
+async def try_merge(ctx: Context, repo: Repo, theirs: Commit, ours: Commit) -> Trial:
+    """Whether a merge of `theirs` into `ours` has conflicts. Raises NoMergeBaseError."""
+    key = (repo.partition, theirs.id, ours.id)
+    trial: Trial | None = ctx.conflicts.get(key)
+    if trial is None:
+        base = await require_base(ctx, repo, theirs, ours)
+        join = Join(ctx, repo, await sides_of(ctx, repo, base, theirs, ours), Resolution("", ()), amount=1)
+        found = await _conflicts(join)
+        trial = Trial(base.id, bool(found.items), join.changes)
+        ctx.conflicts.put(key, trial, 1)
+    return trial
+
+
+async def list_conflicts(
+    ctx: Context, repo: Repo, theirs: Commit, ours: Commit, *, after: str = "", amount: int = 100
+) -> Page[Conflict]:
+    """The paths that both sides changed, in order. Raises NoMergeBaseError."""
+    base = await require_base(ctx, repo, theirs, ours)
+    sides = await sides_of(ctx, repo, base, theirs, ours)
+    return await _conflicts(Join(ctx, repo, sides, Resolution("", ()), after=after, amount=amount))
+
+
+async def _conflicts(join: Join) -> Page[Conflict]:
+    try:
+        async for _ in join.delta():
+            pass
+    except MergeConflictError as error:
+        return Page(error.conflicts, error.has_more)
+    return Page([], has_more=False)

@@ -9,7 +9,7 @@ from functools import partial
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import View, steady
 from lakebed_engine.operations.context import Context, Repo, open_repo
-from lakebed_engine.operations.paging import bounded, metadata_size
+from lakebed_engine.operations.validation import bounded, metadata_size
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.external import VERSIONED, version_of
 from lakebed_engine.tree.cursor import Run

@@ -8,7 +8,7 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import View, steady
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.objects.read import first_of
-from lakebed_engine.operations.paging import PAGE_BYTES, metadata_size
+from lakebed_engine.operations.validation import PAGE_BYTES, metadata_size
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Listed, SearchPage

@@ -1,13 +1,14 @@
-"""Comments on pull requests: on the whole, on a path, or on a column or row of a table."""
+"""Comments on pull requests: on the whole, on a path, or on a column or row of a table. The timeline lists them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, open_repo
-from lakebed_engine.operations.keys import pull_event_key
+from lakebed_engine.operations.keys import pull_event_key, pull_events, under
+from lakebed_engine.operations.pulls.checks import read_checks
 from lakebed_engine.operations.pulls.records import (
     MAX_TEXT,
     PullChange,
@@ -16,11 +17,13 @@ from lakebed_engine.operations.pulls.records import (
     event_of,
     read_events,
     read_pull,
+    with_head,
     with_mentions,
 )
-from lakebed_engine.operations.validation import check_bounded, check_path, is_commit_id
+from lakebed_engine.operations.validation import check_amount, check_bounded, check_path, is_commit_id
 from lakebed_engine.vocabulary.errors import CommentNotFoundError, InvalidRequestError, OwnPullError
 from lakebed_engine.vocabulary.pulls import Comment, CommentEdit, CommentPlace, CommentRequest, Pull, PullEvent
+from lakebed_engine.vocabulary.records import Page
 
 MAX_COLUMN = 1024
 MAX_ROW_KEY = 4096
@@ -127,3 +130,32 @@ def _check_place(place: CommentPlace) -> None:
         raise InvalidRequestError("a comment on a column, a row or a side needs a path")
     check_bounded("column", place.column, MAX_COLUMN)
     check_bounded("row_key", place.row_key, MAX_ROW_KEY)
+
+
+async def list_events(
+    ctx: Context, repo_name: str, pull_id: str, *, after: int = 0, amount: int = 100
+) -> tuple[Pull, Page[PullEvent]]:
+    """A pull request at the present head of its source, and a page of the timeline, oldest first.
+
+    The last page ends with what is not stored yet: a push since the last event, and the checks of the head of the
+    source. These entries have the number 0. Raises PullNotFoundError.
+    """
+    check_amount(amount)
+    repo = await open_repo(ctx, repo_name)
+    pull, pushed = await with_head(ctx, repo, (await read_pull(ctx, repo, pull_id)).pull)
+    start = pull_event_key(pull_id, after + 1)
+    rows = await ctx.kv.scan(repo.partition, start, under(pull_events(pull_id))[1], amount + 1)
+    events = [decode_event(row.value) for row in rows]
+    if len(events) > amount:
+        return pull, Page(events[:amount], has_more=True)
+    return pull, Page([*events, *await _unstored(ctx, repo, pull, pushed)], has_more=False)
+
+
+async def _unstored(ctx: Context, repo: Repo, pull: Pull, pushed: Sequence[PullEvent]) -> list[PullEvent]:
+    entries = [msgspec.structs.replace(event, id=0) for event in pushed]
+    head = pull.source_commit_id or pull.head_commit_id
+    for one in (await read_checks(ctx, repo, head)).values():
+        text = f"{one.check.name}: {one.check.state}"
+        entry = PullEvent(id=0, type="check", actor=one.check.user, date=one.check.date, text=text, commit_id=head)
+        entries.append(entry)
+    return entries

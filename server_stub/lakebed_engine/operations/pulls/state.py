@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo, read_branch, requirements_of
 from lakebed_engine.operations.keys import check_key
-from lakebed_engine.operations.merge.conflicts import list_conflicts, try_merge
+from lakebed_engine.operations.merge.merge import list_conflicts, try_merge
 from lakebed_engine.operations.pulls.checks import read_checks
 from lakebed_engine.operations.pulls.records import read_events, read_pull, require_open, with_head
 from lakebed_engine.operations.pulls.reviews import verdicts

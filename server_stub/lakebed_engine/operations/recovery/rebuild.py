@@ -16,12 +16,10 @@ from lakebed_format.refs import RefsRecord, decode_marker, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
-from lakebed_engine.operations.events.head import Head, newest_file
-from lakebed_engine.operations.events.rows import event_rows
-from lakebed_engine.operations.fsck.pace import Pace
+from lakebed_engine.operations.events.rows import Head, event_rows, newest_file
 from lakebed_engine.operations.fsck.refs_and_commits import read_commit, read_pull_file, snapshot_in
 from lakebed_engine.operations.fsck.scratch_db import Bad, ScratchDb
-from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.operations.fsck.session import Job, Pace
 from lakebed_engine.operations.keys import (
     DROPS,
     JOURNAL_HEAD,

@@ -23,7 +23,7 @@ from lakebed_engine.operations.context import Context, Repo, absent, decode_repo
 from lakebed_engine.operations.events.rows import event_rows, place_data
 from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
 from lakebed_engine.operations.namespaces import namespaces_above, overlap, refuse_overlap
-from lakebed_engine.operations.repository import sample_data
+from lakebed_engine.operations.repository import sample_files
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -94,7 +94,7 @@ async def create_repository(
         free = msgspec.structs.replace(new, storage_namespace=f"{new.storage_namespace}-{new.uid[:8]}")
         made = await _create(ctx, free, bare=bare, allow_non_empty=allow_non_empty)
     if samples_by and not bare:
-        await sample_data.fill(ctx, name, default_branch, samples_by)
+        await sample_files.fill(ctx, name, default_branch, samples_by)
     return made
 
 

@@ -1,4 +1,6 @@
-"""The files of the sample data. All of their content is made up, by arithmetic: it is the same on every server.
+"""Sample data for a new repository: a few small files, committed to a branch that is then protected.
+
+All of their content is made up, by arithmetic: it is the same on every server.
 
 Tutorials of the lakeFS API read files with these names and columns.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import AsyncIterator
 from functools import cache
 from typing import Final
 
@@ -15,6 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from lakebed_engine.operations.branch import protection
+from lakebed_engine.operations.commit import commit
+from lakebed_engine.operations.context import Context
+from lakebed_engine.operations.objects import stage
+from lakebed_engine.vocabulary.records import Rule
+from lakebed_engine.vocabulary.requests import CommitRequest, UploadRequest
 
 ROWS: Final = 100_000
 COUNTRIES: Final = (
@@ -161,3 +171,16 @@ def _png(pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> bytes:
         + chunk(b"IDAT", zlib.compress(lines.tobytes()))
         + chunk(b"IEND", b"")
     )
+
+
+async def fill(ctx: Context, repo: str, branch: str, committer: str) -> None:
+    """Write the samples to a branch, commit them and protect the branch."""
+    for path, (kind, data) in (await ctx.runtime.cpu(sample_files)).items():
+        request = UploadRequest(path=path, content_type=kind, force=True)
+        await stage.upload(ctx, repo, branch, request, _once(data))
+    await commit.commit(ctx, repo, branch, CommitRequest(message="Add sample data", committer=committer, force=True))
+    await protection.add_rule(ctx, repo, Rule(branch))
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data

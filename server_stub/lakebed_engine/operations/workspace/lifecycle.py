@@ -49,9 +49,8 @@ from lakebed_engine.operations.keys import (
     workspace_id,
     workspace_key,
 )
-from lakebed_engine.operations.paging import bounded
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.operations.validation import check_amount, check_message, check_text
+from lakebed_engine.operations.validation import bounded, check_amount, check_message, check_text
 from lakebed_engine.operations.workspace.selection import Chosen, Globs
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.layers import write_layer

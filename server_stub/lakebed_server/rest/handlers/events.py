@@ -7,13 +7,13 @@ from typing import Final
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
-from lakebed_server.event_feed import wire
+from lakebed_server.event_feed import feed
 from lakebed_server.http.authorization import authorize
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, FeedReply, Reply, json
 from lakebed_server.rest import serializers
 from lakebed_server.rest.event_stream import Wanted, followed
-from lakebed_server.rest.rights.audited import audited
+from lakebed_server.rest.rights.filtered_pages import audited
 from lakebed_server.rest.rights.permission_table import PERMISSIONS
 from lakebed_server.rest.server_events import Place, server_page
 from lakebed_server.vocabulary import Header, bad_request
@@ -43,7 +43,7 @@ async def list_events(call: Call, p: ops.ListEventsParams) -> Reply:
         results=len(page.items),
         max_per_page=serializers.MAX_PER_PAGE,
     )
-    return json(200, models.EventList(pagination=pagination, results=[wire.event(one) for one in page.items]))
+    return json(200, models.EventList(pagination=pagination, results=[feed.event_body(one) for one in page.items]))
 
 
 async def list_server_events(call: Call, p: ops.ListServerEventsParams) -> Reply:
@@ -59,7 +59,7 @@ async def list_server_events(call: Call, p: ops.ListServerEventsParams) -> Reply
         results=len(found.items),
         max_per_page=serializers.MAX_PER_PAGE,
     )
-    return json(200, models.EventList(pagination=pagination, results=[wire.event(one) for one in found.items]))
+    return json(200, models.EventList(pagination=pagination, results=[feed.event_body(one) for one in found.items]))
 
 
 def _feed(call: Call, p: ops.ListEventsParams) -> Reply:

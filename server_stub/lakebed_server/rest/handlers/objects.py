@@ -17,7 +17,7 @@ from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET
 
-from lakebed_server.http import content_headers, downloads, uploads
+from lakebed_server.http import downloads, responses, uploads
 from lakebed_server.http.authorization import allowed_paths, plain_branch, refused
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply, empty, json, last_modified
@@ -56,7 +56,7 @@ async def get_objects(call: Call, p: ops.GetObjectsParams, body: models.ObjectsR
     largest = None if body.max_object_size is UNSET else body.max_object_size
     describe = partial(errors.object_error, call=call)
     frames = object_frames.framed(found, call.services.read_ahead, describe, has_more=has_more, largest=largest)
-    return StreamReply(200, frames, UNKNOWN, (OCTETS, content_headers.cache_control(p.ref)))
+    return StreamReply(200, frames, UNKNOWN, (OCTETS, responses.cache_control(p.ref)))
 
 
 def _readable(call: Call, repository: str, found: Sequence[FoundObject]) -> Sequence[FoundObject]:
@@ -76,7 +76,7 @@ async def get_archive(call: Call, p: ops.GetArchiveParams) -> Reply:
     objects = await call.engine.objects.find_committed(p.repository, p.ref, prefix)
     chunks = archives.archived(objects, prefix, form, call.services.read_ahead)
     file = archives.file_name(p.repository, p.ref, prefix, form)
-    headers = (OCTETS, content_headers.saved_as(file), content_headers.cache_control(p.ref))
+    headers = (OCTETS, responses.saved_as(file), responses.cache_control(p.ref))
     return StreamReply(200, chunks, UNKNOWN, headers)
 
 

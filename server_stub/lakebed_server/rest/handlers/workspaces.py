@@ -19,7 +19,7 @@ from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
 from lakebed_server.rest.rights import authors
 from lakebed_server.rest.rights.filtered_pages import filtered
-from lakebed_server.rest.rights.workspace_rights import require_changes
+from lakebed_server.rest.rights.task_rights import require_changes
 from lakebed_server.vocabulary import bad_request, not_implemented
 
 WEEK = 7 * 24 * 3600

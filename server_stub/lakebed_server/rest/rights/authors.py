@@ -1,11 +1,11 @@
-"""The author of a commit: the caller, or another user for whom a service commits."""
+"""The rights to commit for another author, and to change history although hooks refuse it (`force`)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from lakebed_auth import Need, arn
-from lakebed_auth.actions import Fs
+from lakebed_auth.actions import Branches, Fs
 from msgspec import UNSET, UnsetType
 
 from lakebed_server.http.authorization import plain_branch
@@ -49,3 +49,16 @@ def metadata(call: Call, sent: dict[str, str] | UnsetType) -> dict[str, str]:
     if COMMITTED_BY in given:
         raise bad_request(f"body metadata: the server sets {COMMITTED_BY!r} in a commit for another user: leave it out")
     return {**given, COMMITTED_BY: call.committed_by} if call.committed_by else given
+
+
+def asks_to_bypass(params: object, body: object) -> bool:
+    """Whether a request says `force`, as a parameter or in its body."""
+    return any(getattr(part, "force", False) is True for part in (params, body))
+
+
+def may_bypass(call: Call, repository: str) -> bool:
+    """Whether the caller may bypass the hooks of a repository. The permissions of the request are known."""
+    if call.rights is None:
+        return True
+    need = Need(Branches.SET_PROTECTION_RULES, arn.repository(repository))
+    return call.rights.policies.check(need, call.rights.context) is None

@@ -1,4 +1,7 @@
-"""GetObject, HeadObject, GetObjectAttributes. They read uncommitted changes too, like all reads of a branch."""
+"""GetObject, HeadObject, GetObjectAttributes. They read uncommitted changes too, like all reads of a branch.
+
+The key `<ref>/` is a directory that exists while the ref exists. It is never stored.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,9 @@ from lakebed_engine.vocabulary.errors import InvalidRangeError
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import ReadableEntry
 
-from lakebed_server.http import content_headers
+from lakebed_server.http import responses
 from lakebed_server.http.ranges import Slice, parse_range
 from lakebed_server.http.responses import Reply, StreamReply, last_modified
-from lakebed_server.s3.operations.directory_marker import is_root, root
 from lakebed_server.s3.requests import conditions, headers
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.requests.checksums import as_headers
@@ -128,7 +130,7 @@ def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
     """The answer without its content, and the requested part of the content, or None."""
     validators = (_etag(entry), last_modified(entry.mtime))
     if conditions.check(call.headers, entry) == "unchanged":
-        return Reply(304, headers=(*validators, content_headers.cache_control(call.ref))), None
+        return Reply(304, headers=(*validators, responses.cache_control(call.ref))), None
     part = _part(call, entry)
     found = headers.of_entry(entry)
     if call.query:
@@ -211,3 +213,26 @@ def _content_range(part: Slice, size: int) -> Header:
 
 def _etag(entry: Entry) -> Header:
     return (b"etag", f'"{entry.etag}"'.encode("ascii", "replace"))
+
+
+_EMPTY_MD5 = "d41d8cd98f00b204e9800998ecf8427e"
+
+
+def is_root(call: S3Call) -> bool:
+    """Whether the key is `<ref>/`."""
+    return not call.address.bound and not call.path and call.key.endswith("/")
+
+
+async def root(call: S3Call) -> Entry:
+    """The directory of a ref, as an empty object. Raises the error of a missing ref."""
+    await call.engine.objects.list(call.repo, call.ref, amount=1)
+    return Entry("", _EMPTY_MD5, 0, 0, 0, "application/x-directory", {}, b"")
+
+
+async def write_root(call: S3Call) -> Entry:
+    """Handle a write to the key of a directory, or to a key without a path. Stores nothing."""
+    if not is_root(call):
+        raise invalid_argument("A key is <branch>/<path>: this one has no path.")
+    async for _ in call.chunks():
+        raise invalid_argument("A key is <branch>/<path>: this one has no path, so it cannot have content.")
+    return await root(call)

@@ -17,7 +17,7 @@ from lakebed_engine.vocabulary.requests import Held, UploadRequest
 
 from lakebed_server.http.authorization import note, plain_branch
 from lakebed_server.http.responses import Reply, empty
-from lakebed_server.s3.operations import directory_marker
+from lakebed_server.s3.operations import reading
 from lakebed_server.s3.operations.reading import refuse_versions
 from lakebed_server.s3.requests import addressing, conditions, headers, xml_parse
 from lakebed_server.s3.requests.call import S3Call
@@ -44,7 +44,7 @@ class Deletion(NamedTuple):
 async def put_object(call: S3Call) -> Reply:
     """PutObject."""
     if not call.path:
-        return _written(call, await directory_marker.write(call))
+        return _written(call, await reading.write_root(call))
     content_type, metadata = headers.stored(call)
     wanted = conditions.of_write(call.headers)
     request = UploadRequest(path=call.path, content_type=content_type, metadata=metadata, **wanted._asdict())

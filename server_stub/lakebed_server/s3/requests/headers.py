@@ -16,7 +16,7 @@ from typing import Final
 
 from lakebed_engine.vocabulary.records import Entry
 
-from lakebed_server.http import content_headers
+from lakebed_server.http import responses
 from lakebed_server.http.uploads import OCTETS
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument
@@ -81,14 +81,14 @@ def of_entry(entry: Entry) -> dict[bytes, bytes]:
 
 def make_safe(found: dict[bytes, bytes], ref: str) -> None:
     """Add headers that keep browsers from running the content. Keeps a Cache-Control from the object or the request."""
-    name, value = content_headers.SANDBOX
+    name, value = responses.SANDBOX
     found[name] = value
-    name, value = content_headers.cache_control(ref)
+    name, value = responses.cache_control(ref)
     found.setdefault(name, value)
-    if not content_headers.is_shown(found[b"content-type"].decode()):
-        name, value = content_headers.ATTACHMENT
+    if not responses.is_shown(found[b"content-type"].decode()):
+        name, value = responses.ATTACHMENT
         given = found.get(name)
-        found[name] = value if given is None else content_headers.as_attachment(given.decode()).encode()
+        found[name] = value if given is None else responses.as_attachment(given.decode()).encode()
 
 
 def overrides(call: S3Call) -> dict[bytes, bytes]:

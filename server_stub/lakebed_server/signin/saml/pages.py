@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from lakebed_server.http.request import Services
 from lakebed_server.outbound import OutboundError
-from lakebed_server.signin import form
+from lakebed_server.signin import browser
 from lakebed_server.signin.browser_pages import COOKIE, FAILED, LOGOUT, BrowserPages, page, refused
 from lakebed_server.signin.recorded import recorded
 from lakebed_server.signin.saml.document import SamlError
@@ -61,7 +61,7 @@ class SamlPages:
 
     async def accept(self, request: Request) -> Response:
         """The assertion consumer service: the browser brings the answer of the provider. `RelayState` is not used."""
-        fields = await form.read(request, LARGEST)
+        fields = await browser.read_form(request, LARGEST)
         if fields is None:
             return page(f"The answer of the provider is not a form, or has more than {LARGEST} bytes.", 400)
         try:

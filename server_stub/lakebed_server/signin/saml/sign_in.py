@@ -10,17 +10,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import zlib
 from datetime import UTC, datetime
 from typing import Final
+from urllib.parse import urlencode
+from xml.sax.saxutils import escape, quoteattr
 
 from lakebed_server.auth.records import User
 from lakebed_server.settings.auth import SamlSettings
 from lakebed_server.signin import identity, state
 from lakebed_server.signin.browser import BrowserSignIn, now
 from lakebed_server.signin.identity import Identity
-from lakebed_server.signin.saml import metadata, request, response
-from lakebed_server.signin.saml.document import SamlError, SignatureError
-from lakebed_server.signin.saml.metadata import AGAIN_SECONDS, Metadata
+from lakebed_server.signin.saml import metadata, response
+from lakebed_server.signin.saml.document import NAMESPACES, SamlError, SignatureError
+from lakebed_server.signin.saml.metadata import AGAIN_SECONDS, POST, IdentityProvider, Metadata, ServiceProvider
 from lakebed_server.signin.saml.response import Assertion
 from lakebed_server.signin.state import STATE, Program, SentRequest, State
 from lakebed_server.vocabulary import RequestError
@@ -47,7 +50,7 @@ class SamlSignIn:
         began = state.begin(self.service.acs_url, now(), next=next, program=program)
         sent = SentRequest(state.challenge_of(began.verifier), began.ends)
         id = "_" + state.sign(self.browser.ring, sent, REQUEST)  # an id of XML begins with a letter or `_`
-        address = request.url(provider, self.service, id, datetime.now(UTC))
+        address = request_url(provider, self.service, id, datetime.now(UTC))
         return address, state.sign(self.browser.ring, began, STATE)
 
     async def accept(self, answer: str) -> str:
@@ -108,3 +111,19 @@ class SamlSignIn:
             return None
         values = found.attributes.get(self._settings.groups_attribute, ())[:MOST_GROUPS]
         return identity.mapped(self._settings.groups_map, values)
+
+
+def request_url(provider: IdentityProvider, service: ServiceProvider, id: str, now: datetime) -> str:
+    """The address of the provider for a sign-in. `id` comes back in the answer."""
+    wanted = f"Format={quoteattr(service.name_id_format)} " if service.name_id_format else ""
+    request = (
+        f'<samlp:AuthnRequest xmlns:samlp="{NAMESPACES["samlp"]}" ID={quoteattr(id)} Version="2.0" '
+        f'IssueInstant="{now:%Y-%m-%dT%H:%M:%SZ}" Destination={quoteattr(provider.sso_url)} '
+        f'ProtocolBinding="{POST}" AssertionConsumerServiceURL={quoteattr(service.acs_url)}>'
+        f'<saml:Issuer xmlns:saml="{NAMESPACES["saml"]}">{escape(service.entity_id)}</saml:Issuer>'
+        f'<samlp:NameIDPolicy {wanted}AllowCreate="true"/></samlp:AuthnRequest>'
+    )
+    deflater = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    body = deflater.compress(request.encode()) + deflater.flush()
+    query = urlencode({"SAMLRequest": base64.b64encode(body).decode()})
+    return f"{provider.sso_url}{'&' if '?' in provider.sso_url else '?'}{query}"

@@ -7,9 +7,9 @@ from typing import Final
 
 import asyncpg
 
+from lakebed_engine.stores.kv.base import KvState
 from lakebed_engine.stores.kv.postgres.errors import place_of, store_error, wrong_dsn
 from lakebed_engine.stores.kv.postgres.schema import FUNCTION_VERSION, SCHEMA_VERSION, Connection, quoted
-from lakebed_engine.stores.kv.state import KvState
 from lakebed_engine.vocabulary.ports import Clock, SystemClock
 
 _SPARE: Final = 10

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import apsw
 
-from lakebed_engine.stores.kv.base import Batch, Row, Versioned
+from lakebed_engine.stores.kv.base import Batch, KvState, Row, Versioned
 from lakebed_engine.stores.kv.sqlite.file import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -18,7 +18,6 @@ from lakebed_engine.stores.kv.sqlite.file import (
     store_error,
 )
 from lakebed_engine.stores.kv.sqlite.store import Reader
-from lakebed_engine.stores.kv.state import KvState
 from lakebed_engine.vocabulary.errors import CorruptDataError, StoreFullError
 
 _ABOUT = (

@@ -5,10 +5,15 @@ streams, reading, listing. A plain key is a plain path below the root, so other 
 
 No key leads out of the root, and no symbolic link is followed, at any depth (`local.paths`). Needs POSIX: flock, pread,
 and directories that can be synced.
+
+The kernel joins objects (copy_file_range): file systems that can share blocks, XFS and btrfs say, share them. On others
+the bytes go through the page cache once, not through this process. Steps are short, so a cancel is soon noticed, and
+other streams have their turn in the threads.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -16,16 +21,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from lakebed_engine.stores.objects.base import BlobStat, PutResult, Refused
-from lakebed_engine.stores.objects.local.concat import concat
 from lakebed_engine.stores.objects.local.keys import ROOT_BYTES, Places, key_bytes
 from lakebed_engine.stores.objects.local.listing import HANDLE, leftovers, pages, pages_guarded
 from lakebed_engine.stores.objects.local.publish import LOCK_SECONDS
 from lakebed_engine.stores.objects.local.read import Reader
-from lakebed_engine.stores.objects.local.stream import put_stream
+from lakebed_engine.stores.objects.local.stream import Spool, put_stream
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_without, store_error
 from lakebed_engine.stores.objects.local.write import Put, Writer
 from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
+from lakebed_engine.vocabulary.streams import settled
 
 T = TypeVar("T")
 
@@ -191,3 +196,33 @@ class LocalObjects:
 
     def _temp(self, handle: str) -> bytes:
         return self._places.temp + b"/" + handle.encode()
+
+
+_STEP = 64 << 20
+"""Bytes copied at a time."""
+
+
+async def concat(
+    keys: Sequence[str], target: str, raw: bytes, *, reader: Reader, writer: Writer, threads: Threads
+) -> None:
+    """Write `target` durably from these objects, in order. Raises BlobNotFound, StoreUnavailableError."""
+    spool = Spool(writer, target)
+    try:
+        await threads.run(spool.start)
+        for key in keys:
+            await _append(spool, key, reader, threads)
+        await threads.run(spool.finish)
+    except BaseException:
+        await settled(asyncio.wrap_future(threads.move(spool.discard)))
+        raise
+    await writer.put(Put(target, raw, if_absent=False, temp=spool.path))
+
+
+async def _append(spool: Spool, key: str, reader: Reader, threads: Threads) -> None:
+    fd, found = reader.open(key)
+    try:
+        at = 0
+        while at < found.st_size:
+            at += await threads.run(spool.copy, fd, at, min(_STEP, found.st_size - at))
+    finally:
+        os.close(fd)

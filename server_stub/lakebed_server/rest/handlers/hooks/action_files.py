@@ -9,8 +9,7 @@ from typing import Final
 
 from lakebed_engine.vocabulary.hooks import ACTION_FOLDERS, MAX_ACTION_FILE, HookSettings
 from lakebed_hooks import action_files, action_set
-from lakebed_hooks.errors import ActionFileError
-from lakebed_hooks.vocabulary import ActionFile
+from lakebed_hooks.vocabulary import ActionFile, ActionFileError
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 

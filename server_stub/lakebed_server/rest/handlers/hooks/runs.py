@@ -1,4 +1,4 @@
-"""Runs of hooks. One function per operation (`handlers`)."""
+"""Runs of hooks, and calls of actions after changes. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakebed_hooks.vocabulary import EVENTS
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
-from lakebed_server.http import content_headers
+from lakebed_server.http import responses
 from lakebed_server.http.request import Call, HookRuns
 from lakebed_server.http.responses import Reply, json
 from lakebed_server.rest import serializers
@@ -69,7 +69,7 @@ def _id(hook: HookRun) -> str:
 async def get_run_hook_output(call: Call, p: ops.GetRunHookOutputParams) -> Reply:
     """getRunHookOutput."""
     content = await call.engine.hooks.log(p.repository, p.run_id, p.hook_run_id)
-    name = content_headers.saved_as(f"{p.run_id}-{p.hook_run_id}.log")
+    name = responses.saved_as(f"{p.run_id}-{p.hook_run_id}.log")
     return Reply(200, content, (*_LOG, name))
 
 
@@ -95,3 +95,22 @@ def _hooks(call: Call) -> HookRuns:
     if call.services.hooks is None:
         raise not_implemented("this server runs no hooks: its operator can set hooks.enabled")
     return call.services.hooks
+
+
+async def list_hook_deliveries(call: Call, p: ops.ListHookDeliveriesParams) -> Reply:
+    """listHookDeliveries."""
+    found = await call.engine.hooks.deliveries(
+        p.repository, after=serializers.text(p.after), amount=serializers.amount(p.amount)
+    )
+    results = [serialized.delivery(one, "waiting") for one in found.waiting]
+    results += [serialized.delivery(one, "failed") for one in found.failed]
+    return json(
+        200,
+        models.HookDeliveryList(pagination=serializers.pagination_before(found.after, len(results)), results=results),
+    )
+
+
+async def redeliver_hook(call: Call, p: ops.RedeliverHookParams) -> Reply:
+    """redeliverHook."""
+    made = await call.engine.hooks.redeliver(p.repository, p.delivery_id)
+    return json(200, serialized.delivery(made, "waiting"))

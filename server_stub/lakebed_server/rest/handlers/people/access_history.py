@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Final
 
+import pyarrow as pa
+from lakebed_engine.vocabulary.streams import CHUNK
 from lakebed_wire import operations as ops
 from msgspec import UNSET
 
 from lakebed_server.access_history.recorder import Recorder
-from lakebed_server.access_history.rows import Wanted
+from lakebed_server.access_history.rows import SCHEMA, Wanted
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
 from lakebed_server.rest import serializers
-from lakebed_server.rest.history_stream import streamed
 from lakebed_server.vocabulary import Header, not_implemented
 
 WEEK: Final = 7 * 24 * 3600
@@ -53,3 +56,44 @@ async def _rows(
         refused=p.refused is True,
     )
     return StreamReply(200, streamed(await history.read(repository, wanted)), UNKNOWN, (ARROW,))
+
+
+@asynccontextmanager
+async def streamed(tables: AsyncGenerator[pa.Table]) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The bytes of the stream, in pieces."""
+    async with aclosing(_pieces(tables)) as pieces:
+        yield pieces
+
+
+async def _pieces(tables: AsyncGenerator[pa.Table]) -> AsyncGenerator[bytes]:
+    sink = _Sink()
+    async with aclosing(tables):
+        with pa.ipc.new_stream(sink, SCHEMA) as writer:
+            async for table in tables:
+                writer.write_table(table, max_chunksize=10_000)
+                if len(sink.written) >= CHUNK:
+                    yield sink.take()
+    yield sink.take()
+
+
+class _Sink:
+    """A file that keeps what was written until it is taken."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.written = bytearray()
+
+    def write(self, data: bytes) -> int:
+        """Keep bytes."""
+        self.written += data
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing to do."""
+
+    def take(self) -> bytes:
+        """The bytes since the last call."""
+        found = bytes(self.written)
+        self.written.clear()
+        return found

@@ -1,10 +1,10 @@
-"""Reviews and approvals of pull requests. One function per operation (`handlers`)."""
+"""Reviews and approvals of pull requests, and checks of commits. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Branches
-from lakebed_engine.vocabulary.pulls import ReviewRequest
+from lakebed_engine.vocabulary.pulls import Check, ReviewRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
@@ -70,3 +70,23 @@ async def withdraw_pull_request_approval(call: Call, p: ops.WithdrawPullRequestA
     """withdrawPullRequestApproval."""
     await call.engine.pulls.withdraw_approval(p.repository, p.pull_request, call.user)
     return empty()
+
+
+async def list_commit_checks(call: Call, p: ops.ListCommitChecksParams) -> Reply:
+    """listCommitChecks."""
+    found = await call.engine.pulls.checks(p.repository, p.commit_id)
+    return json(200, models.CommitCheckList(results=[serialized.commit_check(one) for one in found]))
+
+
+async def report_commit_check(call: Call, p: ops.ReportCommitCheckParams, body: models.CommitCheckCreation) -> Reply:
+    """reportCommitCheck."""
+    check = Check(
+        name=body.name,
+        state=body.state.value,
+        user=call.user,
+        date=0,
+        description=serializers.text(body.description),
+        url=serializers.text(body.url),
+    )
+    made = await call.engine.pulls.report_check(p.repository, p.commit_id, check)
+    return json(201, serialized.commit_check(made))

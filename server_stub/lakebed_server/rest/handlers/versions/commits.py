@@ -1,4 +1,4 @@
-"""Commits and history. One function per operation (`handlers`)."""
+"""Commits, history and diffs. One function per operation (`handlers`)."""
 
 from __future__ import annotations
 
@@ -88,3 +88,32 @@ async def log_commits(call: Call, p: ops.LogCommitsParams) -> Reply:
     page = await call.engine.commits.log(p.repository, p.ref, request)
     pagination = serializers.pagination_before(page.after, len(page.items))
     return json(200, models.CommitList(pagination=pagination, results=[serializers.commit(c) for c in page.items]))
+
+
+async def diff_branch(call: Call, p: ops.DiffBranchParams) -> Reply:
+    """diffBranch."""
+    page = await call.engine.branches.diff(
+        p.repository,
+        p.branch,
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        prefix=serializers.text(p.prefix),
+        delimiter=serializers.text(p.delimiter),
+    )
+    return json(200, serializers.diffs(page, uncommitted=True))
+
+
+async def diff_refs(call: Call, p: ops.DiffRefsParams) -> Reply:
+    """diffRefs."""
+    page = await call.engine.commits.diff(
+        p.repository,
+        p.left_ref,
+        p.right_ref,
+        mode="three_dot" if p.type is UNSET else p.type,
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        prefix=serializers.text(p.prefix),
+        delimiter=serializers.text(p.delimiter),
+        details=bool(p.include_right_stats),
+    )
+    return json(200, serializers.diffs(page, right_stats=bool(p.include_right_stats)))
