@@ -196,16 +196,16 @@ generated: $(VENV)/.dev
 	$(BIN)/python tools/generate.py --check
 	$(BIN)/python tools/unasync_sdk.py --check
 
-$(AZURITE): $(VENV)/.dev tests/support/azurite.py
-	$(BIN)/python -m tests.support.azurite
+$(AZURITE): $(VENV)/.dev tests/support/services/azurite.py
+	$(BIN)/python -m tests.support.services.azurite
 	@touch $@
 
-$(CHROMIUM): $(VENV)/.dev tests/support/debian.py
-	$(BIN)/python -m tests.support.debian
+$(CHROMIUM): $(VENV)/.dev tests/support/services/debian.py
+	$(BIN)/python -m tests.support.services.debian
 	@touch $@
 
-$(NPM): $(VENV)/.dev $(wildcard tests/support/npm/*/package-lock.json)
-	$(BIN)/python -m tests.support.npm_packages
+$(NPM): $(VENV)/.dev $(wildcard tests/support/services/npm/*/package-lock.json)
+	$(BIN)/python -m tests.support.services.npm_packages
 	@touch $@
 
 pytest: $(PYTESTS:%=pytest-%) pytest-rest

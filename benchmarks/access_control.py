@@ -36,7 +36,7 @@ from lakebed_server.auth.records import PARTITION, User
 from lakebed_server.auth.secret_key import configured
 from lakebed_server.signin.identity import GroupRules, Identity, resolve
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 SECRET_KEY = "the secret key of all servers of this benchmark"
 NOW = 1_700_000_000

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.access_control import WORK, prepared, ratio, work
-from tests.support.ports import reserved_ports
-from tests.support.server import running_server
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import running_server
 
 BAR = 0.97
 

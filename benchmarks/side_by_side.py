@@ -29,8 +29,8 @@ from obstore.store import S3Store
 from benchmarks.paired import KEY, ROOT, SECRET
 from benchmarks.paired import Server as PairedServer
 from benchmarks.server import load
-from tests.support.postgres import running_postgres
-from tests.support.s3 import S3Server, running_seaweedfs
+from tests.support.services.postgres import running_postgres
+from tests.support.services.s3 import S3Server, running_seaweedfs
 
 SMALL, SMALL_CONNECTIONS = 4000, 32
 MEDIUM, MEDIUM_CONNECTIONS = 3000, 16

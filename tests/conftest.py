@@ -16,8 +16,8 @@ import pytest
 from lakebed._process.exit import awaited_of_obstore
 
 from tests.support import unit_tests
+from tests.support.processes.server import RunningServer, running_server
 from tests.support.seeds import seed_of_the_engine
-from tests.support.server import RunningServer, running_server
 from tests.support.time_limits import add_limit
 from tests.support.waiting import PATIENCE
 

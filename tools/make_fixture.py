@@ -29,7 +29,7 @@ import boto3  # type: ignore[import-untyped]
 import lakebed
 from botocore.config import Config  # type: ignore[import-untyped]
 
-from tests.support.postgres import PASSWORD, USER, Postgres, programs, running_postgres
+from tests.support.services.postgres import PASSWORD, USER, Postgres, programs, running_postgres
 
 ADMIN_ID = "LBUPGRADETESTKEY0000"
 ADMIN_SECRET = "a-test-key-that-is-public-0123456789abcdef"

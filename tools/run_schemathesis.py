@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # started as a script: `tests` is not on the path
 
-from tests.support.server import RunningServer, running_server  # noqa: E402
+from tests.support.processes.server import RunningServer, running_server  # noqa: E402
 from tests.support.sizes import tier  # noqa: E402
 from tests.support.stored_runs import store_runs  # noqa: E402
 from tests.support.waiting import PATIENCE  # noqa: E402

@@ -23,7 +23,7 @@ from lakebed_engine.stores.kv.base import Batch, Check, KVStore, Put
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 
-from tests.support.postgres import running_postgres
+from tests.support.services.postgres import running_postgres
 
 PARTITION = "repo/0123456789abcdef0123456789abcdef"
 VALUE = bytes(200)

@@ -3,8 +3,8 @@
     python -m benchmarks.engine.objects [--memory | --s3] [--directory DIR] [--mib 256]
 
 Prints durable small puts a second (32 tasks), small reads, and streams of 256 MiB both ways. `--s3` starts SeaweedFS on
-this machine (see tests/support/s3.py): what is measured is that server as much as the adapter. Set PYTHONPATH to
-server_stub where the project is not installed.
+this machine (see tests/support/services/s3.py): what is measured is that server as much as the adapter. Set PYTHONPATH
+to server_stub where the project is not installed.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ async def run(store: ObjectStore, mib: int, puts: int) -> None:
 
 def on_s3(mib: int, puts: int) -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from tests.support.s3 import running_seaweedfs
+    from tests.support.services.s3 import running_seaweedfs
 
     with running_seaweedfs() as server:
         store = CloudObjects(server.namespace(), server.options())

@@ -69,7 +69,7 @@ def measure(folder: Path, mib: int) -> dict[str, float]:
     import lakebed
 
     from tests.sdk.live import Proxy
-    from tests.support.s3 import running_seaweedfs
+    from tests.support.services.s3 import running_seaweedfs
 
     rates: dict[str, list[float]] = {}
     found: dict[str, float] = {"mib": mib}

@@ -30,7 +30,7 @@ from botocore.config import Config  # type: ignore[import-untyped]
 
 from benchmarks import servers
 from benchmarks.server.s3_load import BIG, KEYS
-from tests.support.s3 import S3Server, running_seaweedfs
+from tests.support.services.s3 import S3Server, running_seaweedfs
 
 CONNECTIONS = 8
 LIGHT = ("put", "get", "list", "big_put", "big_get")

@@ -23,7 +23,7 @@ import psutil
 
 from benchmarks.servers import Server
 from benchmarks.servers import lakebed as started_server
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.services.postgres import Postgres, running_postgres
 
 MIB = 1 << 20
 

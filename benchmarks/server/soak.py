@@ -34,10 +34,10 @@ import yaml
 from tests.monitoring.balancer import Balancer
 from tests.monitoring.scraping import Scrape, scrape
 from tests.server.serving import PAIR, Process
-from tests.support.ports import reserved_ports
-from tests.support.postgres import Postgres, running_postgres
-from tests.support.s3 import shared
-from tests.support.s3_settings import settings_of
+from tests.support.processes.ports import reserved_ports
+from tests.support.services.postgres import Postgres, running_postgres
+from tests.support.services.s3 import shared
+from tests.support.services.s3_settings import settings_of
 from tests.support.waiting import PATIENCE, wait_until
 
 MIB = 1 << 20

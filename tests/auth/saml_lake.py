@@ -19,7 +19,7 @@ from lakebed_testing import LakebedServer
 
 from tests.auth.saml_forgeries import VICTIM
 from tests.auth.saml_provider import SamlProvider, running_saml_provider
-from tests.support.ports import reserved_ports
+from tests.support.processes.ports import reserved_ports
 
 
 class SamlLake(NamedTuple):

@@ -21,7 +21,7 @@ import httpx
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.support.certificates import Pair, make_pair
-from tests.support.debian import program
+from tests.support.services.debian import program
 
 URI_NAMES = "urn:oasis:names:tc:SAML:2.0:attrname-format:uri"
 REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Page
 
-from tests.support.oidc_provider import OidcProvider, running_oidc_provider
-from tests.support.ports import reserved_ports
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.oidc_provider import OidcProvider, running_oidc_provider
 from tests.support.waiting import wait_until
 
 _BROWSER = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"

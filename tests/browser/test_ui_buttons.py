@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Download, Page, Route, expect
 
 from tests.browser.table_files import parquet
 from tests.browser.ui import CLIPBOARD, check, expect_copied, signed_in
-from tests.support.server import RunningServer, lake_of
+from tests.support.processes.server import RunningServer, lake_of
 
 
 def copied(page: Page) -> str:

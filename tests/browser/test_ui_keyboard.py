@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.keyboard import check_focus, tab_to
 from tests.browser.ui import open_context, signed_in
-from tests.support.server import RunningServer, lake_of
+from tests.support.processes.server import RunningServer, lake_of
 
 
 def a_pull_request(server: RunningServer, repo: lakebed.Repository) -> lakebed.PullRequest:

@@ -16,9 +16,9 @@ import httpx
 import lakebed
 import pytest
 
-from tests.support.debian import chromium
-from tests.support.npm_packages import certificates, node_modules
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
+from tests.support.services.debian import chromium
+from tests.support.services.npm_packages import certificates, node_modules
 
 ACCESSIBILITY = 1.0
 PERFORMANCE = {"desktop": 0.9, "mobile": 0.7}

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.table_files import parquet
 from tests.browser.ui import signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def short_pages(route: Route) -> None:

@@ -6,7 +6,7 @@ import lakebed
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_typed_text_survives_a_change_of_the_query(

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 HUGE = 50 << 30
 """Bytes of an object that no page may read as a whole."""

@@ -20,7 +20,7 @@ from lakebed_server.http.web_page import BUILT
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.support.browser import save_png, watched_context
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.sizes import tier
 
 AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"

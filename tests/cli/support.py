@@ -11,8 +11,8 @@ from typing import Any
 
 import lakebed
 
-from tests.support.nursery import ended
-from tests.support.server import clean_environment
+from tests.support.processes.nursery import ended
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 OF_THE_SERVER = ("fsck", "sweep", "rebuild")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

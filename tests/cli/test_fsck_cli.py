@@ -21,7 +21,7 @@ from lakebed_engine.vocabulary.reports import FsckOptions, FsckReport, Problem
 from lakebed_server.cli.maintenance import ProgressLine, Writer, _check_all, exit_code_of
 
 from tests.cli.support import Command
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ import yaml
 
 from tests.cli.support import Command
 from tests.server.serving import Process
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

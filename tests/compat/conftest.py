@@ -13,7 +13,7 @@ with warnings.catch_warnings():
     from lakefs.client import Client
     from lakefs_spec import LakeFSFileSystem
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import lakefs_sdk
 import pytest
 from lakefs.client import Client
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.stored_runs import PASSED, REFUSED, store_runs
 
 

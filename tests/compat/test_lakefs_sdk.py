@@ -15,7 +15,7 @@ from lakefs.exceptions import (
     ObjectNotFoundException,
 )
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_configuration(client: Client) -> None:

@@ -17,9 +17,9 @@ from lakefs.client import Client
 from lakefs.exceptions import ObjectExistsException
 from lakefs_spec import LakeFSFileSystem
 
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import settings_of
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow

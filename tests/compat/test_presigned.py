@@ -9,9 +9,9 @@ import lakefs
 import pytest
 from lakefs.client import Client
 
-from tests.support.s3 import shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
+from tests.support.services.s3 import shared
+from tests.support.services.s3_settings import settings_of
 
 pytestmark = pytest.mark.slow
 

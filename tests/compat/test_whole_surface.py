@@ -31,7 +31,7 @@ from lakefs.import_manager import ImportManager
 from lakefs.object import ObjectReader, ObjectWriter, StoredObject, WriteableObject
 from lakefs_spec import LakeFSFileSystem, LakeFSTransaction
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

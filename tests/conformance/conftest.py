@@ -22,9 +22,9 @@ from tests.conformance.objects import (
     MORE,
     directory,
 )
-from tests.support.azurite import shared_azurite
-from tests.support.postgres import Postgres, running_postgres
-from tests.support.s3 import shared
+from tests.support.services.azurite import shared_azurite
+from tests.support.services.postgres import Postgres, running_postgres
+from tests.support.services.s3 import shared
 
 
 @pytest.fixture(scope="session")

@@ -25,8 +25,8 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, 
 from lakebed_engine.vocabulary.ports import RandomIds
 from lakebed_format.keys import PARTS
 
-from tests.support.azurite import shared_azurite
-from tests.support.s3 import shared
+from tests.support.services.azurite import shared_azurite
+from tests.support.services.s3 import shared
 
 MIB = 1 << 20
 LARGE = random.Random(8).randbytes(5 * MIB)

@@ -22,8 +22,8 @@ from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_engine.vocabulary.requests import UploadRequest
 
-from tests.support.azurite import shared_azurite
-from tests.support.s3 import shared
+from tests.support.services.azurite import shared_azurite
+from tests.support.services.s3 import shared
 
 REPO = "lake"
 FIRST, LAST = random.Random(9).randbytes(5 << 20), b"last"

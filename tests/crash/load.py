@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import lakebed
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
 WRITERS = 8

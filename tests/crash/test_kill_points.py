@@ -24,8 +24,8 @@ import pytest
 from tests.crash.aftermath import Known, Shown, fingerprint, known_ids, shown, survived
 from tests.crash.scenarios import LOOKING, PREPARING, SCENARIOS, Place, opened, prepare
 from tests.crash.zygote import Zygote, running_zygote
-from tests.support.postgres import Postgres, running_postgres
 from tests.support.sampling import sampled
+from tests.support.services.postgres import Postgres, running_postgres
 
 pytestmark = pytest.mark.slow
 

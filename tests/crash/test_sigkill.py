@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.load import COMMITTERS, WRITERS, killed_and_checked
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.services.postgres import Postgres, running_postgres
 
 KILLS = int(os.environ.get("LAKEBED_KILLS", "50"))
 

@@ -16,9 +16,9 @@ import lakebed
 import pytest
 
 from tests.crash.load import killed_and_checked
-from tests.support import faulty_disk
-from tests.support.faulty_disk import FaultyDisk
-from tests.support.server import clean_environment, running_server
+from tests.support.faults import faulty_disk
+from tests.support.faults.faulty_disk import FaultyDisk
+from tests.support.processes.server import clean_environment, running_server
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from lakebed_spark._java import use_java
 from pyspark.sql import SparkSession
 
 from tests.spark import jars
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture(scope="session")

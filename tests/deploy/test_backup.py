@@ -14,10 +14,10 @@ import pytest
 
 from tests.cli.support import Command
 from tests.deploy.pages import blocks
-from tests.support.postgres import Postgres, programs, running_postgres
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import Postgres, programs, running_postgres
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import settings_of
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

@@ -14,8 +14,8 @@ import lakebed
 import pytest
 
 from tests.deploy.pages import block, replaced
-from tests.support.owned import owned_process
-from tests.support.server import clean_environment
+from tests.support.processes.owned import owned_process
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

@@ -20,10 +20,10 @@ from botocore.client import Config  # type: ignore[import-untyped]
 
 from tests.deploy.pages import block, replaced
 from tests.support.certificates import Pair, make_pair
-from tests.support.debian import program
-from tests.support.owned import owned_directory, owned_process
-from tests.support.ports import reserved_ports
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.processes.owned import owned_directory, owned_process
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.services.debian import program
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

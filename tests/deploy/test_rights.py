@@ -20,10 +20,10 @@ from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from tests.cli.support import Command
 from tests.deploy.pages import block, replaced
-from tests.support.owned import owned_directory, owned_process
-from tests.support.ports import reserved_ports
-from tests.support.postgres import programs, running_postgres
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.owned import owned_directory, owned_process
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import programs, running_postgres
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -145,7 +145,7 @@ for name in ("put_object", "_key_response_post"):
     setattr(S3Response, name, alone(getattr(S3Response, name)))
 from moto.server import main
 """
-"""As tests.support.s3 starts moto: it checks for a key and then writes it, so one put at a time."""
+"""As tests.support.services.s3 starts moto: it checks for a key and then writes it, so one put at a time."""
 
 
 def environment_of(server: Enforcing, key: dict[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from lakebed_server.cli.systemd import unit
 from lakebed_server.settings.load import load
 
 from tests.deploy.pages import block
-from tests.support.debian import program
+from tests.support.services.debian import program
 
 MOST_EXPOSURE = 2.0
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.server import clean_environment, running_server
+from tests.support.processes.server import clean_environment, running_server
 from tools.docs.notebook import NOTEBOOK, execute
 
 PICTURES = {"image/png", "image/svg+xml", "text/html"}

@@ -22,7 +22,7 @@ from tests.docs.snippets import (
     run_console,
     run_python,
 )
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 
 HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES + RECIPE_PAGES]
 

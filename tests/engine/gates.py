@@ -13,7 +13,7 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_format.keys import COMMITS
 
 from tests.engine.support import HookedKV, LossyKV, make_engine
-from tests.support.object_stores import OneStore
+from tests.support.services.object_stores import OneStore
 from tests.support.waiting import PATIENCE
 
 

@@ -13,7 +13,7 @@ from lakebed._async.http.transport import Transport as AsyncTransport
 from lakebed._sync.http.transport import Transport
 from lakebed.fsspec import LakebedFileSystem
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture(autouse=True)

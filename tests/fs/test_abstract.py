@@ -22,7 +22,7 @@ from fsspec.tests.abstract import (
     AbstractPutTests,
 )
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

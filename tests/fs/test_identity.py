@@ -15,7 +15,7 @@ import lakebed.fsspec
 import pytest
 from fsspec.registry import _registry
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 HERE = {"endpoint": "https://here", "access_key_id": "k", "secret_access_key": "very-secret"}
 

@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pytest
 from lakebed.fsspec import LakebedFileSystem
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 FRAME = pd.DataFrame({"id": [1, 2]})
 PATH = "orders/a.parquet"

@@ -10,11 +10,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.support.postgres import PASSWORD, USER, Postgres
-from tests.support.s3 import S3Server
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
-from tests.support.tcp_proxy import TcpProxy
+from tests.support.faults.tcp_proxy import TcpProxy
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import PASSWORD, USER, Postgres
+from tests.support.services.s3 import S3Server
+from tests.support.services.s3_settings import settings_of
 
 SERVERS = 3
 _STARTS = 5

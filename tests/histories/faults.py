@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tests.histories.cluster import SERVERS, Cluster
-from tests.support.tcp_proxy import TcpProxy
+from tests.support.faults.tcp_proxy import TcpProxy
 
 DATABASE, BUCKET = SERVERS, SERVERS + 1
 """Targets behind the servers, which have their numbers."""

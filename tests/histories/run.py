@@ -33,8 +33,8 @@ from tests.histories.faults import Faults, plan
 from tests.histories.history import History
 from tests.histories.judge import Found, Listing, judge
 from tests.histories.workload import MAIN, TRUNK, Shared, Workload
-from tests.support.postgres import Postgres, running_postgres
-from tests.support.s3 import S3Server, running_seaweedfs
+from tests.support.services.postgres import Postgres, running_postgres
+from tests.support.services.s3 import S3Server, running_seaweedfs
 from tests.support.waiting import PATIENCE
 
 CLIENTS = 8

@@ -17,9 +17,9 @@ import pytest
 
 from tests.histories.broken_server import MUTANTS
 from tests.histories.run import fresh_seed, hunt, run, stores, summary
-from tests.support.postgres import Postgres
-from tests.support.s3 import S3Server
 from tests.support.sampling import sampled
+from tests.support.services.postgres import Postgres
+from tests.support.services.s3 import S3Server
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from lakebed.cli import main
 
 from tests.cli.support import Result
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 Run = Callable[..., Result]
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.migrate.conftest import Run
 from tests.migrate.foreign_server import Foreign, foreign_server
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 MARK = "lakefs.commit"
 BIG = bytes(range(256)) * 12_000

@@ -13,7 +13,7 @@ import pytest
 from tests.docs.shell_pages import code_of
 from tests.docs.snippets import ROOT, matches
 from tests.migrate.foreign_server import foreign_server
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 
 PAGE = ROOT / "docs/how-to/move-from-lakefs.md"
 

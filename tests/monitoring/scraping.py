@@ -9,7 +9,7 @@ import httpx
 import lakebed
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.waiting import PATIENCE
 
 

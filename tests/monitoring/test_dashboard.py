@@ -19,9 +19,9 @@ from lakebed_server.process.observe import operation_ids
 
 from tests.monitoring.promql import metrics_of
 from tests.monitoring.scraping import Scrape, connect, scrape
-from tests.support.debian import program
-from tests.support.ports import reserved_ports
-from tests.support.server import running_server
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import running_server
+from tests.support.services.debian import program
 from tests.support.waiting import PATIENCE, wait_until
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "monitoring"

@@ -16,8 +16,8 @@ from lakebed_server.process.observe import operation_ids
 
 from tests.monitoring.scraping import Scrape, connect, scrape
 from tests.server.serving import PAIR, Process, request
-from tests.support.ports import reserved_ports
-from tests.support.server import running_server, workers_of
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import running_server, workers_of
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

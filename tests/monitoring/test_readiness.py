@@ -20,7 +20,7 @@ from lakebed_server.monitoring.readiness import ReadinessCheck
 
 from tests.monitoring.scraping import connect
 from tests.server.serving import PAIR, Process
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
 from tests.support.waiting import PATIENCE, wait_until
 
 FIELDS = {"ready", "reasons", "kv", "object_stores", "lag_ms"}

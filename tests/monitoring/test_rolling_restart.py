@@ -21,9 +21,9 @@ import pytest
 
 from tests.monitoring.balancer import Balancer
 from tests.server.serving import PAIR, Process
-from tests.support.ports import reserved_ports
-from tests.support.postgres import running_postgres
-from tests.support.s3 import S3Server, shared
+from tests.support.processes.ports import reserved_ports
+from tests.support.services.postgres import running_postgres
+from tests.support.services.s3 import S3Server, shared
 from tests.support.waiting import PATIENCE, wait_until
 
 SERVERS = 3

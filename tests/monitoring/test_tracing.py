@@ -17,7 +17,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tests.monitoring.scraping import connect
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
 from tests.support.waiting import PATIENCE, wait_until
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

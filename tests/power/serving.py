@@ -11,7 +11,7 @@ from tests.power.expected import Expected
 from tests.power.looking import BRANCHES
 from tests.power.record import Cell, Record
 from tests.power.recording.lake import REPO, environment_of
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
 from tests.support.waiting import PATIENCE
 
 _KINDS = ("repository", "branch", "tag", "object")

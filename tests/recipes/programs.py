@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 QUIET = {
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",

@@ -15,7 +15,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from tests.recipes.programs import Programs, programs
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 MARK = "git.commit"
 PIPELINE = """

@@ -13,7 +13,7 @@ import pytest
 
 from tests.recipes.programs import programs
 from tests.support.page_snippets import snippet
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.mark.soak  # tests/recipes/test_pages.py runs dbt in `make test`

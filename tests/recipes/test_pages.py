@@ -15,7 +15,7 @@ import yaml
 from tests.docs.shell_pages import fenced
 from tests.docs.snippets import RECIPE_PAGES, exchanges, matches
 from tests.recipes.programs import Programs, programs
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 REACHED_THE_END = "the program reached its last line"
 ABORT_OF_PYARROW = "terminate called without an active exception"

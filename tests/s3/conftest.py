@@ -10,7 +10,7 @@ import lakebed
 import pytest
 
 from tests.s3.target import Target
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 DOMAIN = "s3.lakebed.test"
 

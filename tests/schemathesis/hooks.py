@@ -5,7 +5,8 @@ The swap depends on the generated value alone, so a run can be repeated. What a 
 swapped: it comes along a link, from one call of a scenario to the next. And what is to be created mostly gets a name
 that is right, or few scenarios would come beyond their first call.
 
-One check of our own: each request stays within a bound of CPU time and memory of the server (tests/support/meter.py).
+One check of our own: each request stays within a bound of CPU time and memory of the server
+(tests/support/processes/meter.py).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import schemathesis
 from schemathesis.specs.openapi import _auth_retry
 
-from tests.support.meter import CPU_SECONDS, Meter
+from tests.support.processes.meter import CPU_SECONDS, Meter
 
 REPOSITORY = "lake"
 WORKSPACES = ("0" * 31 + "1", "0" * 31 + "2", "0" * 31 + "3")

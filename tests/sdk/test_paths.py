@@ -11,7 +11,7 @@ import lakebed.aio
 import pandas as pd
 import pytest
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 FRAME = pd.DataFrame({"a": [1]})
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 
 from tests.server.workspacing import Api
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 MIB = 1 << 20
 PMPU = "/branches/main/staging/pmpu"

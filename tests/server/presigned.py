@@ -6,8 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from tests.server.workspacing import Api, Json, registration
-from tests.support.s3 import S3Server
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
+from tests.support.services.s3 import S3Server
 
 
 def open_s3(server: RunningServer, bucket: S3Server) -> Api:

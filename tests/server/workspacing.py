@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from lakebed._http import loopback
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.waiting import PATIENCE
 
 Json = Any

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 from lakebed_engine.operations.tuning import Tuning
 
-from tests.simulation.actors import PATHS, Actor
-from tests.simulation.history import Violation
-from tests.simulation.scheduler import Endless, Policy, Process, park
+from tests.simulation.actors.actors import PATHS, Actor
+from tests.simulation.actors.verbs import act
+from tests.simulation.checks.history import Violation
 from tests.simulation.simulate import MOST_STEPS
-from tests.simulation.verbs import act
-from tests.simulation.world import GRACE, ONE_ROW, TWO_ROWS, World, prepared, small_trees
+from tests.simulation.world.scheduler import Endless, Policy, Process, park
+from tests.simulation.world.world import GRACE, ONE_ROW, TWO_ROWS, World, prepared, small_trees
 
 PASSES = 24
 """Passes of the cleaner, one in each third of a grace period: as long as a few pauses."""

@@ -11,16 +11,16 @@ from lakebed_engine.operations.multipart.records import REMEMBERED
 from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.vocabulary.records import Branch, Workspace
 
-from tests.simulation import multiparts
-from tests.simulation.actors import PATHS, Actor, deliver
-from tests.simulation.audit import tokens_of
-from tests.simulation.contents import Contents
-from tests.simulation.history import Violation, identities
-from tests.simulation.joins import was_moved
-from tests.simulation.multiparts import LIFETIME
-from tests.simulation.scheduler import Endless, Policy, Process
-from tests.simulation.verbs import act
-from tests.simulation.world import (
+from tests.simulation.actors.actors import PATHS, Actor, deliver
+from tests.simulation.actors.verbs import act
+from tests.simulation.checks import multiparts
+from tests.simulation.checks.audit import tokens_of
+from tests.simulation.checks.contents import Contents
+from tests.simulation.checks.history import Violation, identities
+from tests.simulation.checks.joins import was_moved
+from tests.simulation.checks.multiparts import LIFETIME
+from tests.simulation.world.scheduler import Endless, Policy, Process
+from tests.simulation.world.world import (
     ALL_ROWS,
     GRACE,
     ONE_ROW,

@@ -15,13 +15,13 @@ from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_format import decode_tree
 from lakebed_format.keys import JOURNAL
 
-from tests.simulation.actors import PATHS, Actor
-from tests.simulation.contents import Contents
-from tests.simulation.history import Violation
-from tests.simulation.scheduler import Endless, Policy, Process, park
+from tests.simulation.actors.actors import PATHS, Actor
+from tests.simulation.actors.verbs import act
+from tests.simulation.checks.contents import Contents
+from tests.simulation.checks.history import Violation
 from tests.simulation.simulate import FAULTS, MIXES, MOST_STEPS, TWO_BRANCHES, forget_uploads
-from tests.simulation.verbs import act
-from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, small_trees
+from tests.simulation.world.scheduler import Endless, Policy, Process, park
+from tests.simulation.world.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, small_trees
 
 AGE = 2000.0
 """Virtual seconds: longer than any call (even with a few pauses), and longer than a lease of a sweeper."""

@@ -13,10 +13,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.simulation import pool
-from tests.simulation.memo import forget
 from tests.simulation.pool import part, run
-from tests.simulation.scheduler import Process, Scheduler, park
 from tests.simulation.simulate import MIXES, Outcome, simulate
+from tests.simulation.world.memo import forget
+from tests.simulation.world.scheduler import Process, Scheduler, park
 from tests.support.seeds import seed_of_the_engine
 from tests.support.sizes import sized
 

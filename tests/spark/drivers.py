@@ -24,8 +24,8 @@ from lakebed_spark._java import use_java
 from pyspark.sql import SparkSession
 
 from tests.spark import classes, jars
-from tests.support.ports import reserved_ports
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import RunningServer, clean_environment
 
 KEY = "nightly"
 _S3A = "LB_TEST_S3A"

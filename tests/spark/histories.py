@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 

@@ -10,7 +10,7 @@ import attrs
 import lakebed
 import pandas as pd
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.waiting import PATIENCE
 
 

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from tests.docs.snippets import SPARK_PAGES, blocks, run_console, run_python
 from tests.support.page_snippets import snippet
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 
 @pytest.mark.parametrize("page", SPARK_PAGES, ids=lambda page: page.stem)

@@ -6,7 +6,7 @@ import lakebed
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 ROWS = 10_000
 

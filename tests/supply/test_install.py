@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.supply.sources import PAGE, build, copy_sources, make_page
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 from tools import lock
 

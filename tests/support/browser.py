@@ -9,7 +9,7 @@
         second.new_page().goto(address)
 
 A test fails when a page reports an error on its console, an uncaught exception included. The Debian package `chromium`
-has the browser; tests/support/debian.py installs it.
+has the browser; tests/support/services/debian.py installs it.
 
 Playwright keeps an event loop in the main thread, so a test of a module with a browser cannot run one of its own: no
 `async def`, no `asyncio.run`. The SDK, fsspec and `subprocess` work as usual.
@@ -24,7 +24,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, sync_playwright
 
-from tests.support.debian import chromium
+from tests.support.services.debian import chromium
 from tests.support.waiting import PATIENCE
 
 SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"

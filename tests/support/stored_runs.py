@@ -10,7 +10,7 @@ from lakebed_engine.vocabulary.hooks import HookRun, Run
 from lakebed_server.cli.maintenance_commands import read_settings
 from lakebed_server.process.wiring import open_engine
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 REFUSED, PASSED = f"{1:020x}", f"{2:020x}"
 """Ids of two runs. The first one is newer."""

@@ -32,7 +32,7 @@ from lakebed_server.process.wiring import build
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
 
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.services.postgres import Postgres, running_postgres
 
 UPGRADE = "upgrade"
 ROW = Batch(puts=[Put("p", b"k", b"v")])

@@ -17,8 +17,8 @@ import lakebed
 import pytest
 from botocore.config import Config  # type: ignore[import-untyped]
 
-from tests.support.postgres import running_postgres
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
+from tests.support.services.postgres import running_postgres
 from tools.make_fixture import ADMIN_ID, ADMIN_SECRET, restore
 
 pytestmark = pytest.mark.slow

@@ -26,8 +26,8 @@ from lakebed_server.process.upgrade import RELEASES
 from lakebed_server.process.wiring import version
 
 from tests.cli.support import Command
-from tests.support.postgres import Postgres, running_postgres
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
+from tests.support.services.postgres import Postgres, running_postgres
 from tools.make_fixture import restore
 
 DATA = Path(__file__).parent / "data"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import lakebed
 import pytest
 
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 
 pytestmark = pytest.mark.slow
 

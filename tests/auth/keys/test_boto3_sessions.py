@@ -16,8 +16,8 @@ from botocore.config import Config  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 from botocore.session import Session  # type: ignore[import-untyped]
 
-from tests.support.postgres import running_postgres
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import running_postgres
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from lakebed_server.vocabulary import StartError
 
 from tests.auth.people import NOW, People, allow, deny
 from tests.server.support import Answer
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 KEYS = "/auth/users/{}/credentials"
 READ_LAKE = statements_to_json(builtin.read_only("lake"))

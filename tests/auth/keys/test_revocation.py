@@ -16,8 +16,8 @@ from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.records import User
 from lakebed_server.auth.secret_key import configured
 
-from tests.support.postgres import Postgres, running_postgres
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import Postgres, running_postgres
 
 pytestmark = pytest.mark.slow
 

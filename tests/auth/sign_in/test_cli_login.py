@@ -20,7 +20,7 @@ from lakebed.errors import AuthenticationError
 
 from tests.auth.provider import CLIENT, CLIENT_SECRET, Provider, running_provider
 from tests.cli.support import Command
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from lakebed_testing import LakebedServer
 
 from tests.cli.support import Command
 from tests.support.certificates import make_pair
-from tests.support.slapd import BASE, SERVICE, SERVICE_PASSWORD, Slapd, running_slapd
+from tests.support.services.slapd import BASE, SERVICE, SERVICE_PASSWORD, Slapd, running_slapd
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.auth.forged_tokens import Forge, signed_by_another_key, signed_with_the_public_key, unsigned
 from tests.auth.provider import CLIENT, CLIENT_SECRET, Provider, running_provider
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import StartError
 
 from tests.auth.people import NOW
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
 
 
 async def old_store() -> MemoryKV:

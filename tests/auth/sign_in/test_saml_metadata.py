@@ -21,7 +21,7 @@ from lakebed_server.vocabulary import SettingError
 from tests.auth.saml_lake import SamlLake, running_saml_lake
 from tests.auth.saml_provider import rsa_pair
 from tests.support.certificates import make_pair
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)

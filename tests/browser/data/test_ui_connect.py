@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.table_files import parquet
 from tests.browser.ui import check, signed_in
 from tests.support.page_snippets import snippet
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 
 def test_snippets_of_the_page_run(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:

@@ -8,7 +8,7 @@ import lakebed
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer, lake_of
+from tests.support.processes.server import RunningServer, lake_of
 
 
 def test_changes_are_seen_discarded_and_committed(

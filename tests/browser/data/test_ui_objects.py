@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 NAMES = [
     "<img src=x onerror=alert(1)>.txt",

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.table_files import parquet
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 ROWS = 5000
 

@@ -7,7 +7,7 @@ import pandas as pd
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_workspaces_are_listed_and_discarded(

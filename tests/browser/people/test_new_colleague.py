@@ -21,9 +21,9 @@ from tests.browser.signing_in import OpenedAddress, sign_in
 from tests.cli.support import Command
 from tests.docs.snippets import ROOT, exchanges, matches
 from tests.support.browser import watched_context
-from tests.support.oidc_provider import OidcProvider, running_oidc_provider
-from tests.support.ports import reserved_ports
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import RunningServer, clean_environment, running_server
+from tests.support.services.oidc_provider import OidcProvider, running_oidc_provider
 from tests.support.waiting import PATIENCE
 
 NOA, LOGIN = "noa@example.com", "noa-3"

@@ -13,7 +13,7 @@ from tests.auth.saml_lake import SamlLake, running_saml_lake
 from tests.browser.signing_in import OpenedAddress
 from tests.cli.support import Command
 from tests.support.browser import watched_context
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page
 from tests.browser.signing_in import OpenedAddress, Site, fill_in, open_sign_in, running_site, sign_in
 from tests.cli.support import Command
 from tests.support.browser import save_png, watched_context
-from tests.support.oidc_provider import running_oidc_provider_mock
-from tests.support.server import clean_environment, running_server
+from tests.support.processes.server import clean_environment, running_server
+from tests.support.services.oidc_provider import running_oidc_provider_mock
 from tests.support.waiting import PATIENCE
 
 

@@ -12,7 +12,7 @@ from lakebed_server.access_history.rows import Row, day, encode
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 DAY = 24 * 3600
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, open_context, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 UNAUTHENTICATED = "status of 401"
 """The browser reports each answer with this status on its console."""

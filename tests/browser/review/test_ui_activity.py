@@ -9,7 +9,7 @@ import lakebed
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_a_commit_and_a_merge_appear_without_a_reload(

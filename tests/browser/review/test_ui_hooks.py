@@ -14,7 +14,7 @@ from lakebed_hooks.vocabulary import EVENTS
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.ui import CLIPBOARD, check, expect_copied, signed_in
-from tests.support.server import RunningServer, lake_of, running_server
+from tests.support.processes.server import RunningServer, lake_of, running_server
 from tests.support.waiting import wait_until
 
 NO_RECEIVER = "http://127.0.0.1:9/"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer, lake_of
+from tests.support.processes.server import RunningServer, lake_of
 
 
 @pytest.fixture

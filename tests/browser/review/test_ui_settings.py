@@ -8,7 +8,7 @@ import lakebed
 from playwright.sync_api import Browser, expect
 
 from tests.browser.ui import check, signed_in
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_rules_are_added_changed_and_removed(

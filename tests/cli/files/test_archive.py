@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.support import Command, place
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 FILES = {"f/a.csv": b"1", "f/g/b.csv": b"22", "f/../up": b"333", "other": b"4"}
 NAMES = {"a.csv": b"1", "g/b.csv": b"22", "%../up": b"333"}

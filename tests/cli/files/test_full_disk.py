@@ -21,7 +21,7 @@ from lakebed._process.disk_full import is_full
 from lakebed.fsspec import LakebedFileSystem
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 LIMIT = 1 << 20
 LARGE = os.urandom(2 * LIMIT)

@@ -16,7 +16,7 @@ from lakebed_format.commits import commit_id
 from lakebed_format.refs import BranchRef, RefsRecord, encode_refs
 
 from tests.cli.support import Command
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, running_server
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, running_server
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ import lakebed
 import pytest
 
 from tests.cli.support import Command
-from tests.support.s3 import S3Server, shared
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import S3Server, shared
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

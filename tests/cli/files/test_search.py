@@ -9,7 +9,7 @@ import lakebed.aio
 import pytest
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 MARKUP = "raw/<img src=x onerror=alert(1)>.csv"
 RTL = "raw/\u202egnp.تقرير"

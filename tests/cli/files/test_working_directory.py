@@ -16,7 +16,7 @@ from lakebed._sync.checkout import verbs
 
 from tests.cli.conftest import Run
 from tests.cli.support import Result
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 from tests.support.waiting import PATIENCE
 
 

@@ -10,7 +10,7 @@ import httpx
 import lakebed
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_config_server_prints_level_and_settings(run: Run, lake: lakebed.Lake) -> None:

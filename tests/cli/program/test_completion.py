@@ -14,8 +14,8 @@ import lakebed
 import pytest
 
 from tests.cli.conftest import Run
-from tests.support import debian
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
+from tests.support.services import debian
 from tests.support.waiting import PATIENCE
 
 

@@ -18,7 +18,7 @@ from lakebed.cli.main import root
 from lakebed_wire.operations import OPERATIONS
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 SOURCES = Path(lakebed.__file__).parent
 

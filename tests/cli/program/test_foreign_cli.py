@@ -10,7 +10,7 @@ import lakebed
 import pytest
 
 from tests.cli.support import Command
-from tests.support.server import running_server
+from tests.support.processes.server import running_server
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from lakebed._bulk import progress_bar
 from lakebed.model import TransferProgress
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from lakebed_format.installation import install_command
 
 from tests.cli.conftest import Run
 from tests.cli.support import Command
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ import pytest
 from lakebed.cli import terminal
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 from tests.support.waiting import PATIENCE
 
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")

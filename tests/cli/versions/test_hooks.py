@@ -13,7 +13,7 @@ import pytest
 import respx
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.stored_runs import DETAILS, PASSED, REFUSED, store_runs
 
 GOOD = "name: a1\non: {pre-merge: }\nhooks: [{id: h1, type: webhook, properties: {url: 'https://example.org'}}]\n"

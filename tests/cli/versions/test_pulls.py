@@ -9,7 +9,7 @@ import lakebed
 import pytest
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

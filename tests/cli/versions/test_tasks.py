@@ -11,7 +11,7 @@ import lakebed
 import pytest
 
 from tests.cli.conftest import Run
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_commit_and_merge_without_waiting(run: Run, repo: lakebed.Repository) -> None:

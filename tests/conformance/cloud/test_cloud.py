@@ -39,7 +39,7 @@ from lakebed_engine.vocabulary.errors import (
     StoreUnavailableError,
 )
 
-from tests.support.s3 import SECRET_ACCESS_KEY, S3Server, shared
+from tests.support.services.s3 import SECRET_ACCESS_KEY, S3Server, shared
 from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,8 @@ from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.vocabulary.errors import StoreError
 
-from tests.support.azurite import _KEY, ACCOUNT, CONTAINER, shared_azurite
-from tests.support.cloud_roles import Answering, serving
+from tests.support.services.azurite import _KEY, ACCOUNT, CONTAINER, shared_azurite
+from tests.support.services.cloud_roles import Answering, serving
 
 pytestmark = pytest.mark.slow  # they wait for credentials to expire
 

@@ -16,8 +16,8 @@ from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.presign import ToRead, ToWrite
 from lakebed_engine.vocabulary.errors import StoreDeniedError
 
-from tests.support.cloud_roles import ECS_TOKEN, ROLE, Recording, Roles, recording, running_roles
-from tests.support.s3 import shared
+from tests.support.services.cloud_roles import ECS_TOKEN, ROLE, Recording, Roles, recording, running_roles
+from tests.support.services.s3 import shared
 
 pytestmark = pytest.mark.slow  # they wait for credentials to expire
 

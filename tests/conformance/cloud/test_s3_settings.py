@@ -13,9 +13,9 @@ from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.presign import Part, ToRead, ToWrite
 from lakebed_engine.vocabulary.errors import BlobExists
 
-from tests.support.cloud_roles import Recording, Seen, recording
-from tests.support.s3 import shared
-from tests.support.s3_settings import CLASS, KEY, KMS, PAYER, SSE
+from tests.support.services.cloud_roles import Recording, Seen, recording
+from tests.support.services.s3 import shared
+from tests.support.services.s3_settings import CLASS, KEY, KMS, PAYER, SSE
 
 pytestmark = pytest.mark.medium  # an S3 server in a thread
 

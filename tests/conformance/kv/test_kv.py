@@ -40,7 +40,7 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.observer import SILENT
 
 if TYPE_CHECKING:  # as a script, this file cannot see its neighbours
-    from tests.support.postgres import Postgres
+    from tests.support.services.postgres import Postgres
 
 # In byte order, with the keys that a text order, a C string or a careless prefix would put elsewhere.
 KEYS = [b"", b"\x00", b"\x00\x00", b"\x00\xff", b"A", b"B", b"a", b"a\x00", b"a\x00b", b"a/", b"a0", b"aa",

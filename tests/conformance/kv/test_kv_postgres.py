@@ -27,7 +27,7 @@ from lakebed_engine.vocabulary.errors import (
     StoreUnavailableError,
 )
 
-from tests.support.postgres import PASSWORD, Postgres, running_postgres
+from tests.support.services.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.steady import steady
 from tests.support.waiting import PATIENCE
 

@@ -23,7 +23,7 @@ from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.engine.support import REPO, chunked, new_engine, put_commit
 from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids, order, paths, states, table
-from tests.support.object_stores import OneStore
+from tests.support.services.object_stores import OneStore
 from tests.support.sizes import examples
 
 SOME = examples(60, soak=120)

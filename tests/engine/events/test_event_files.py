@@ -19,7 +19,7 @@ from lakebed_format.journal import JOURNAL_SCHEMA, PLACES, decode_journal, journ
 from lakebed_format.keys import JOURNAL as FILES
 
 from tests.engine.support import REPO, FakeClock, HookedKV, commit, make_engine, new_engine, put_commit
-from tests.support.object_stores import OneStore
+from tests.support.services.object_stores import OneStore
 
 
 async def files(engine: Engine) -> list[str]:

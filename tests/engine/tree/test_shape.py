@@ -24,7 +24,7 @@ from lakebed_engine.vocabulary.records import Branch
 from tests.engine.layering import just_seal, push, write
 from tests.engine.support import REPO, HookedKV, commit, make_engine, put, run
 from tests.engine.trees import Delta
-from tests.support.object_stores import OneStore
+from tests.support.services.object_stores import OneStore
 
 
 class CountingObjects(MemoryObjects):

@@ -31,7 +31,7 @@ from lakebed_engine.vocabulary.requests import UploadRequest
 
 from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, new_engine, once, put
 from tests.engine.swept import Waiting
-from tests.support.object_stores import OneStore
+from tests.support.services.object_stores import OneStore
 
 T = TypeVar("T")
 SENT = {1: b"first ", 2: b"second ", 9: b"last"}

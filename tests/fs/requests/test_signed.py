@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from tests.sdk.live import Proxy
-from tests.support.s3 import shared
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import shared
 
 pytestmark = pytest.mark.slow
 CONTENT = os.urandom(3 << 20)

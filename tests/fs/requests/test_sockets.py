@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 from tests.support.waiting import PATIENCE
 
 _OPEN = """

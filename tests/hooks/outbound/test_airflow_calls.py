@@ -11,7 +11,7 @@ import pytest
 
 from examples.hooks.airflow_like import AirflowLike
 from tests.hooks.outbound.calling import call_airflow
-from tests.support.receiver import running_receiver
+from tests.support.services.receiver import running_receiver
 
 pytestmark = pytest.mark.medium  # an HTTP server in a thread
 

@@ -15,7 +15,7 @@ import pytest
 
 from examples.hooks.slack_like import SlackLike
 from tests.hooks.outbound.calling import call_airflow, call_webhook
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 EXAMPLES = Path(__file__).parents[3] / "examples/hooks"

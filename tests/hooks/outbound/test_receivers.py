@@ -17,7 +17,7 @@ from lakebed_server.outbound import Answer, ForbiddenDestination, NoAnswer, Outb
 from lakebed_server.outbound.connector import CheckedConnector, Refused, SystemResolver
 
 from tests.support.certificates import make_pair
-from tests.support.receiver import Receiver, running_receiver
+from tests.support.services.receiver import Receiver, running_receiver
 from tests.support.waiting import PATIENCE, until
 
 SHORT = 0.3

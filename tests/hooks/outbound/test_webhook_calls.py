@@ -11,7 +11,7 @@ import pytest
 from lakebed_hooks import signatures
 
 from tests.hooks.outbound.calling import EVENT, NOW, call_webhook
-from tests.support.receiver import Receiver, running_receiver
+from tests.support.services.receiver import Receiver, running_receiver
 
 KEY = "whsec_" + base64.b64encode(b"a key of twenty-four bytes").decode()
 ENVIRONMENT = {

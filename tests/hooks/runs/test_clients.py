@@ -19,7 +19,7 @@ import pytest
 from lakebed.cli import main
 from lakefs.client import Client
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 CONTRACT = """\
 name: orders contract

@@ -20,8 +20,8 @@ from lakebed_engine.operations.hooks.runs import LATE
 from tests.hooks.delivering import until, waiting
 from tests.hooks.receiving import Received, receiving
 from tests.hooks.rest import Rest, action_file
-from tests.support.postgres import running_postgres
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.services.postgres import running_postgres
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from botocore.exceptions import FlexibleChecksumError  # type: ignore[import-unt
 
 from tests.s3.algorithms import OF_BOTO3
 from tests.s3.target import Target
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 DATA = b"id,price\n1,2.5\n" * 1000
 

@@ -15,7 +15,7 @@ from tests.s3.conftest import DOMAIN
 from tests.s3.multipart import FIRST, MIB, SECOND, parted, upload
 from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 
 def test_parts_become_an_object(target: Target) -> None:

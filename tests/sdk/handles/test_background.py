@@ -25,7 +25,7 @@ from lakebed import (
 )
 
 from tests.sdk.doors import Door
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

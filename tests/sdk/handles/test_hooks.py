@@ -12,7 +12,7 @@ import respx
 from lakebed import InvalidRequestError, PreconditionFailedError, RunNotFoundError
 
 from tests.sdk.doors import REPO, Door
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.stored_runs import DETAILS, PASSED, REFUSED, store_runs
 
 GOOD = "name: a1\non: {pre-merge: }\nhooks: [{id: h1, type: webhook, properties: {url: 'https://example.org'}}]\n"

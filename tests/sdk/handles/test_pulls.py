@@ -10,7 +10,7 @@ import pytest
 from lakebed import ConflictError, InvalidRequestError, MergeConflictError, NotFoundError, PermissionDeniedError
 
 from tests.sdk.doors import Door
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from lakebed import errors
 
 from tests.sdk.doors import Door, unwrap
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

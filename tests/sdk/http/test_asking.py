@@ -24,7 +24,7 @@ from lakebed import (
 )
 
 from tests.sdk.doors import API, REPO, Door
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 def test_info_returns_level_storage_and_features(door: Door, server: RunningServer) -> None:

@@ -24,7 +24,7 @@ from lakebed._http.exchange import (
 )
 
 from tests.sdk.bare_server import BareServer, Handler
-from tests.support.ports import reserved_ports
+from tests.support.processes.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.medium  # real sockets

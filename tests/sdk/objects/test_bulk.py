@@ -21,7 +21,7 @@ from lakebed._sync.bulk import fetch, upload
 from lakebed.errors import InvalidRequestError, PartialFailureError
 from lakebed.model import TransferProgress
 
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 
 def plant(top: Path, count: int, size: int = 100) -> dict[str, bytes]:

@@ -12,8 +12,8 @@ import lakebed
 import pytest
 
 from tests.sdk.live import Proxy
-from tests.support.s3 import S3Server, shared
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import S3Server, shared
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from lakebed._direct.shared_directory import SharedDirectory
 from lakebed._files import appearing, write_file
 from lakebed._integration.sync import shared_directory
 
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 
 MIB = 1 << 20
 CONTENTS = {"d/small": b"small", "d/empty": b"", "d/e/large": bytes(range(256)) * (3 * MIB // 256)}

@@ -14,7 +14,7 @@ from lakebed._http import loopback
 from lakebed._integration.sync import shared_directory
 from lakebed.errors import UnsupportedOperationError
 
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 
 HERE = ["127.0.0.1", "127.0.0.2", "localhost"]
 ELSEWHERE = "0.0.0.0"

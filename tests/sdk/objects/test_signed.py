@@ -23,10 +23,10 @@ from lakebed._values.signed import Addresses, StoreAddress
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
-from tests.support.faulty_s3 import BROKEN, DENIED, FaultyS3
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.faults.faulty_s3 import BROKEN, DENIED, FaultyS3
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import settings_of
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from lakebed import (
 )
 
 from tests.sdk.doors import Door
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 READ = {"effect": "allow", "action": ["fs:Read*", "fs:List*"], "resource": "*"}
 

@@ -20,7 +20,7 @@ from lakebed import (
 )
 
 from tests.sdk.live import Proxy
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

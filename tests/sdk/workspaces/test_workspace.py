@@ -20,7 +20,7 @@ from lakebed import errors
 
 from tests.sdk.doors import Door
 from tests.sdk.live import KEY, SECRET, Proxy, serving
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 
 pytestmark = pytest.mark.slow
 

@@ -19,10 +19,10 @@ from lakebed._direct.cloud import WHOLE, Bucket
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
-from tests.support.azurite import shared_azurite
-from tests.support.faulty_s3 import DENIED, FaultyS3
-from tests.support.s3 import S3Server, shared
-from tests.support.server import RunningServer, running_server
+from tests.support.faults.faulty_s3 import DENIED, FaultyS3
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.azurite import shared_azurite
+from tests.support.services.s3 import S3Server, shared
 
 pytestmark = pytest.mark.slow
 

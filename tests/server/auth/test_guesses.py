@@ -16,7 +16,7 @@ from lakebed_server.auth import guesses
 from lakebed_server.auth.guesses import FREE, FREE_PROVEN, Guesses
 from lakebed_server.vocabulary import RequestError
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 USER = "/api/v1/user"
 LOGIN = "/api/v1/auth/login"

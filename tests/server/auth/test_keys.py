@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from lakebed_server.cli.key_commands import keys
 
-from tests.support.server import ADMIN_ID, RunningServer, clean_environment, running_server
+from tests.support.processes.server import ADMIN_ID, RunningServer, clean_environment, running_server
 
 pytestmark = pytest.mark.slow
 

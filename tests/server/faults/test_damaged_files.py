@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.scene import Scene, well
-from tests.support.server import running_server
+from tests.support.faults.scene import Scene, well
+from tests.support.processes.server import running_server
 
 pytestmark = pytest.mark.slow
 

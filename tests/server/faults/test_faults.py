@@ -20,12 +20,12 @@ import lakebed
 import pytest
 
 from tests.server.support import refused
-from tests.support import faulty_disk
-from tests.support.faulty_disk import FaultyDisk
-from tests.support.faulty_s3 import BROKEN, BUSY, DENIED, FULL, Fault, FaultyS3
-from tests.support.s3_settings import settings_of
-from tests.support.scene import Scene
-from tests.support.server import RunningServer, running_server
+from tests.support.faults import faulty_disk
+from tests.support.faults.faulty_disk import FaultyDisk
+from tests.support.faults.faulty_s3 import BROKEN, BUSY, DENIED, FULL, Fault, FaultyS3
+from tests.support.faults.scene import Scene
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3_settings import settings_of
 from tests.support.steady import steady
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ class Lake(NamedTuple):
 
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[FaultyS3]:
-    from tests.support.s3 import shared
+    from tests.support.services.s3 import shared
 
     with FaultyS3(shared("seaweedfs").endpoint) as started:
         yield started
@@ -59,7 +59,7 @@ def proxy() -> Iterator[FaultyS3]:
 
 @pytest.fixture(scope="module")
 def cloud(proxy: FaultyS3, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    from tests.support.s3 import shared
+    from tests.support.services.s3 import shared
 
     environment = settings_of(
         shared("seaweedfs"),
@@ -73,7 +73,7 @@ def cloud(proxy: FaultyS3, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def stores(cloud: Lake, **_: object) -> list[str]:
     """The processes that must not be stopped: their delay would be an unwanted fault."""
-    from tests.support.s3 import shared
+    from tests.support.services.s3 import shared
 
     return [f"{cloud.server.endpoint}/_health", shared("seaweedfs").endpoint]
 
@@ -222,7 +222,7 @@ def test_the_sdk_has_a_type_for_it(cloud: Lake, proxy: FaultyS3) -> None:
 @steady(stores)
 def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
     """Of a new repository it is the caller's mistake; the name is free again for a better try."""
-    from tests.support.s3 import shared
+    from tests.support.services.s3 import shared
 
     s3 = shared("seaweedfs")
     boto = s3.boto()

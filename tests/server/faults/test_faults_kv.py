@@ -19,9 +19,9 @@ import httpx
 import pytest
 
 from tests.server.support import refused
-from tests.support.postgres import PASSWORD, Postgres, running_postgres
-from tests.support.scene import Scene, run_verb, well
-from tests.support.server import RunningServer, running_server
+from tests.support.faults.scene import Scene, run_verb, well
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.steady import steady
 from tests.support.waiting import wait_until
 

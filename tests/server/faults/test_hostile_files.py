@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from tests.format.hostile import changed, nullable, wrong_text
-from tests.support.scene import Scene, well
-from tests.support.server import running_server
+from tests.support.faults.scene import Scene, well
+from tests.support.processes.server import running_server
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ from lakebed_server.process import wiring
 from lakebed_server.settings.schema import KvSettings, PostgresSettings, Settings
 from lakebed_server.vocabulary import StartError
 
-from tests.support.postgres import PASSWORD, Postgres, running_postgres
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

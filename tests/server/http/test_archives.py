@@ -22,7 +22,7 @@ from lakebed_server.http.read_ahead import Memory
 from lakebed_server.rest.archives import archived, file_name, safe_name
 
 from tests.server.workspacing import Api
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
 MIB = 1 << 20

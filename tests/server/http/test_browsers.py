@@ -13,7 +13,7 @@ from botocore import auth as botocore_auth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

@@ -32,7 +32,7 @@ from tests.server.support import (
     make_app,
     services,
 )
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 
 PROXIES = "10.0.0.0/8, 127.0.0.1, 2001:db8:1::/48"
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.server.serving import START
-from tests.support.server import clean_environment, running_server
+from tests.support.processes.server import clean_environment, running_server
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow

@@ -33,8 +33,8 @@ from lakebed_server.vocabulary import SettingError
 from tests.server.serving import Process
 from tests.server.support import make_app
 from tests.support.certificates import Pair, make_pair
-from tests.support.ports import reserved_ports
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

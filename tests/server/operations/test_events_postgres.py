@@ -11,7 +11,7 @@ from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.requests import CommitRequest
 
-from tests.support.postgres import running_postgres
+from tests.support.services.postgres import running_postgres
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,8 @@ from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
-from tests.support.postgres import running_postgres
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.services.postgres import running_postgres
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.server.workspacing import Api, Json, layer_file, registration, write_below
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import lakebed
 import pytest
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
 PROCESSES = 8

@@ -14,7 +14,7 @@ import pytest
 from lakebed_server.process.announcement import Started, lines
 from lakebed_server.settings.load import load
 
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 SERVE = "import sys; from lakebed_server.cli import commands; commands[0](sys.argv[1:])"

@@ -13,12 +13,12 @@ import asyncpg
 import lakebed
 import pytest
 
-from tests.support.postgres import PASSWORD, Postgres, running_postgres
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import client_of
-from tests.support.s3_settings import settings_of as s3_settings
-from tests.support.scene import run_verb
-from tests.support.server import running_server
+from tests.support.faults.scene import run_verb
+from tests.support.processes.server import running_server
+from tests.support.services.postgres import PASSWORD, Postgres, running_postgres
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import client_of
+from tests.support.services.s3_settings import settings_of as s3_settings
 
 pytestmark = pytest.mark.slow
 

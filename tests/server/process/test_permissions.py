@@ -17,8 +17,8 @@ from lakebed_server.process.data_directory import open_to_others
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
 
-from tests.support.postgres import running_postgres
-from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.services.postgres import running_postgres
 
 OTHER = 65534
 

@@ -19,10 +19,10 @@ from lakebed_server.process.store_self_test import self_test
 from lakebed_server.settings.load import MASK
 
 from tests.cli.support import Command, Result
-from tests.support.postgres import running_postgres
-from tests.support.s3 import shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.postgres import running_postgres
+from tests.support.services.s3 import shared
+from tests.support.services.s3_settings import settings_of
 
 SECRET = "a-secret-of-at-least-32-characters-"
 

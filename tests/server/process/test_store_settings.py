@@ -11,10 +11,10 @@ import httpx
 import lakebed
 import pytest
 
-from tests.support.cloud_roles import ROLE, Recording, recording, running_roles
-from tests.support.s3 import shared
-from tests.support.s3_settings import CLASS, KEY, KMS, PAYER, SSE, client_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.cloud_roles import ROLE, Recording, recording, running_roles
+from tests.support.services.s3 import shared
+from tests.support.services.s3_settings import CLASS, KEY, KMS, PAYER, SSE, client_of
 
 pytestmark = pytest.mark.slow
 

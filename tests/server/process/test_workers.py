@@ -16,8 +16,8 @@ import lakebed
 import psutil
 import pytest
 
-from tests.support.ports import reserved_ports
-from tests.support.server import RunningServer, running_server, workers_of
+from tests.support.processes.ports import reserved_ports
+from tests.support.processes.server import RunningServer, running_server, workers_of
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

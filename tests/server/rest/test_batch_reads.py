@@ -18,8 +18,8 @@ from lakebed_server.http.read_ahead import AT_ONCE, Memory, Piece, pieces
 
 from tests.server.frames import Frames, read_frames
 from tests.server.workspacing import Api, Json
-from tests.support.meter import Meter
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.meter import Meter
+from tests.support.processes.server import RunningServer, running_server
 
 MIB = 1 << 20
 BATCH = "/refs/main/objects/batch"

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.server.workspacing import Api, Json
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 EVIL = "*a*a*a*a*b"
 LONG = "a" * 180

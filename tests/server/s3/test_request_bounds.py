@@ -20,9 +20,9 @@ from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 
-from tests.support.meter import CPU_SECONDS, Meter
+from tests.support.processes.meter import CPU_SECONDS, Meter
+from tests.support.processes.server import RunningServer, running_server
 from tests.support.seeds import seed_of_the_engine
-from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

@@ -11,10 +11,10 @@ import pytest
 from tests.server.copying import parts_are_copied
 from tests.server.support import refused
 from tests.server.workspacing import Api
-from tests.support.azurite import CONTAINER, Azurite, shared_azurite
-from tests.support.faulty_s3 import BUSY, FaultyS3
-from tests.support.scene import Scene
-from tests.support.server import RunningServer, running_server
+from tests.support.faults.faulty_s3 import BUSY, FaultyS3
+from tests.support.faults.scene import Scene
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.azurite import CONTAINER, Azurite, shared_azurite
 
 pytestmark = pytest.mark.slow
 

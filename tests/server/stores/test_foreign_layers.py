@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from tests.server.workspacing import Api, layer_file
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

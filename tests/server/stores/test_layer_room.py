@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from tests.server.workspacing import Api, layer_file, write_below
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 
 @contextmanager

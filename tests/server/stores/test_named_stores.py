@@ -15,11 +15,11 @@ import lakefs
 import pytest
 from lakefs.client import Client
 
-from tests.support.nursery import ended
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import client_of
-from tests.support.scene import run_verb
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.faults.scene import run_verb
+from tests.support.processes.nursery import ended
+from tests.support.processes.server import RunningServer, clean_environment, running_server
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import client_of
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

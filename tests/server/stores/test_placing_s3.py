@@ -11,9 +11,9 @@ import pytest
 
 from tests.server.copying import PMPU, parts_are_copied
 from tests.server.workspacing import Api
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import settings_of
 
 pytestmark = pytest.mark.slow
 

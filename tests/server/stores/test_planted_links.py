@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.support import Command
 from tests.server.workspacing import Api, write_below
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 OTHER = 65534
 LINK = "a symbolic link"

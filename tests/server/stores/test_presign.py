@@ -13,10 +13,10 @@ import pytest
 
 from tests.server.presigned import open_s3, registered
 from tests.server.workspacing import Api, Json, layer_file, registration
-from tests.support.azurite import CONTAINER, shared_azurite
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.azurite import CONTAINER, shared_azurite
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import settings_of
 
 pytestmark = pytest.mark.slow
 

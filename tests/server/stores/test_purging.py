@@ -15,9 +15,9 @@ import lakebed
 import pytest
 
 from tests.cli.support import Command
-from tests.support.s3 import shared
-from tests.support.s3_settings import settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import shared
+from tests.support.services.s3_settings import settings_of
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow

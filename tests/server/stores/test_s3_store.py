@@ -12,9 +12,9 @@ import httpx
 import lakebed
 import pytest
 
-from tests.support.s3 import S3Server, shared
-from tests.support.s3_settings import client_of, settings_of
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
+from tests.support.services.s3 import S3Server, shared
+from tests.support.services.s3_settings import client_of, settings_of
 
 pytestmark = pytest.mark.slow
 

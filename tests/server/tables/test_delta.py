@@ -17,7 +17,7 @@ from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import DeltaRequest, TableError
 
 from tests.server.tables.support import Files
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 PROTOCOL = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
 METADATA = {"metaData": {"id": "1", "partitionColumns": ["day"], "configuration": {}}}

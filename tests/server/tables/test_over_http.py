@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.support import Command
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

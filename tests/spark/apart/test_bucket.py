@@ -15,8 +15,8 @@ from lakebed_spark._staging import WriteRequest, stage
 from pyspark.sql import SparkSession
 
 from tests.spark import drivers
-from tests.support.s3 import S3Server, shared
-from tests.support.server import RunningServer, lake_of, running_server
+from tests.support.processes.server import RunningServer, lake_of, running_server
+from tests.support.services.s3 import S3Server, shared
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from lakebed_format.installation import install_command
 
 from tests.spark.pipelining import stocked
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 BIN = Path(sys.executable).parent
 

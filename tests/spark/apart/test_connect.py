@@ -13,7 +13,7 @@ import pytest
 
 from tests.spark import workers
 from tests.spark.pipelining import stocked
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 
 @pytest.mark.timeout(3100)

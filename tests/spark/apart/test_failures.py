@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.spark import drivers
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture

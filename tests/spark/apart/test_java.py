@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lakebed_spark import _java
 
-from tests.support.server import clean_environment
+from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
 _SCRIPT = """

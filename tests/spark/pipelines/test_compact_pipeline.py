@@ -15,7 +15,7 @@ import pytest
 from lakebed_spark import pipelines
 from pyspark.sql import SparkSession
 
-from tests.support.server import lake_of
+from tests.support.processes.server import lake_of
 
 
 def parquet(first: int, rows: int = 10, **more: Any) -> bytes:

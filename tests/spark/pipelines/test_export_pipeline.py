@@ -13,8 +13,8 @@ import pytest
 from lakebed_spark import pipelines
 from pyspark.sql import SparkSession
 
-from tests.support.s3 import shared
-from tests.support.server import lake_of
+from tests.support.processes.server import lake_of
+from tests.support.services.s3 import shared
 
 FINAL = "_lakebed_export.json"
 

@@ -26,8 +26,8 @@ from lakebed_spark.pipelines._sources.splits import spans_of
 from pyspark.sql import SparkSession
 
 from tests.spark.pipelining import Feed, feeds
-from tests.support.s3 import S3Server, shared
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
+from tests.support.services.s3 import S3Server, shared
 
 
 @pytest.fixture

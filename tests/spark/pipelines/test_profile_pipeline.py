@@ -8,7 +8,7 @@ from lakebed_spark import pipelines
 from lakebed_spark.pipelines import FolderSize, TypeSize
 from pyspark.sql import SparkSession
 
-from tests.support.server import lake_of
+from tests.support.processes.server import lake_of
 
 
 @pytest.fixture

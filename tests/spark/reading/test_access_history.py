@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.docs.snippets import ROOT
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 PAGE = (ROOT / "docs" / "audit.md").read_text()
 PATH = "orders/a.csv"

@@ -12,7 +12,7 @@ from lakebed_spark.history.tree_diff import Pair, differences
 from pyspark.sql import SparkSession
 
 from tests.spark.histories import fresh, load, many, rows_of, scribble, tasks
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession, functions
 from pyspark.sql.datasource import EqualTo, GreaterThan, In, LessThanOrEqual, StringStartsWith
 
 from tests.spark.histories import PUSHDOWN, fresh, load, many, rows_of, scribble, tasks
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 COLUMNS = ("path", "size", "checksum", "mtime", "content_type", "metadata", "physical_address")
 

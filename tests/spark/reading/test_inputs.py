@@ -18,7 +18,7 @@ from lakebed_spark import _java
 from lakebed_spark._session import check_pyspark
 from pyspark.sql import SparkSession
 
-from tests.support.server import RunningServer, clean_environment
+from tests.support.processes.server import RunningServer, clean_environment
 
 
 @pytest.fixture

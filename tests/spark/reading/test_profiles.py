@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tests.support.server import RunningServer, clean_environment, running_server
+from tests.support.processes.server import RunningServer, clean_environment, running_server
 
 pytestmark = pytest.mark.soak  # a session of its own
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 
 ROWS = 2
 

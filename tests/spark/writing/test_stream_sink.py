@@ -19,7 +19,7 @@ import pytest
 from lakebed_spark.streaming.sink import BATCH_KEY, MARKS, QUERY_KEY, Mark, Sink
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.server import RunningServer
+from tests.support.processes.server import RunningServer
 from tests.support.waiting import PATIENCE
 
 SCHEMA = "n int"

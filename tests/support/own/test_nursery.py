@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.nursery import born, ended
-from tests.support.server import clean_environment, running_server
+from tests.support.processes.nursery import born, ended
+from tests.support.processes.server import clean_environment, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.sdk.forks import in_a_fork
-from tests.support.owned import owned_directory, owned_process
+from tests.support.processes.owned import owned_directory, owned_process
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from tests.support.ports import reserved_ports
+from tests.support.processes.ports import reserved_ports
 
 pytestmark = pytest.mark.medium  # real sockets
 

@@ -8,7 +8,7 @@ import httpx
 import lakebed
 import pytest
 
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 

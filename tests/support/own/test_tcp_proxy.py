@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tcp_proxy import TcpProxy
+from tests.support.faults.tcp_proxy import TcpProxy
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.medium  # real sockets
