@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator
+from zlib import crc32
 
 import pytest
 import respx
 from lakebed._http import trust
 
 from tests.sdk.doors import Door
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In `make test`, a test of a real store runs through one of the doors, about half of the tests through each.
+
+    The sync door is generated from the other one. Tests that are not slow run through both.
+    """
+    for item in items:
+        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        if "door" in params and item.get_closest_marker("slow") is not None:
+            test = item.nodeid.partition("[")[0]
+            if params["door"] != ("sync", "aio")[crc32(test.encode()) % 2]:
+                item.add_marker(pytest.mark.soak)
 
 
 @pytest.fixture(params=["sync", "aio"])

@@ -575,7 +575,7 @@ async def test_two_concurrent_workspaces_on_one_path() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", [pytest.param("memory", marks=pytest.mark.soak), "sqlite"])
 async def test_sixty_concurrent_workspaces_on_one_branch(kind: str, tmp_path: Path) -> None:
     kv: KVStore = SqliteKV(tmp_path / "kv.db") if kind == "sqlite" else MemoryKV()
     stores = Stores(tmp_path / "objects")
