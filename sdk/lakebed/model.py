@@ -217,7 +217,8 @@ class ObjectWriter:
 class RepositoryStatistics:
     """The newest commit of the default branch, the number of its objects, and their size in bytes.
 
-    `bytes` is None while the server still counts: ask again. `last_commit` is None without the default branch.
+    `bytes` is None while the server is still counting: ask again. `last_commit` is None without the default
+    branch.
     """
 
     objects: int

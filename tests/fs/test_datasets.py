@@ -61,7 +61,7 @@ def test_replaced_file_error_of_a_read_through_the_server(
     dataset = pads.dataset(folder, filesystem=arrow_filesystem(proxied))
     assert dataset.to_table().num_rows == 6
     replace(repo)
-    with pytest.raises(PreconditionFailedError, match="create the data set again") as failed:
+    with pytest.raises(PreconditionFailedError, match="create it again") as failed:
         dataset.to_table()
     assert (failed.value.repository, failed.value.ref, failed.value.path) == (repo.id, "main", "t/a.parquet")
     assert pads.dataset(folder, filesystem=arrow_filesystem(proxied)).to_table().num_rows == NEW.num_rows + OLD.num_rows

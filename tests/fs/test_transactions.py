@@ -190,7 +190,7 @@ def test_files_that_fail_to_sync_are_not_registered(
                 with pytest.raises(OSError, match="no more room"):
                     fs.info(f"{top}/x")
                 broken.undo()  # a second try would find nothing wrong
-        assert caught.value.__notes__[0] == "What was written last is not in the workspace."
+        assert caught.value.__notes__[0] == "The last write is not in the workspace."
         assert "stays open" in caught.value.__notes__[1]
     assert (counts, paths(repo)) == ([], [])
 

@@ -261,7 +261,7 @@ def test_own_commits_of_the_new_repository_are_kept(
         repo.branch(name).commit("later")
     left = {one["name"]: one["why"] for one in migrate()["left_out"]}
     assert left == {
-        "main": "it has commits of its own in this repository",
+        "main": "it has commits in this repository that are not from the source",
         "dev": "it has uncommitted changes in this repository",
     }
     assert moved.branch("main").info().commit_id == own.id

@@ -49,8 +49,8 @@ def partial_failure(what: str, failures: Sequence[ObjectFailure], of: int) -> Pa
     """Some of many failed."""
     first = failures[0]
     error = PartialFailureError(
-        f"{len(failures)} of {of} files {what}, the first {first.path!r}: {first.message}; the others are done, "
-        "and the same call again tries these"
+        f"{len(failures)} of {of} files {what}, the first {first.path!r}: {first.message}; the others are done; "
+        "repeat the call to retry these"
     )
     error.failures = tuple(failures)
     return error

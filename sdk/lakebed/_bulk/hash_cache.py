@@ -81,7 +81,9 @@ class Memory:
             self._db.execute("PRAGMA synchronous=NORMAL")
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version not in (0, VERSION):
-                raise LakebedError(f"{file} was written by a later version of Lakebed ({version}): update this one")
+                raise LakebedError(
+                    f"{file} was written by a newer version of Lakebed ({version}): upgrade this installation"
+                )
             self._db.executescript(_SCHEMA)
             self._db.execute(f"PRAGMA user_version={VERSION}")
         except BaseException as error:

@@ -93,7 +93,7 @@ def restore(here: Checkout, stash: LocalStash, *, force: bool) -> list[str]:
     conflicts = [] if force else [file for number, file in enumerate(stash.files) if _clashes(here, stash, number)]
     if conflicts:
         raise ConflictError(
-            f"{here.top} has other versions of {len(conflicts)} stashed files by now; nothing was touched",
+            f"{len(conflicts)} stashed files have changed in {here.top} since the stash; nothing was changed",
             kind="local_conflict",
         ).with_conflicts([Conflict(file.name, file.base or None) for file in conflicts])
     for number, file in enumerate(stash.files):

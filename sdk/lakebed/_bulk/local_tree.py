@@ -115,7 +115,7 @@ class _LeftOut:
         if self._count:
             names = ", ".join(self._first) + (" and more" if self._count > _NAMED else "")
             warnings.warn(
-                f"{self._count} in {self._top} left out, links to directories or to nothing, or no files: {names}",
+                f"{self._count} in {self._top} skipped (links to directories, broken links or special files): {names}",
                 stacklevel=2,
             )
 

@@ -156,7 +156,7 @@ def find_top(start: Path) -> Path:
 
 def _no_checkout(top: Path) -> InvalidRequestError:
     return InvalidRequestError(
-        f"{top} is not a working directory: `lakebed local clone` makes one", kind="no_working_directory"
+        f"{top} is not a working directory: `lakebed local clone` creates one", kind="no_working_directory"
     )
 
 

@@ -93,7 +93,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
     def __reduce__(self) -> tuple[object, ...]:
         if self._intrans:
             raise InvalidRequestError(
-                "a file system cannot go to another process in the middle of a transaction: let the other process "
+                "a file system cannot move to another process during a transaction: let the other process "
                 "write into a workspace (lakebed://repository/branch+id/path), and commit that"
             )
         now = replace(self.connection, settings=self._lake.settings)  # with the token as it was renewed

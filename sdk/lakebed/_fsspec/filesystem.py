@@ -114,8 +114,8 @@ class LakebedFileSystem(Blocking):
             return await signed_address(self._ref(place), place.path)
         except InvalidRequestError as error:
             raise UnsupportedOperationError(
-                f"{place}: the server signs no addresses to read at, as its store cannot or its operator does not want "
-                "it (objects.presign); read through the file system",
+                f"{place}: the server does not presign URLs: its store cannot, or objects.presign is off; read "
+                "through the file system",
                 status=error.status,
                 request_id=error.request_id,
                 operation="sign",

@@ -77,7 +77,7 @@ def resolve(options: Mapping[str, Any]) -> Connection:
     unknown = sorted(set(options) - {*_OURS, *_FSSPEC})
     if unknown:
         raise ConfigurationError(
-            f"unknown storage option {unknown[0]!r} of lakebed://; there are {', '.join(_OURS)}, and fsspec's own"
+            f"unknown storage option {unknown[0]!r} of lakebed://; there are {', '.join(_OURS)}, and those of fsspec"
         )
     given = {name: options.get(name) for name in ("endpoint", *_CREDENTIALS, "profile")}
     bound = default_lake.bound()
@@ -94,7 +94,7 @@ class Keyed(type(AsyncFileSystem)):  # type: ignore[misc]
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         if args:
-            raise TypeError("storage options of lakebed:// are given by name")
+            raise TypeError("pass storage options of lakebed:// by name")
         options = apply_config(cls, options)
         options.pop("anon", None)  # pandas adds it to repeat a refused request: let it get the same refusal
         if _RESOLVED.get() is not None:  # made again from a pickle

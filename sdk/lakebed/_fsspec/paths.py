@@ -102,8 +102,8 @@ def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundE
 def replaced(place: Place) -> PreconditionFailedError:
     """Return the error for a file that was replaced after a data set listed it."""
     return PreconditionFailedError(
-        f"{place} was replaced since this data set was made, which remembers the footers of its files: create the "
-        "data set again to read the current files, or create it at a commit, which never changes",
+        f"{place} was replaced after this data set was created, and the data set has cached the file footers: "
+        "create it again to read the current files, or create it at a commit, which never changes",
         operation="open",
         repository=place.repository,
         ref=place.ref,
@@ -114,8 +114,8 @@ def replaced(place: Place) -> PreconditionFailedError:
 def directory(place: Place, inside: str, error: ObjectNotFoundError) -> ObjectNotFoundError:
     """Return the error for a directory where an object is expected. `inside` is one of its files."""
     return ObjectNotFoundError(
-        f"{place}: this is a directory, and only objects have a content: name one of those in it, such as {inside!r}; "
-        "ls() and find() show them",
+        f"{place}: this is a directory, and only objects have content: name an object in it, such as {inside!r}; "
+        "ls() and find() list them",
         kind="is_a_directory",
         status=error.status,
         request_id=error.request_id,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MESSAGE = "Write through fsspec"
 
-_LACKS = "What was written last is not in the workspace."
+_LACKS = "The last write is not in the workspace."
 
 _SPOOLING: weakref.WeakSet[LakebedTransaction] = weakref.WeakSet()
 """Transactions whose files wait in this process to be registered."""
@@ -64,10 +64,12 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         if self._branch is not None and self._branch != branch:
             raise InvalidRequestError(
                 f"{place} cannot be written in a transaction of {self._branch}: a transaction is one commit of one "
-                "branch; use a second one, or a file system of its own (skip_instance_cache=True)"
+                "branch; use a second transaction, or a separate file system (skip_instance_cache=True)"
             )
         if "+" in place.ref:
-            raise InvalidRequestError(f"{place} is in a workspace, which is committed by itself: leave the transaction")
+            raise InvalidRequestError(
+                f"{place} is in a workspace, which has a separate commit: write it outside of the transaction"
+            )
         repository = self.fs._repository(place)
         async with self._making:
             if not self._name:

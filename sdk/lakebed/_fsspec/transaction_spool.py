@@ -98,7 +98,9 @@ class Spool:
                 self._unflushed += 1
                 return closed.row
         self.folder.discard([written])
-        raise InvalidRequestError(f"the transaction in which {item.path!r} was written is over: nothing is stored")
+        raise InvalidRequestError(
+            f"the transaction in which {item.path!r} was written has ended: the file was not stored"
+        )
 
     async def take(self, item: Outgoing, content: bytes) -> ObjectInfo:
         """Write a whole object."""

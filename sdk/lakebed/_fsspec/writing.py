@@ -184,7 +184,7 @@ class Writing(Reading):
         place = Place.of(self._strip_protocol(path))
         if not place.ref:
             raise UnsupportedOperationError(
-                f"{place} is not a directory that can be made here: use lake.repository(...).create(...)"
+                f"{place} cannot be created as a directory: use lake.repository(...).create(...)"
             )
 
     async def _makedirs(self, path: str, exist_ok: bool = False) -> None:
@@ -258,7 +258,7 @@ class Writing(Reading):
         """
         place = Place.of(name)
         if not place.ref:
-            raise InvalidRequestError(f"{place or 'lakebed://'} is not deleted by rm: use repository.delete()")
+            raise InvalidRequestError(f"{place or 'lakebed://'} cannot be deleted by rm: use repository.delete()")
         if recursive and maxdepth is not None:
             return [Place.of(one) for one in await self._find(name, maxdepth=maxdepth)]
         found = []

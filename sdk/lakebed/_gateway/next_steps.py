@@ -28,7 +28,7 @@ _STEPS = {
 }
 _REFUSED = "see repo.runs.hooks({run_id!r}).all(), or run `lakebed hooks show {repository} {run_id}`"
 _BRANCH = 'see repo.branches(); repo.branch({name!r}).create("main") creates it'
-_FIXED = '; a tag or a commit cannot be written to: repo.branch("fix").create({name!r}) makes a branch of it'
+_FIXED = '; a tag or a commit is read-only: repo.branch("fix").create({name!r}) creates a branch from it'
 
 
 def next_step(call: Call[Any], kind: str | None, run_id: str = "") -> str:

@@ -67,7 +67,7 @@ def warn_of_clear_text(settings: Settings) -> None:
 def explained(said: str) -> str:
     """The next step after a TLS handshake that failed; empty for other failures."""
     if "CERTIFICATE_VERIFY_FAILED" in said:
-        return "; where the certificate is of a CA of your own, name the CA's file (PEM) in LAKEBED_CA_FILE"
+        return "; if a private CA signed the certificate, set LAKEBED_CA_FILE to the CA's file (PEM)"
     if "SSL" in said and ("WRONG_VERSION_NUMBER" in said or "record layer failure" in said):
-        return "; the server may speak no TLS: write http:// before the endpoint to send keys in clear text"
+        return "; if the server does not use TLS, write http:// before the endpoint to send keys in clear text"
     return ""

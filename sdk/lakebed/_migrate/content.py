@@ -130,12 +130,12 @@ class ObjectCopier:
     def _check(self, one: SourceObject, info: ObjectInfo) -> None:
         if one.size is not None and info.size != one.size:
             raise CorruptTransferError(
-                f"object {one.path!r} has {info.size} bytes, and the source states {one.size}; run the command again"
+                f"object {one.path!r} has {info.size} bytes, but the source reports {one.size}; run the command again"
             )
         if info.checksum != one.checksum:
             if one.strict and is_md5(one.checksum):
                 raise CorruptTransferError(
-                    f"the content of object {one.path!r} has the MD5 {info.checksum}, and the source states "
+                    f"the content of object {one.path!r} has the MD5 {info.checksum}, but the source reports "
                     f"{one.checksum}: the source is damaged, or it changed while it was read"
                 )
             self._read_again(one, info)

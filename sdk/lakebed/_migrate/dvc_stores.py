@@ -106,7 +106,7 @@ class ContentStore:
         where = " and ".join(map(str, self._places))
         raise ObjectGoneError(
             f"the content of {path!r} (MD5 {content.md5}) is missing in {where}; "
-            "`dvc fetch --all-commits` may bring it, and --skip-missing leaves such files out",
+            "`dvc fetch --all-commits` may restore it, and --skip-missing skips such files",
             path=path,
         )
 

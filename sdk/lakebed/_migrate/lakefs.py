@@ -83,7 +83,9 @@ class _Migration:
                 objects = self._objects(name, (path for kind, path in changes if kind != "removed"))
                 self._target.stage(branch, objects, [path for kind, path in changes if kind == "removed"])
             elif changes:
-                why = "pass --uncommitted to bring them" if not self._options.uncommitted else "the branch was left out"
+                why = (
+                    "pass --uncommitted to migrate them" if not self._options.uncommitted else "the branch was skipped"
+                )
                 self._report.leave_out(
                     "uncommitted",
                     name,

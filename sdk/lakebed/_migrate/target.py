@@ -37,7 +37,7 @@ def target_repository(lake: Lake, name: str, namespace: str, default_branch: str
     except NotFoundError:
         if not namespace:
             raise InvalidRequestError(
-                f"repository {name!r} does not exist: --namespace says where its data shall be, "
+                f"repository {name!r} does not exist: pass --namespace to create it, "
                 f"for example --namespace local://{name}"
             ) from None
         repository.create(namespace, default_branch, bare=True)
@@ -193,7 +193,7 @@ class Target:
             elif head in self._made.values() or self._is_new(head):
                 done = self._tried("branch", name, lambda: branch.hard_reset(made))
             else:
-                self._report.leave_out("branch", name, "it has commits of its own in this repository")
+                self._report.leave_out("branch", name, "it has commits in this repository that are not from the source")
                 done = False
         if done:
             self._report.branches.append(name)

@@ -54,7 +54,7 @@ def _of_parts(parts: Iterator[object]) -> pa.RecordBatchReader:
     """The parts of an iterator, each of which holds a table, as one stream. The first one says what all are."""
     first = next(parts, None)
     if first is None:
-        raise InvalidRequestError("an iterator without any part has no columns: give an empty table instead")
+        raise InvalidRequestError("an empty iterator has no columns: pass an empty table instead")
     opened = _part(first)
     schema = opened.schema
 

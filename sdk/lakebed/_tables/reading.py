@@ -241,7 +241,7 @@ class Opened:
                 for path, there in zip(paths, found, strict=True)
                 for one in schemas.differences(path, schema, there)
             ]
-            advice = 'schema="unify" reads more and fewer columns, schema=<an Arrow schema> converts types on purpose'
+            advice = 'schema="unify" accepts additional and missing columns, schema=<an Arrow schema> converts types'
         if self._options.schema == "same":
             pairs = zip(kept, found, strict=True)
             unlike += _other_layouts([(file.path, partitions.layout(file.place, one)) for (file, _), one in pairs])
@@ -269,7 +269,7 @@ class Opened:
             or "FieldRef" in said
         ):
             names = f"; the columns are {self.schema.names}" if "FieldRef" in said else ""
-            return self._where.invalid(operation, f"cannot be filtered or converted so: {said}{names}")
+            return self._where.invalid(operation, f"cannot be filtered or converted: {said}{names}")
         if any(words in said for words in _UNFIT):
             return self._where.invalid(operation, f"values do not fit the requested schema: {said}")
         path = next((path for path in self._paths if f"'{path}'" in said), None)

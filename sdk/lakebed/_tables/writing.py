@@ -171,7 +171,7 @@ class Writer:
                 )
             if text is not None and not pa.array([text]).cast(kind).equals(value.cast(kind)):
                 raise InvalidRequestError(
-                    f"cannot partition by {name!r}: {text!r} in a path would not come back as it is ({kind})"
+                    f"cannot partition by {name!r}: {text!r} in a path would not be read back unchanged ({kind})"
                 )
             texts.append(text)
         return tuple(texts)
@@ -271,7 +271,9 @@ def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, 
     if len(set(partition_by)) < len(partition_by):
         raise InvalidRequestError(f"a column is twice in partition_by: {list(partition_by)}")
     if partition_by and len(partition_by) == len(schema.names):
-        raise InvalidRequestError("at least one column must not be a partition column: it is what the files hold")
+        raise InvalidRequestError(
+            "at least one column must not be a partition column: files contain only the other columns"
+        )
     for name in partition_by:
         kind = partitions.plain_field(schema.field(name)).type
         if not name or pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):

@@ -72,10 +72,17 @@ def plus(report: IngestReport, page: IngestPage) -> IngestReport:
     )
 
 
+class EmptySourceError(InvalidRequestError):
+    """An ingest of a source without objects. The command line adds its own option to the reason."""
+
+
 def refuse_empty(source: Source, report: IngestReport) -> None:
-    """Raises InvalidRequestError: that a source is empty is more often a mistake than what is meant."""
+    """Raises EmptySourceError: an empty source is usually a mistake, such as a misspelled URI."""
     if report.listed == 0 and report.removed:
-        raise InvalidRequestError(
-            f"{source.uri} holds no objects, so to ingest it removes all of the folder (paths: {report.removed:,}). "
-            "Nothing was changed. Check the URI, or pass allow_empty_source=True (--allow-empty-source)"
+        reason = (
+            f"{source.uri} holds no objects, so an ingest removes everything in the folder ({report.removed:,} paths); "
+            "nothing was changed"
         )
+        error = EmptySourceError(f"{reason}: check the URI, or pass allow_empty_source=True")
+        error.reason = reason
+        raise error

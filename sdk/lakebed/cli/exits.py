@@ -11,6 +11,7 @@ from typing import Any
 
 from lakebed import errors
 from lakebed._http import trust
+from lakebed._values.ingest import EmptySourceError
 
 
 class ExitCode(IntEnum):
@@ -45,6 +46,7 @@ class Failure:
 _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     # the first that fits: subclasses come before their parents
     (errors.ConfigurationError, ExitCode.USAGE, "`lakebed doctor` shows every setting and where it came from."),
+    (EmptySourceError, ExitCode.USAGE, "--allow-empty-source removes everything. Check the URI first."),
     (errors.InvalidRequestError, ExitCode.USAGE, ""),
     (errors.NotFoundError, ExitCode.NOT_FOUND, ""),
     (errors.AlreadyExistsError, ExitCode.CONFLICT, ""),

@@ -16,9 +16,9 @@ _GC = "`lakebed sweep`, on the server, deletes data that no commit names."
 _HOOKS = "`lakebed hooks runs REPO` lists the runs of checks, and `lakebed hooks show` their results."
 _PIPELINE = "Lakebed runs no pipelines: any scheduler can call `lakebed`. `lakebed hooks` checks data before a merge."
 _EXPERIMENT = "Use a branch for each experiment: `lakebed branch create REPO/NAME`, `lakebed diff REPO/main NAME`."
-_GRANT = "`lakebed grant USER ROLE REPO` gives a user a role in a repository."
+_GRANT = "`lakebed grant USER LEVEL REPO` gives a user rights on a repository."
 _REMOTE = "There are no remotes: the repository is on the server. `lakebed config show` prints the server in use."
-_IMPORT = "`lakebed import start` takes over objects of a bucket without a copy; `lakebed ingest commit` repeats it."
+_IMPORT = "`lakebed import start` adds objects from a bucket without a copy; `lakebed ingest commit` can repeat it."
 _GET = "`lakebed download REPO/REF/PATH [DIR]` copies files; `lakebed fs download` copies one file."
 _CACHE = "Lakebed keeps no copies of data on this machine, so there is no cache to manage."
 _TAG = "`lakebed tag create REPO/TAG REF` names a commit."
@@ -67,7 +67,8 @@ GIT = {
     "pull": "`lakebed local pull` updates a directory; `lakebed download` copies files.",
     "push": "`lakebed upload DIR REPO/BRANCH/PATH` uploads files; in a directory, `lakebed commit` sends its changes.",
     "put": "See `lakebed fs upload FILE REPO/BRANCH/PATH`.",
-    "rebase": "Branches are merged: `lakebed merge REPO/SOURCE BRANCH`. A workspace moves to the new head by itself.",
+    "rebase": "Branches are merged: `lakebed merge REPO/SOURCE BRANCH`. A workspace moves to the new head when you "
+    "commit it.",
     "reflog": "`lakebed events REPO` lists what happened to each branch.",
     "remote": _REMOTE,
     "restore": "`lakebed reset` drops what is not committed, also of one path; `lakebed revert` undoes a commit.",
@@ -120,8 +121,8 @@ DVC = {
     "import-url": _IMPORT,
     "install": "`lakebed completion install` sets up completion. Lakebed needs no hooks of Git.",
     "list": "See `lakebed fs ls REPO/REF`, and `lakebed repo list`.",
-    "list-url": "`lakebed ingest diff` lists what a bucket has that the repository has not.",
-    "ls-url": "`lakebed ingest diff` lists what a bucket has that the repository has not.",
+    "list-url": "`lakebed ingest diff` lists what a bucket has that the repository does not have.",
+    "ls-url": "`lakebed ingest diff` lists what a bucket has that the repository does not have.",
     "metrics": _EXPERIMENT,
     "move": _MOVE,
     "params": _EXPERIMENT,
@@ -135,7 +136,7 @@ DVC = {
     "studio": _PAGE,
     "unfreeze": "`lakebed tag delete REPO/TAG` deletes a tag.",
     "unprotect": "Files of `lakebed local clone` are plain files: edit them.",
-    "update": "`lakebed ingest commit` takes over what has changed in a bucket.",
+    "update": "`lakebed ingest commit` commits what has changed in a bucket.",
     "import-db": "Write the result of a query with the SDK: `write_parquet` of a branch. Lakebed reads no databases.",
     "purge": _GC,
 }
@@ -154,8 +155,8 @@ LAKECTL = {
     "metastore": "Lakebed has no metastore commands. `lakebed fs symlinks` writes lists for Hive.",
     "refs-dump": "See `lakebed repo dump REPO`.",
     "refs-restore": "See `lakebed repo restore`.",
-    "setup": "`lakebed serve` sets up a new server by itself.",
-    "superuser": "`lakebed keys reset-admin`, on the server, makes a new key of the administrator.",
+    "setup": "`lakebed serve` sets up a new server automatically.",
+    "superuser": "`lakebed keys reset-admin`, on the server, creates a new key for the admin.",
     "usage": "See `lakebed repo show REPO`.",
     "branch revert": "See `lakebed revert REPO/BRANCH COMMIT`.",
     "fs presign": "`lakebed fs address --sign` signs an upload; `lakebed fs stat` prints the address of an object.",
@@ -303,7 +304,7 @@ PLAIN = {
     "token": "See `lakebed key token`.",
     "ui": _PAGE,
     "unlock": "See `lakebed repo protect REPO`.",
-    "unshare": "`lakebed revoke USER ROLE REPO` takes away what `lakebed grant` gave.",
+    "unshare": "`lakebed revoke USER REPO` removes what `lakebed grant` gave.",
     "use": "`lakebed profile use NAME` chooses a server, and `lakebed switch` a branch in a directory.",
     "users": "See `lakebed user list`.",
     "vacuum": _GC,

@@ -111,7 +111,7 @@ def test_login_refuses_a_file_with_an_access_key(run: Command, server: RunningSe
     refused = run("login", code=None)
     assert "has an access key (access_key_id)" in refused.err
     assert "token" not in file.read_text()
-    assert "the credentials are not of a sign-in" in run("logout", code=None).err
+    assert "you are not signed in: the credentials are" in run("logout", code=None).err
 
 
 def test_login_names_the_credentials_that_have_precedence(run: Command, server: RunningServer) -> None:

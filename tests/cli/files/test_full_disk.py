@@ -70,7 +70,7 @@ def test_full_temporary_directory_error_names_the_path(repo: lakebed.Repository)
         with little_room(), pytest.raises(OSError, match=r"File too large|Error writing bytes") as caught:
             write(path, frame)
         (note,) = caught.value.__notes__
-        assert f"{write.__name__} lakebed://{repo.id}/main/{path}: files are made in " in note
+        assert f"{write.__name__} lakebed://{repo.id}/main/{path}: no space in " in note
         assert "TMPDIR" in note
     assert main.list().all() == []
 
@@ -111,10 +111,10 @@ def test_failed_upload_names_the_next_step(run: Run, repo: lakebed.Repository, t
     upload = ("upload", str(tree), f"{repo.id}/main/t/", "-m", "load", "--data-path", "direct")
     with little_room():
         told = run(*upload, code=1).err
-    assert "the same command goes on where it stopped" in told
+    assert "the same command resumes where it stopped" in told
     assert "cannot write 't/large' into /" in told
     (work,) = repo.workspaces()
-    assert f"is kept in lakebed://{repo.id}/{work.name}" in told
+    assert f"are kept in lakebed://{repo.id}/{work.name}" in told
     run(*upload)
     assert repo.branch("main").get("t/large") == LARGE
     assert list(repo.workspaces()) == []

@@ -110,7 +110,11 @@ def test_empty_source_is_refused_by_default(feed: Feed) -> None:
     feed.main.commit("c")
     options = ("--from", feed.uri + "misspelt", "--to", feed.place)
     refused = feed.lakebed("ingest", "commit", *options, code=2)
-    assert "allow_empty_source" in refused.err
+    assert "--allow-empty-source" in refused.err
+    assert "allow_empty_source" not in refused.err
+    with pytest.raises(lakebed.InvalidRequestError, match="pass allow_empty_source=True") as caught:
+        feed.main.ingest(feed.uri + "misspelt", "events")
+    assert "--allow" not in caught.value.message
     shown = feed.lakebed("ingest", "diff", *options, code=2)
     assert shown.text == "- events/a\n"
     assert "misspelt holds no objects" in shown.err

@@ -126,7 +126,7 @@ def test_a_file_that_changes_during_a_pull_is_left_alone(
         return place(here, plan, name, *more)
 
     monkeypatch.setattr(working, "_place", write_then_place)
-    assert "was left alone" in run("local", "pull", str(top), code=4).err
+    assert "was not replaced" in run("local", "pull", str(top), code=4).err
     assert files(top)["a.txt"] == b"typed just now"
     monkeypatch.setattr(working, "_place", place)
     assert run("local", "pull", str(top), "--json", code=4).error["paths"] == ["data/a.txt"]

@@ -147,8 +147,8 @@ def test_switch_never_touches_changes(here: Directory) -> None:
     before = here.files()
     for ref in ("dev", "v1", "main"):
         refused = here("switch", ref, code=4)
-        assert "3 files in it are changed and not committed; nothing was touched" in refused.err
-        assert "`lakebed stash` puts changes aside" in refused.err
+        assert "3 files in it have uncommitted changes; nothing was changed" in refused.err
+        assert "`lakebed stash` sets changes aside" in refused.err
         assert here.files() == before
     assert here("switch", "dev", "--json", code=4).err.count("local_changes") == 1
     here("switch", "dev", "--force")
@@ -162,7 +162,7 @@ def test_stash_and_pop(here: Directory) -> None:
     here.write("new/n.txt", "n")
     (here.top / "c.txt").unlink()
     changed = here.files()
-    assert "3 files are put aside" in here("stash", "-m", "half done").text
+    assert "3 files are set aside" in here("stash", "-m", "half done").text
     assert here.files() == AT_MAIN
     assert "no changes" in here("status").err
     assert "3 files of main: half done" in here("stash", "--list").text

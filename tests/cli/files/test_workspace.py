@@ -145,7 +145,7 @@ def test_bad_input_is_one_clear_sentence(run: Run, repo: lakebed.Repository, tre
         ("workspace", "create", f"{repo.id}"): "too few parts",
         ("workspace", "add", f"{main}+0"): "at least one GLOB",
         ("workspace", "drop", f"{main}+0"): "--yes",
-        ("workspace", "rules", "gs://bucket/x"): "s3:// only",
+        ("workspace", "rules", "gs://bucket/x"): "Only s3://",
         ("workspace", "rules", "s3://bucket/x", "--path", "a/b"): "--expire-days",
     }
     for words, said in cases.items():
@@ -169,6 +169,6 @@ def test_rules_are_for_one_prefix_and_warn_of_deleting(run: Run) -> None:
     assert "s3:DeleteObject" not in write["Action"]
     assert listing["Condition"]["StringLike"]["s3:prefix"] == ["lake/workspaces/1/*"]
     deleting = run("workspace", "rules", "s3://bucket/lake", "--expire-days", "30", "--path", "foo/bar")
-    assert "committed workspaces are deleted" in deleting.err
+    assert "deletes objects of committed workspaces" in deleting.err
     rule = json.loads(deleting.text)["lifecycle"]["Rules"][1]
     assert rule["Filter"]["And"]["Tags"] == [{"Key": "path.0", "Value": "foo"}, {"Key": "path.1", "Value": "bar"}]

@@ -367,4 +367,4 @@ def test_upload_reports_skipped_files_in_a_single_line(
     )
     assert done.returncode == 0, done.stderr
     left = [line for line in done.stderr.splitlines() if "left out" in line]
-    assert left == [f"lakebed: 1 in {tmp_path} left out, links to directories or to nothing, or no files: 'broken'"]
+    assert left == [f"lakebed: 1 in {tmp_path} skipped (links to directories, broken links or special files): 'broken'"]

@@ -90,7 +90,7 @@ def test_reset_moves_the_branch_and_loses_no_commit(live: Any) -> None:
 def test_what_undo_refuses(live: Any) -> None:
     async def body(lake: Any, repo: Any) -> None:
         main = repo.branch("main")
-        with pytest.raises(errors.InvalidRequestError, match="is its first commit"):
+        with pytest.raises(errors.InvalidRequestError, match="is the first commit"):
             await main.undo()
         head = await put_commit(main, {"a": b"1"})
         await main.put("b", b"uncommitted")

@@ -147,7 +147,7 @@ def test_a_directory_that_does_not_fit_its_column(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("values", "problem"),
-    [([partitions.NULL], "the word for null"), ([float("nan")], "would not come back")],
+    [([partitions.NULL], "the word for null"), ([float("nan")], "would not be read back")],
     ids=["word", "nan"],
 )
 def test_values_that_a_path_cannot_contain_are_refused(tmp_path: Path, values: list[Any], problem: str) -> None:

@@ -227,8 +227,8 @@ def _refuse_unfinished(here: Checkout) -> None:
 def _refuse_detached(here: Checkout) -> None:
     if detached := here.index.fact("detached"):
         raise InvalidRequestError(
-            f"{here.top} shows {detached!r}, which is not a branch: `lakebed switch BRANCH` goes to one, and "
-            "`lakebed switch -c NEW` makes one of this state and keeps your changes",
+            f"{here.top} shows {detached!r}, which is not a branch: `lakebed switch BRANCH` switches to a branch, "
+            "and `lakebed switch -c NEW` creates one here and keeps your changes",
             kind="detached",
         )
 
@@ -255,7 +255,7 @@ async def _update(
     plan = await planned(repo, here, ref, conflicts)
     if plan.conflicts:
         raise ConflictError(
-            f"both {here.top} and {here.origin} changed {len(plan.conflicts)} of the same files; nothing was touched",
+            f"{here.top} and {here.origin} both changed {len(plan.conflicts)} of the same files; nothing was changed",
             kind="local_conflict",
         ).with_conflicts(plan.conflicts)
     await run_in_thread(partial(here.index.note, target=commit_id, **facts))
@@ -276,7 +276,7 @@ async def _update(
 def _refuse_touched(here: Checkout, plan: Plan, name: str) -> None:
     if file_stat_of(here.top / name) != plan.expected[name]:
         raise ConflictError(
-            f"{here.top / name} was changed while the directory was being updated, and was left alone; pull again",
+            f"{here.top / name} changed during the update and was not replaced; pull again",
             kind="local_conflict",
         ).with_conflicts([Conflict(here.origin.prefix + name)])
 

@@ -75,7 +75,7 @@ def merge_asked(
     """The request for a merge. Raises InvalidRequestError."""
     if strategy not in _STRATEGIES:
         known = ", ".join(repr(name) for name in _STRATEGIES if name)
-        raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
+        raise InvalidRequestError(f"unknown merge strategy {strategy!r}; use one of {known}")
     mark = id_of(key) if key else new_operation_id()
     return {
         "message": _checks.check_text(message, "merge message"),
@@ -116,5 +116,5 @@ def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:
     for glob, side in resolve.items():
         _checks.check_text(glob, "glob")
         if side not in _SIDES:
-            raise InvalidRequestError(f"resolve: {glob!r} is to be won by {side!r}; known are 'source' and 'dest'")
+            raise InvalidRequestError(f"resolve: {glob!r} cannot have {side!r} as the winner; use 'source' or 'dest'")
     return [(glob, _SIDES[side]) for glob, side in resolve.items()]

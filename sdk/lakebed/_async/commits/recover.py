@@ -91,11 +91,11 @@ async def settle(
     advice = (
         "The same call with the same key, within seven days, makes one commit"
         if keyed
-        else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
+        else f'Do not repeat it without a check; ask later with branch.find_operation("{operation_id}")'
     )
     failure = CommitStateUnknownError(
-        f"the change of {target} may or may not have happened: its answer was lost. It is not in the branch's history "
-        f"now, but can still arrive{trouble}. {advice}",
+        f"the change of {target} may or may not have happened: its response was lost. It is not in the branch's "
+        f"history now, but can still arrive{trouble}. {advice}",
         status=lost.status,
         request_id=lost.request_id,
         operation=lost.operation,

@@ -125,7 +125,7 @@ class Advance:
             raise error  # the server knows the key and has refused since then: the lost attempt did nothing
         subject = self._call.subject
         failure = CommitStateUnknownError(
-            f"the commit of {subject} may or may not have happened: an answer was lost, and for {self._retry_for:g} s "
+            f"the commit of {subject} may or may not have happened: a response was lost, and for {self._retry_for:g} s "
             f"the server did not report the outcome{trouble}. {self._advice()}",
             status=error.status,
             request_id=error.request_id,
@@ -138,9 +138,9 @@ class Advance:
 
     def _advice(self) -> str:
         if self._body is not None:
-            return f'Do not repeat it blindly; ask later with branch.find_operation("{self._key}")'
+            return f'Do not repeat it without a check; ask later with branch.find_operation("{self._key}")'
         again = f'workspace.commit(..., idempotency_key="{self._key}")'
-        return f"Nothing staged is lost. Ask again with the same key: {again} commits once at most"
+        return f"No staged change is lost. Repeat the call with the same key: {again} makes at most one commit"
 
     async def _find(self) -> tuple[Commit | None, str]:
         """Search the history of the branch for the operation id. The second value says why the search failed."""

@@ -52,8 +52,8 @@ async def revert(
     made = await find(target, mark, SEARCHED)
     if made is None:
         raise CommitStateUnknownError(
-            f"the revert of {ref} on {target} was made, but is not among its last {SEARCHED} "
-            "commits now: the branch was moved back, or far on",
+            f"the revert of {ref} on {target} was made, but is not among the last {SEARCHED} "
+            "commits of the branch: the branch was reset, or has many newer commits",
             operation="revertBranch",
             repository=target.repository,
             ref=target.ref,

@@ -234,7 +234,9 @@ class Branch(Background):
             main.reset()
         """
         if prefix is not None and (path is not None or not prefix):
-            raise InvalidRequestError("reset takes a path or a prefix that is not empty; without either it resets all")
+            raise InvalidRequestError(
+                "pass a path or prefix that is not empty; without both, reset drops all uncommitted changes"
+            )
         checked = None if path is None else _checks.check_path(path)
         await self._transport.call(refs.reset_branch(self.repository.id, self.id, checked, prefix))
 

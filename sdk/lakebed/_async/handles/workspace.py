@@ -291,7 +291,7 @@ class Workspace(Staging):
             if info.state == "expired":
                 raise WorkspaceClosedError(
                     f"workspace {self.id} of {self.repository.id} has expired: its changes are gone; "
-                    "give expires_in, or renew it while the work goes on",
+                    "pass a longer expires_in, or call renew during long work",
                     repository=self.repository.id,
                     ref=self.id,
                 )

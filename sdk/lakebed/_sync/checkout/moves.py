@@ -91,8 +91,8 @@ def _found(repo: Repository, ref: str) -> tuple[bool, str]:
 def _refusal(here: Checkout, ref: str, changes: Sequence[LocalChange]) -> ConflictError:
     count = "1 file" if len(changes) == 1 else f"{len(changes):,} files"
     return ConflictError(
-        f"cannot switch {here.top} to {ref!r}: {count} in it {'is' if len(changes) == 1 else 'are'} changed and not "
-        "committed; nothing was touched",
+        f"cannot switch {here.top} to {ref!r}: {count} in it {'has' if len(changes) == 1 else 'have'} uncommitted "
+        "changes; nothing was changed",
         kind="local_changes",
     ).with_conflicts([Conflict(here.origin.prefix + one.path) for one in changes])
 

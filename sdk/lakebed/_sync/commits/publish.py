@@ -23,7 +23,7 @@ from lakebed._values.workspaces import RETRY_FOR
 from lakebed.errors import InvalidRequestError
 from lakebed.model import Commit, ObjectInfo
 
-_ADVICE = "write them into a workspace, `with branch.workspace(message) as ws`: it takes any number, as one commit"
+_ADVICE = "use a workspace, which commits any number as one commit: `with branch.workspace(message) as ws`"
 _TOO_LARGE = 413
 
 

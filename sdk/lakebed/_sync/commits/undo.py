@@ -22,7 +22,7 @@ def last_commit(target: Target) -> Commit:
     commit = target.transport.call(commits.get(target.repository, head))
     if not commit.parents:
         raise InvalidRequestError(
-            f"cannot undo the last commit of {target}: {commit.short_id} is its first commit, there is nothing before",
+            f"cannot undo the last commit of {target}: {commit.short_id} is the first commit of the branch",
             operation="undo",
             repository=target.repository,
             ref=target.ref,

@@ -98,7 +98,7 @@ class Background(Writable):
             commit = main.start_import({"s3://events/kafka/": "events/"}, "import").wait()
         """
         if not sources:
-            raise InvalidRequestError("an import needs a source at least")
+            raise InvalidRequestError("an import needs at least one source")
         for source, destination in sources.items():
             _checks.check_text(source + destination, "source or destination")
         text = _checks.check_text(message, "commit message")

@@ -350,7 +350,8 @@ def _refused(ref: RefObjects, verb: str) -> ReadOnlyRefError:
     itself = f"; `drop` deletes the {kind} itself" if verb == "delete" and hasattr(type(ref), "drop") else ""
     return ReadOnlyRefError(
         f"{verb} {where}: {kind} {ref.id!r} cannot be written to, only branches and workspaces "
-        f'can: use repo.branch({ref.id!r}) if it is a branch, or make one of it: repo.branch("fix").create({ref.id!r})'
+        f"can: use repo.branch({ref.id!r}) if it is a branch, or create a branch from it: "
+        f'repo.branch("fix").create({ref.id!r})'
         f"{itself}",
         operation=verb,
         repository=ref.repository.id,

@@ -81,7 +81,7 @@ def upload(
         if not if_absent:
             raise
         raise ObjectExistsError(
-            f"{call.subject} exists already and was not replaced; leave that condition out to replace it",
+            f"{call.subject} exists already and was not replaced; omit the condition to replace it",
             status=error.status,
             request_id=error.request_id,
             **about(call),

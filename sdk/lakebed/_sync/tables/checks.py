@@ -91,7 +91,7 @@ class WriteRequest:
 def look(view: ObjectReader, request: WriteRequest, where: Place) -> list[ObjectInfo]:
     """Files of the present table that the data are compared with. Refuses what must not be there."""
     if request.one_file:
-        refuse_folder(view, where, "write_parquet", f"; to write into it, name it {request.path + '/'!r}")
+        refuse_folder(view, where, "write_parquet", f"; to write into the directory, name it {request.path + '/'!r}")
         if request.mode == "error" and view.exists(request.path):
             raise _exists(where, request.path)
         return []
@@ -128,7 +128,7 @@ def _sample(files: Sequence[ObjectInfo]) -> list[ObjectInfo]:
 
 def _exists(where: Place, there: str) -> ObjectExistsError:
     return ObjectExistsError(
-        f"write_parquet {where}: {there!r} is there already; use mode='append' or mode='overwrite'",
+        f"write_parquet {where}: {there!r} already exists; use mode='append' or mode='overwrite'",
         **where.about("write_parquet"),
     )
 
@@ -177,7 +177,7 @@ def _compare_one(request: WriteRequest, file: ObjectInfo, expected: pa.Schema, f
         ]
         advice = "types are never converted silently: cast the data"
     else:
-        advice = 'write with schema="unify" to add or leave out columns, cast the data, or use mode="overwrite"'
+        advice = 'write with schema="unify" to add or omit columns, cast the data, or use mode="overwrite"'
     if unlike:
         raise where.mismatch("write_parquet", unlike, f"{advice}. (compared with {file.path!r})")
 
@@ -186,8 +186,8 @@ def explain_ref(target: Target, where: Place, operation: str, error: NotFoundErr
     """Raise a better error when what was taken for a branch is a tag or a commit."""
     if error.kind == "branch_not_found" and _is_commit(target):
         raise ReadOnlyRefError(
-            f"{operation} {where}: {target.ref!r} is a tag or a commit, which cannot be written to; make a "
-            f'branch of it: repo.branch("fix").create({target.ref!r})',
+            f"{operation} {where}: {target.ref!r} is a tag or a commit, which is read-only; create a "
+            f'branch from it: repo.branch("fix").create({target.ref!r})',
             status=error.status,
             **where.about(operation),
         ) from error
@@ -209,8 +209,8 @@ def located(where: Place, operation: str) -> Iterator[None]:
     except OSError as error:
         if is_full(error):
             error.add_note(
-                f"{operation} {where}: files are made in {gettempdir()} before they travel, and there is no room: let "
-                "TMPDIR name another place. Nothing was written."
+                f"{operation} {where}: no space in {gettempdir()}, where files are written before the upload: "
+                "set TMPDIR to another directory. Nothing was written."
             )
         raise
     except InvalidRequestError as error:

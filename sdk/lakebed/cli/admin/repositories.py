@@ -78,7 +78,7 @@ def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
     with app.lake() as lake:
         found = output.rows(app, lake.repositories(prefix, search, limit), _line)
     if not found and not app.as_json:
-        output.note(app, "No repositories. `lakebed repo create NAME` makes one.")
+        output.note(app, "No repositories. `lakebed repo create NAME` creates one.")
 
 
 @repo.command()
@@ -114,7 +114,11 @@ def show(app: App, repository: Location, size: bool) -> None:
 def _size_lines(counted: RepositoryStatistics | None) -> list[tuple[str, str]]:
     if counted is None:
         return []
-    size = "the server still counts: ask again" if counted.bytes is None else output.size_text(counted.bytes)
+    size = (
+        "the server is still counting: run the command again"
+        if counted.bytes is None
+        else output.size_text(counted.bytes)
+    )
     return [("objects", f"{counted.objects:,}"), ("size", size)]
 
 
@@ -184,7 +188,7 @@ def delete(app: App, repository: Location, force: bool, purge: bool, typed: str 
 
 def _confirm_purge(name: str, typed: str | None) -> None:
     """Ask for the name before data is lost. Raises UsageError, and Exit if another name is typed."""
-    question = f"Delete repository {name} with all its data? Nothing brings it back."
+    question = f"Delete repository {name} with all its data? This cannot be undone."
     if typed is None and not sys.stdin.isatty():
         raise click.UsageError(f"{question} Not a terminal: pass --confirm {name}.")
     if typed is None:

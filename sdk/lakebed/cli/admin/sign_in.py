@@ -144,7 +144,7 @@ def logout(app: App) -> None:
     path, profile = sign_in_file.of(settings), settings.profile or profiles.DEFAULT
     if path is None:
         hint = f": `lakebed profile remove {profile}` removes it" if settings.profile else ""
-        raise click.UsageError(f"the credentials are not of a sign-in: they are the {settings.shown_credentials}{hint}")
+        raise click.UsageError(f"you are not signed in: the credentials are the {settings.shown_credentials}{hint}")
     try:
         with app.lake() as lake:
             lake.request("POST", "/auth/logout")

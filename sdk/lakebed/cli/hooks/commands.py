@@ -42,7 +42,7 @@ def validate(app: App, files: tuple[Path, ...]) -> None:
                 bad.append((str(file), error.reason))
             except ServerUnavailableError as error:
                 raise ServerUnavailableError(
-                    f"a server checks action files, and none answers: {error.reason}", kind=error.kind
+                    f"cannot check action files without a server: {error.reason}", kind=error.kind
                 ) from error
     value = {"valid": not bad, "files": len(files), "errors": [{"file": file, "message": why} for file, why in bad]}
     if bad:
@@ -170,7 +170,7 @@ def settings(app: App, repository: Location, files: tuple[Path, ...], clear: boo
         raise click.UsageError("--clear takes no files.")
     names = [file.name for file in files]
     if len(set(names)) < len(names):
-        raise click.UsageError("Two files have the same name: the settings know files by their names.")
+        raise click.UsageError("Two files have the same name: the settings identify files by their names.")
     with app.lake() as lake:
         place = lake.repository(repository.repository)
         if files or clear:

@@ -39,7 +39,7 @@ def archive(app: App, target: Location, file: str | None, format_: Format | None
       lakebed archive sales/v1/orders/ | tar x -C orders
     """
     if file is None and sys.stdout.isatty():
-        raise click.UsageError("An archive is not for a terminal: name a file with -o, or pipe the output.")
+        raise click.UsageError("Cannot write an archive to a terminal: name a file with -o, or pipe the output.")
     by_name: Format = next((kind for ending, kind in _ENDINGS.items() if (file or "").endswith(ending)), "tar")
     with app.lake() as lake:
         ref = lake.repository(target.repository).ref(target.ref)

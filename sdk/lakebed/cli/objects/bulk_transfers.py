@@ -107,7 +107,7 @@ def upload(
 def _check_upload(named: bool, message: str, no_commit: bool, mirror: bool, target: Location) -> None:
     if named and (message or mirror):
         raise click.UsageError(
-            f"{target.ref} is a workspace, and only uploaded to: commit it with `lakebed workspace commit`."
+            f"{target.ref} is a workspace: this command only uploads to it. `lakebed workspace commit` commits it."
         )
     if not named and not message and not no_commit:
         raise click.UsageError("Pass a message with -m, or --no-commit to leave the workspace open.")
@@ -148,7 +148,7 @@ def _resumable(app: App, name: str) -> Iterator[None]:
     try:
         yield
     except (ServerError, OSError):
-        output.advise(app, f"What was uploaded is kept in {name}: the same command goes on where it stopped.")
+        output.advise(app, f"The uploaded files are kept in {name}: the same command resumes where it stopped.")
         raise
 
 
@@ -166,8 +166,8 @@ def _advice(app: App, handle: Workspace, memory: Memory, target: Location) -> It
             name = whole(target, handle.id)
             output.advise(
                 app,
-                f"The upload is kept in {name}. The same command with --on-conflict overwrite lets it win; "
-                f"`lakebed workspace drop {name}` gives it up.",
+                f"The upload is kept in {name}. The same command with --on-conflict overwrite replaces the "
+                f"conflicting changes; `lakebed workspace drop {name}` discards it.",
             )
         raise
 

@@ -79,7 +79,9 @@ def commit_directory(app: App, top: Path, message: str, metadata: dict[str, str]
         try:
             made, changes = working.commit(lake, top, message, metadata=metadata, progress=meter.follow)
         except ConcurrentCommitError:
-            output.advise(app, "The branch has changed the same files: `lakebed local pull` shows the ways out.")
+            output.advise(
+                app, "The branch has changed the same files: `lakebed local pull` explains how to resolve this."
+            )
             raise
     title = output.shown(made.message.split("\n", 1)[0])
     line = f"[{here_at(top).branch} {made.short_id}] {title}"
@@ -93,7 +95,7 @@ def _commit_here(app: App, message: str, metadata: dict[str, str], more: bool) -
             "Missing argument 'REPO/BRANCH': it can be left out in a directory of `lakebed local clone` only."
         )
     if more:
-        raise click.UsageError("A directory is committed with -m and --meta alone; for the others, name REPO/BRANCH.")
+        raise click.UsageError("In a directory, only -m and --meta apply; for the other options, name REPO/BRANCH.")
     commit_directory(app, found.top, message, metadata)
 
 

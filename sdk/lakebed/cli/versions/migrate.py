@@ -160,6 +160,6 @@ def _say(app: App, name: str, report: Report) -> None:
     for old, new in report.renamed.items():
         output.note(app, output.shown(f"{old} is migrated as {new}"))
     if report.left_out:
-        output.note(app, f"{output.count_text(len(report.left_out), 'thing')} left out:")
+        output.note(app, f"{output.count_text(len(report.left_out), 'thing')} skipped:")
     for one in report.left_out:
         output.note(app, output.shown(f"  {one.kind} {one.name}: {one.why}"))

@@ -142,6 +142,6 @@ def _warn_skipped(app: App, paths: list[str]) -> None:
     if paths:
         output.note(
             app,
-            f"{output.count_text(len(paths), 'object')} cannot be files here and were left out, the first "
+            f"{output.count_text(len(paths), 'object')} cannot be files on this machine and were skipped, the first "
             f"{output.shown(paths[0])!r}.",
         )

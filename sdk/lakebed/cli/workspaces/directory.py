@@ -113,7 +113,7 @@ def switch(app: App, ref: str, create: bool, force: bool) -> None:
         except ConflictError as error:
             if error.kind == "local_changes":
                 output.advise(
-                    app, "`lakebed stash` puts changes aside, `lakebed commit` commits them, --force drops them."
+                    app, "`lakebed stash` sets changes aside, `lakebed commit` commits them, --force drops them."
                 )
             raise
     if done.created:
@@ -213,7 +213,7 @@ def stash(app: App, target: str, message: str, listed: bool, expires_in: int | N
             return
         info = branch.stash(message, expires_in).info()
     back = f"`lakebed pop {place.repository}/{place.ref}` brings them back until {output.when(info.expires)}"
-    output.say(app, f"The changes of {place.ref} are put aside; {back}.", output.record(info))
+    output.say(app, f"The changes of {place.ref} are set aside; {back}.", output.record(info))
 
 
 def _stash_line(info: Any) -> str:
@@ -231,7 +231,7 @@ def _stash_here(app: App, message: str, listed: bool) -> None:
 
     with app.lake() as lake, Meter("restoring", enabled=app.shows_progress) as meter:
         made = moves.stash(lake, top, message, progress=meter.follow)
-    line = f"The changes of {output.count_text(len(made.files), 'file')} are put aside; `lakebed pop` brings them back."
+    line = f"The changes of {output.count_text(len(made.files), 'file')} are set aside; `lakebed pop` brings them back."
     output.say(app, line, _local_record(made))
 
 

@@ -42,7 +42,7 @@ def rules(app: App, prefix: str, abort_days: int, expire_days: int | None, path:
     address = prefix if foreign else _asked(app, prefix)
     bucket, key = _split(address)
     if expire_days is not None:
-        output.note(app, "Objects of committed workspaces are deleted by this rule, too, and reading them will fail.")
+        output.note(app, "This rule also deletes objects of committed workspaces. Reading them will then fail.")
     found = {"lifecycle": _lifecycle(key, abort_days, expire_days, path), "iam": _policy(bucket, key)}
     output.show(app, output.dumps(found), found)
 
@@ -56,7 +56,7 @@ def _asked(app: App, prefix: str) -> str:
 def _split(address: str) -> tuple[str, str]:
     place = urlsplit(address)
     if place.scheme != "s3" or not place.netloc:
-        raise click.UsageError(f"Rules can be made for s3:// only, and this is {address}.")
+        raise click.UsageError(f"Only s3:// prefixes have such rules, not {address}.")
     key = place.path.lstrip("/")
     return place.netloc, key if not key or key.endswith("/") else key + "/"
 

@@ -146,7 +146,7 @@ def status(app: App, target: Location, prefix: str, scan: bool, limit: int | Non
         handle = _find(lake, target)
         if scan:
             for one in handle.scan().refusals:
-                output.note(app, f"not taken: {output.shown(one.path)} is {one.reason}")
+                output.note(app, f"not included: {output.shown(one.path)} is {one.reason}")
         output.rows(app, handle.changes(prefix, limit=limit), line)
     if not app.as_json:
         parts = [f"{count:,} {kind}" for kind, count in sorted(counts.items())]
@@ -176,7 +176,11 @@ def add(app: App, target: Location, globs: tuple[str, ...], clear: bool) -> None
             raise InvalidRequestError(f"workspace {handle.id} is closed: there is nothing to choose from")
     chosen = [*([] if clear else selections.of(handle.workspace_id)), *globs]
     selections.remember(handle.workspace_id, chosen)
-    said = f"Chosen for the next commit: {' '.join(chosen)}" if chosen else "Nothing is chosen: a commit takes all."
+    said = (
+        f"Chosen for the next commit: {' '.join(chosen)}"
+        if chosen
+        else "Nothing is chosen: a commit includes everything."
+    )
     output.say(app, output.shown(said), {"chosen": chosen})
 
 
@@ -245,10 +249,10 @@ def revert(app: App, target: Location, globs: tuple[str, ...], yes: bool) -> Non
     Example: lakebed workspace revert sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 'tmp/**' --yes
     """
     what = f"changes of {target} at {' '.join(globs)}" if globs else f"all changes of {target}"
-    confirm(f"Take back {output.shown(what)}?", yes=yes)
+    confirm(f"Undo {output.shown(what)}?", yes=yes)
     with app.lake() as lake:
         _find(lake, target).revert(*globs)
-    output.say(app, f"Took back {output.shown(what)}.", {"reverted": str(target), "globs": list(globs)})
+    output.say(app, f"Undid {output.shown(what)}.", {"reverted": str(target), "globs": list(globs)})
 
 
 @workspace.command()
