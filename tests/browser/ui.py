@@ -106,8 +106,10 @@ def check(page: Page, name: str, *, is_main: bool = False) -> None:
 
 def findings(page: Page) -> list[str]:
     """What axe finds on the page. Playwright runs the script, so the policy of the page does not refuse it."""
-    page.evaluate(_axe())
-    result = page.evaluate("(rules) => axe.run(document, {runOnly: rules})", RULES)
+    if not page.evaluate("'axe' in window"):  # a page has it until it loads another document
+        page.evaluate(_axe())
+    run = "(rules) => axe.run(document, {runOnly: rules, resultTypes: ['violations']})"
+    result = page.evaluate(run, RULES)
     return [
         f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes'][:3]]}"
         for one in result["violations"]
