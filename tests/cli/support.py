@@ -15,8 +15,8 @@ from tests.support.processes.nursery import ended
 from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
-OF_THE_SERVER = ("fsck", "sweep", "rebuild")
-"""Verbs that import the whole server: started where it is imported already."""
+OF_THE_SERVER = ("fsck", "sweep", "rebuild", "upgrade")
+"""Verbs that import the whole server, as `doctor --server` does: started where it is imported already."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Command:
 
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int | None = 0) -> Result:
         """Run it as a process. Fails when it ends with another exit code than expected, unless that is None."""
-        if arguments[:1] and arguments[0] in OF_THE_SERVER and not stdin:
+        of_the_server = arguments[:1] and (arguments[0] in OF_THE_SERVER or arguments[:2] == ("doctor", "--server"))
+        if of_the_server and not stdin:
             done = ended(arguments, clean_environment(**self.environment), PATIENCE)
             result = Result(done.returncode, done.stdout.encode(), done.stderr)
         else:
