@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.fs import workers
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
 CONTENT = bytes(range(256)) * 2000
@@ -133,7 +134,7 @@ def test_a_fork_in_the_middle_of_everything(way: str, fs: Any, top: str, repo: l
     for thread in busy:
         thread.start()
     try:
-        for _ in range(10):
+        for _ in range(sized(10)):
             assert in_a_fork(lambda: (fs.cat(path), reader.read(), fs.find(top))) == (CONTENT, CONTENT[10:], [path])
             assert in_a_fork(lambda: fsspec.filesystem("lakebed").info(path)["size"]) == len(CONTENT)
     finally:
