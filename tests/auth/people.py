@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 from dataclasses import replace
 from typing import Any
@@ -23,7 +22,6 @@ from lakebed_server.access.rows import Holder, StoredPolicy
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.records import Credential, User
 from lakebed_server.process.app import create_app
-from lakebed_server.vocabulary import RequestError
 
 from tests.server.support import KEY_ID, SECRET, Answer, ask, services
 
@@ -69,15 +67,6 @@ class People:
             self.run(self.directory.add_member(group, user))
         self.permissions.forget()
         return user
-
-    def remove_all(self) -> None:
-        """Remove the users of `add` and their policies. Their groups stay."""
-        for user in self.keys:
-            self.run(self.directory.delete_user(user))
-            with contextlib.suppress(RequestError):  # a user of no statements has none
-                self.run(self.directory.delete_policy(f"{user}-policy"))
-        self.keys.clear()
-        self.permissions.forget()
 
     def policy(self, id: str, *statements: dict[str, Any]) -> None:
         """Add a policy."""

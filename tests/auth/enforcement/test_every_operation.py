@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from lakebed_server.rest.operation_handlers import HANDLERS
@@ -52,37 +51,16 @@ WITH_ACTIONS = sorted(name for name, row in permission_table.PERMISSIONS.items()
 LAKE = ["arn:lakefs:fs:::repository/lake", "arn:lakefs:fs:::repository/lake/*"]
 
 
-@contextmanager
-def served() -> Iterator[People]:
+@pytest.fixture
+def people() -> Iterator[People]:
     made = People()
     made("admin", "POST", "/repositories/lake/workspaces", {"branch": "main", "id": WORKSPACE})
     made("admin", "POST", "/repositories/lake/branches", {"name": "dev", "source": "main"})
     pull = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
     made.pull = made("admin", "POST", "/repositories/lake/pulls", pull).json["id"]
     made.put("a")
-    try:
-        yield made
-    finally:
-        made.close()
-
-
-@pytest.fixture
-def people() -> Iterator[People]:
-    with served() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[People]:
-    with served() as made:
-        yield made
-
-
-@pytest.fixture
-def refusing(shared: People) -> Iterator[People]:
-    """One server for all tests in which every request is refused: refused requests change nothing."""
-    yield shared
-    shared.remove_all()
+    yield made
+    made.close()
 
 
 def send(people: People, user: str, name: str, sample: Sample) -> Answer:
@@ -120,9 +98,9 @@ def test_the_server_does_not_start_with_an_operation_without_permissions() -> No
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_a_user_without_policies_is_refused(refusing: People, name: str) -> None:
-    refusing.add("ana")
-    answer = send(refusing, "ana", name, SAMPLES[name])
+def test_a_user_without_policies_is_refused(people: People, name: str) -> None:
+    people.add("ana")
+    answer = send(people, "ana", name, SAMPLES[name])
     assert answer.status == 403, answer.body
     if SECURED[name].method != "HEAD":
         assert answer.json["kind"] == "permission_denied"
@@ -138,12 +116,12 @@ def test_exactly_the_permissions_of_the_table_suffice(people: People, name: str)
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_operation_is_denied_without_each_of_its_permissions(refusing: People, name: str) -> None:
+def test_operation_is_denied_without_each_of_its_permissions(people: People, name: str) -> None:
     sample = SAMPLES[name]
     for left_out in range(len(sample.needs)):
         needs = (*sample.needs[:left_out], *sample.needs[left_out + 1 :])
-        user = refusing.add(f"ana{left_out}", *grants(sample._replace(needs=needs)))
-        assert send(refusing, user, name, sample).status == 403, sample.needs[left_out]
+        user = people.add(f"ana{left_out}", *grants(sample._replace(needs=needs)))
+        assert send(people, user, name, sample).status == 403, sample.needs[left_out]
 
 
 @pytest.mark.parametrize("name", WITH_ACTIONS)
@@ -161,20 +139,18 @@ def test_a_row_with_actions_has_all_that_its_operation_needs_in_the_repository(p
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_a_denial_wins_and_another_resource_does_not_help(refusing: People, name: str) -> None:
+def test_a_denial_wins_and_another_resource_does_not_help(people: People, name: str) -> None:
     sample = SAMPLES[name]
     action, _, rest = sample.needs[0].partition("@")
-    refusing.add("ana", *grants(sample), deny(action, on=resource(rest)))
-    assert send(refusing, "ana", name, sample).status == 403
-    refusing.add(
-        "ben", *(allow(one.partition("@")[0], on="arn:lakefs:fs:::repository/other/*") for one in sample.needs)
-    )
-    assert send(refusing, "ben", name, sample).status == 403
+    people.add("ana", *grants(sample), deny(action, on=resource(rest)))
+    assert send(people, "ana", name, sample).status == 403
+    people.add("ben", *(allow(one.partition("@")[0], on="arn:lakefs:fs:::repository/other/*") for one in sample.needs))
+    assert send(people, "ben", name, sample).status == 403
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_a_false_condition_refuses(refusing: People, name: str) -> None:
+def test_a_false_condition_refuses(people: People, name: str) -> None:
     sample = SAMPLES[name]
     elsewhere = {"IpAddress": {"SourceIp": ["203.0.113.7"]}}
-    refusing.add("ana", *({**one, "condition": elsewhere} for one in grants(sample)))
-    assert send(refusing, "ana", name, sample).status == 403
+    people.add("ana", *({**one, "condition": elsewhere} for one in grants(sample)))
+    assert send(people, "ana", name, sample).status == 403
