@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +19,8 @@ import pytest
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.reports import FsckOptions, FsckReport, Problem
 from lakebed_server.cli.maintenance import ProgressLine, Writer, _check_all, exit_code_of
+from lakebed_server.process.wiring import open_engine
+from lakebed_server.settings.load import load
 
 from tests.cli.support import Command
 from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
@@ -130,13 +132,15 @@ def test_all_repositories_are_checked(command: Command, tmp_path: Path) -> None:
 
 
 class Unsteady:
-    """An engine of three repositories: alpha cannot be read, beta is deleted during the check, gamma is whole."""
+    """An engine of three repositories: alpha cannot be read, beta is deleted after the listing, gamma is whole."""
 
     repositories = maintenance = property(lambda self: self)
 
     async def list(self, *, after: str, amount: int) -> Any:
         names = [name for name in ("alpha", "beta", "gamma") if name > after][:1]  # one on each page
-        return SimpleNamespace(items=[SimpleNamespace(name=name) for name in names], has_more=names != ["gamma"])
+        return SimpleNamespace(
+            items=[SimpleNamespace(name=name, uid=name) for name in names], has_more=names != ["gamma"]
+        )
 
     async def fsck(self, name: str, *_: object, **__: object) -> FsckReport:
         if name == "alpha":
@@ -158,6 +162,9 @@ class Unsteady:
     async def last_scrub(self, _: str) -> None:
         return None
 
+    async def get(self, name: str) -> Any:
+        return SimpleNamespace(name=name, uid=name)
+
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_repository_that_cannot_be_checked_does_not_stop_the_others(
@@ -169,11 +176,62 @@ def test_a_repository_that_cannot_be_checked_does_not_stop_the_others(
     said = capsys.readouterr().out
     if as_json:
         found = [(one["repository"], one["ok"], one.get("error")) for one in objects_of(said)]
-        assert found[0] == ("alpha", False, "the bucket does not answer")
-        assert found[-1] == ("gamma", True, None)
+        assert found == [
+            ("alpha", False, "the bucket does not answer"), ("beta", True, None), ("gamma", True, None)
+        ]  # fmt: skip
     else:
+        assert "beta was deleted in the meantime: ignore findings about it.\n" in said
         assert "alpha could not be checked: the bucket does not answer\n" in said
         assert "Checked gamma" in said
+
+
+class Interference(ProgressLine):
+    """Runs `act` when the check of a repository begins to count."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        super().__init__(io.StringIO())
+        self.left = [act]
+
+    def __call__(self, phase: str, done: int) -> None:
+        while self.left:
+            self.left.pop()()
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["deleted", "another-of-its-name"])
+def test_a_repository_that_is_deleted_during_its_check_does_not_fail(
+    again: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running_server(tmp_path / "data") as server, lake_of(server) as lake:
+        for name in ("alpha", "beta"):
+            main = lake.repository(name).create().branch("main")
+            main.put("a", name.encode())
+            main.commit("load")
+
+        def delete() -> None:
+            lake.repository("alpha").purge()
+            if again:
+                lake.repository("alpha").create()
+
+        async def check() -> bool:
+            settings = load(flags={"data_dir": str(tmp_path / "data")}, env={}, files=False).settings
+            async with open_engine(settings, "refuse") as engine:
+                options = FsckOptions(data=True)
+                return await _check_all(engine, options, Interference(delete), as_json=True)
+
+        assert asyncio.run(check())
+    found = objects_of(capsys.readouterr().out)
+    assert [(one["repository"], one["ok"], one.get("deleted")) for one in found] == [
+        ("alpha", True, True), ("beta", True, None),
+    ]  # fmt: skip
+
+
+def test_a_file_in_the_place_of_a_namespace_is_named(command: Command, data_dir: Path) -> None:
+    shutil.rmtree(namespace(data_dir))
+    namespace(data_dir).write_bytes(b"a file")
+    result = command("fsck", "--data", "--data-dir", str(data_dir), code=7)
+    assert "sales could not be checked: cannot read local://sales/" in result.text
+    assert "a file is in the place of the namespace's directory" in result.text
+    assert "missing" not in result.text
 
 
 def test_fsck_reports_damage_and_exits_with_1(command: Command, data_dir: Path) -> None:

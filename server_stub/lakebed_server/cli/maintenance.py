@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import msgspec
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import Repository
 from lakebed_engine.vocabulary.reports import (
     Finding,
     Foreign,
@@ -116,8 +117,8 @@ def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bo
         async with open_engine(settings, "refuse") as engine:
             if not repo:
                 return await _check_all(engine, options, progress, as_json=as_json)
-            await engine.repositories.get(repo)  # before anything is written
-            return await _check(engine, repo, options, progress, as_json=as_json)
+            found = await engine.repositories.get(repo)  # before anything is written
+            return await _check(engine, found, options, progress, as_json=as_json)
 
     try:
         is_ok = asyncio.run(job())
@@ -126,18 +127,34 @@ def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bo
     return 0 if is_ok else 1
 
 
-async def _check(engine: Engine, name: str, options: FsckOptions, progress: ProgressLine, *, as_json: bool) -> bool:
-    """Check a repository. Whether nothing is missing or corrupt. Raises EngineError."""
+async def _check(
+    engine: Engine, repository: Repository, options: FsckOptions, progress: ProgressLine, *, as_json: bool
+) -> bool:
+    """Check a repository. Whether nothing is missing or corrupt. Raises EngineError.
+
+    RepositoryNotFoundError: it was deleted in the meantime. Then findings about its files say nothing.
+    """
+    name = repository.name
     writer = Writer(sys.stdout, progress, {"repository": name}, as_json=as_json)
     try:
         report = await engine.maintenance.fsck(name, options, progress=progress, sink=writer)
         scrubbed = await engine.maintenance.last_scrub(name)
+        await _refuse_deleted(engine, repository)
+    except errors.RepositoryNotFoundError:
+        writer.end({"ok": True, "deleted": True}, f"{name} was deleted in the meantime: ignore findings about it.")
+        raise
     except errors.EngineError as error:
         writer.end({"ok": False, "error": error.message}, f"{name} could not be checked: {_plain(error.message)}")
         raise
     body = {**_fsck_body(report), "last_scrub": scrubbed}
     writer.end(body, _fsck_text(report, options) + _scrub_text(scrubbed))
     return report.ok
+
+
+async def _refuse_deleted(engine: Engine, repository: Repository) -> None:
+    """Raises RepositoryNotFoundError for a deleted repository, also when another one has its name now."""
+    if (await engine.repositories.get(repository.name)).uid != repository.uid:
+        raise errors.RepositoryNotFoundError(f"repository {repository.name!r} was deleted in the meantime")
 
 
 async def _check_all(engine: Engine, options: FsckOptions, progress: ProgressLine, *, as_json: bool) -> bool:
@@ -151,9 +168,9 @@ async def _check_all(engine: Engine, options: FsckOptions, progress: ProgressLin
         for repository in page.items:
             after = repository.name
             try:
-                is_ok &= await _check(engine, after, options, progress, as_json=as_json)
+                is_ok &= await _check(engine, repository, options, progress, as_json=as_json)
             except errors.RepositoryNotFoundError:
-                continue  # it was deleted after the listing
+                continue  # `_check` has said so
             except errors.EngineError as error:
                 failures.append(error)
     if failures:
