@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -110,14 +111,27 @@ def test_the_prefix_is_a_setting(tmp_path: Path) -> None:
         pass
 
 
-def test_without_a_default_store_a_namespace_is_needed(tmp_path: Path) -> None:
-    with (
-        running_server(tmp_path / "data", environment={"LAKEBED_OBJECTS_LOCAL_ROOT": "none"}) as server,
-        client(server) as lake,
-    ):
-        assert lake.info().namespace_prefix == ""
-        with pytest.raises(lakebed.InvalidRequestError, match=r"needs a storage namespace, such as s3://bucket/sales"):
-            lake.repository("sales").create()
+@pytest.mark.parametrize(("kv", "prefix"), [("sqlite", ""), ("memory", "mem://repos")])
+def test_the_prefix_that_config_names_is_one_in_which_repositories_are_created(
+    kv: str, prefix: str, tmp_path: Path
+) -> None:
+    environment = {
+        "LAKEBED_OBJECTS_LOCAL_ROOT": "none",
+        "LAKEBED_OBJECTS_S3_ENDPOINT": "https://s3.example.org",
+        "LAKEBED_KV_TYPE": kv,
+    }
+    with running_server(tmp_path / "data", environment=environment) as server, client(server) as lake:
+        auth = (server.access_key_id, server.secret_access_key)
+        config = httpx.get(f"{server.endpoint}/api/v1/config", auth=auth).json()["storage_config"]
+        assert config["default_namespace_prefix"] == lake.info().namespace_prefix == prefix
+        if prefix:
+            made = lake.repository("sales").create().info().storage_namespace
+            assert made == f"{prefix}/sales"
+            assert re.match(config["blockstore_namespace_ValidityRegex"], made)
+        else:
+            refused = r"needs a storage namespace, such as s3://bucket/sales"
+            with pytest.raises(lakebed.InvalidRequestError, match=refused):
+                lake.repository("sales").create()
 
 
 def test_purge_on_a_local_disk(served: RunningServer, place: Path) -> None:

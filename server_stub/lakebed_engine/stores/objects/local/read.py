@@ -17,7 +17,7 @@ from types import TracebackType
 
 from lakebed_engine.stores.objects.local.keys import Places, key_bytes
 from lakebed_engine.stores.objects.local.paths import UNREACHED, look, open_file
-from lakebed_engine.stores.objects.local.syscalls import refuse_without, store_error
+from lakebed_engine.stores.objects.local.syscalls import refuse_file, refuse_without, store_error
 from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound
@@ -98,8 +98,9 @@ class Reader:
         return _Stream(self, self._threads, key, start, length)
 
     def _not_found(self, key: str) -> BlobNotFound:
-        """Raises StoreUnavailableError instead where the whole store is gone."""
+        """Raises StoreUnavailableError instead where the whole store or the whole namespace is gone."""
         refuse_without(self._base, "read", self.uri, key)
+        refuse_file(self._places.root, "read", self.uri, key)
         return BlobNotFound(f"nothing is stored at {self.uri}/{key}")
 
 

@@ -26,7 +26,7 @@ from lakebed_engine.stores.objects.local.listing import HANDLE, leftovers, pages
 from lakebed_engine.stores.objects.local.publish import LOCK_SECONDS
 from lakebed_engine.stores.objects.local.read import Reader
 from lakebed_engine.stores.objects.local.stream import Spool, put_stream
-from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_without, store_error
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_file, refuse_without, store_error
 from lakebed_engine.stores.objects.local.write import Put, Writer
 from lakebed_engine.stores.objects.threads import Threads
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
@@ -141,6 +141,7 @@ class LocalObjects:
     ) -> AsyncIterator[T]:
         # Half a surrogate pair is not a key, yet may bound a listing: it sorts where its bytes would.
         refuse_without(self._base, "list", self._uri, prefix)
+        refuse_file(self._places.root, "list", self._uri, prefix)
         found = pages(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
         while (page := await self._page(found, prefix)) is not None:
             for one in page:

@@ -130,6 +130,23 @@ def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
         raise StoreUnavailableError(text, public_message=text)
 
 
+def refuse_file(root: bytes, verb: str, uri: str, key: str) -> None:
+    """Raise StoreUnavailableError where a file is in the place of a namespace, or of a directory above it.
+
+    Otherwise each of its objects would look deleted.
+    """
+    found, path = paths.look(root), root
+    while found is None and path:  # nothing, or the way there leads through a file
+        path = path.rpartition(b"/")[0]
+        found = paths.look(path or b"/")
+    if found is not None and stat.S_ISREG(found.st_mode):
+        text = (
+            f"cannot {verb} {uri}/{key}: a file is in the place of the namespace's directory, or of one above it; "
+            "move the file away and restore the directory"
+        )
+        raise StoreUnavailableError(text, public_message=text)
+
+
 def write_all(calls: SystemCalls, fd: int, data: bytes) -> None:
     """Write every byte: one call may take fewer, near a limit or after a signal."""
     written = calls.write(fd, data)
