@@ -133,7 +133,7 @@ def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
 def refuse_file(root: bytes, verb: str, uri: str, key: str) -> None:
     """Raise StoreUnavailableError where a file is in the place of a namespace, or of a directory above it.
 
-    Otherwise each of its objects would look deleted.
+    Otherwise each of its objects would count as deleted.
     """
     found, path = paths.look(root), root
     while found is None and path:  # nothing, or the way there leads through a file
