@@ -13,6 +13,7 @@ from lakebed_server.s3.operations import (
     listing,
     multipart,
     multipart_listing,
+    posting,
     reading,
     writing,
 )
@@ -60,6 +61,7 @@ ROUTES: Final[dict[tuple[str, Level, str], Route]] = {
 """Routes by method, level and subresource."""
 
 _COPY: Final = Route("CopyObject", copying.copy_object)
+_POST: Final = Route("PostObject", posting.post_object)
 
 
 def _add_fixed() -> None:
@@ -84,6 +86,8 @@ SUBRESOURCES: Final = frozenset(subresource for _, _, subresource in ROUTES if s
 
 def find(call: S3Call) -> Route:
     """The operation of a request. Raises S3Error: MethodNotAllowed, NotImplemented."""
+    if call.form is not None:
+        return _POST
     subresource = next((name for name in call.query if name in SUBRESOURCES), "") if call.query else ""
     route = ROUTES.get((call.method, call.address.level, subresource))
     if route is None:

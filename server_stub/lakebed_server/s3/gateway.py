@@ -23,6 +23,7 @@ from lakebed_server.s3.requests import conditions, unsupported
 from lakebed_server.s3.requests.addressing import is_domain
 from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.responses.errors import respond
+from lakebed_server.s3.signatures import form
 from lakebed_server.s3.signatures.authenticate import Clock, authenticate
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.s3.vocabulary import S3Error
@@ -44,7 +45,7 @@ class Gateway:
         admission: Admission | None = None,
         watch: Watch | None = None,
     ) -> None:
-        permission_table.check({*(route.name for route in dispatch.ROUTES.values()), "CopyObject"})
+        permission_table.check({*(route.name for route in dispatch.ROUTES.values()), "CopyObject", "PostObject"})
         self._services = services
         self._config = config
         self._clock = clock
@@ -65,7 +66,11 @@ class Gateway:
             return True
         if sts.is_for(scope["method"], scope["path"].encode(), scope["headers"]):
             return True
-        if is_api or not config.domains:
+        if is_api:
+            return False
+        if form.looks_like_one(scope["method"], dict(scope["headers"]).get(b"content-type", b"")):
+            return True
+        if not config.domains:
             return False
         return any(name == b"host" and is_domain(value, config) for name, value in scope["headers"])
 
@@ -95,11 +100,11 @@ class Gateway:
         base.operation = (
             f"s3:{base.method}"  # until the operation is known, which a client without a key does not learn
         )
-        accessed = base.accessed
-        accessed.repository, accessed.ref, accessed.path = call.repo, call.ref, call.path
+        _note(call)
         if base.services.history is not None:
-            observe_refs(accessed.resolved)
+            observe_refs(base.accessed.resolved)
         admit(await authenticate(call, self._keys, self._clock))
+        _note(call)  # the key of a form upload is one of its fields
         await _refuse_api_address(call)
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
@@ -111,6 +116,12 @@ class Gateway:
             return await route.run(call)
         async with call.room.place():
             return await route.run(call)
+
+
+def _note(call: S3Call) -> None:
+    """Note for the access history what the request names."""
+    accessed = call.base.accessed
+    accessed.repository, accessed.ref, accessed.path = call.repo, call.ref, call.path
 
 
 async def _refuse_api_address(call: S3Call) -> None:

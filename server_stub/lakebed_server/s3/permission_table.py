@@ -80,6 +80,7 @@ PERMISSIONS: Final[Mapping[str, Row]] = {
     "HeadObject": _READ,
     "GetObjectAttributes": _READ,
     "PutObject": _WRITTEN,
+    "PostObject": _WRITTEN,
     "CopyObject": _COPIED,
     "DeleteObject": Row(_delete, (Fs.DELETE_OBJECT,)),
     "DeleteObjects": Row(_by_handler),

@@ -16,7 +16,7 @@ from lakebed_server.bounds.admission import Room
 from lakebed_server.http.request import Call
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.requests.addressing import Address, bucket_of_host, parse
-from lakebed_server.s3.requests.payload import Payload
+from lakebed_server.s3.requests.payload import Content, Payload
 from lakebed_server.s3.vocabulary import Pair, S3Error, invalid_argument
 from lakebed_server.vocabulary import RequestError, Scope
 
@@ -25,9 +25,15 @@ _EVEN_EMPTY: Final = re.compile(rb"x-amz-(meta|checksum)-.*|content-md5|x-amz-co
 
 
 class S3Call:
-    """One request. `headers` have lower-case names. `query` is decoded, and has the last of repeated parameters."""
+    """One request. `headers` have lower-case names. `query` is decoded, and has the last of repeated parameters.
 
-    __slots__ = ("address", "base", "config", "headers", "in_host", "pairs", "payload", "query", "raw_query", "room")
+    In a form upload, `form` is the file and `form_fields` are the other fields, which stand for headers.
+    """
+
+    __slots__ = (
+        "address", "base", "config", "form", "form_fields", "headers", "in_host", "pairs", "payload", "query",
+        "raw_query", "room",
+    )  # fmt: skip
 
     def __init__(self, base: Call, scope: Scope, config: S3Config) -> None:
         self.base = base
@@ -39,6 +45,8 @@ class S3Call:
         self.address = Address("", "", "", "", "")
         self.in_host = False  # whether the Host header names the bucket
         self.payload = Payload()
+        self.form: Content | None = None
+        self.form_fields: Mapping[str, str] = {}
         self.room: Room | None = None  # the room of an expensive operation
 
     def read(self) -> None:
@@ -121,7 +129,7 @@ class S3Call:
 
     def chunks(self) -> AsyncIterator[bytes]:
         """The content, which can be read once. Raises S3Error at its end when it is not what was signed or promised."""
-        return self.payload.chunks(self.base.body)
+        return self.payload.chunks(self.base.body, self.form)
 
     async def whole(self, limit: int) -> bytes:
         """The whole content, for XML. Raises S3Error when it has more than `limit` bytes or is not what was signed."""

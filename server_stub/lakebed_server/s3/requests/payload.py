@@ -10,6 +10,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
 
 from lakebed_server.http.body import RequestBody
 from lakebed_server.s3.requests.aws_chunked import ChunkDecoder, ChunkSigner
@@ -17,6 +18,14 @@ from lakebed_server.s3.requests.checksums import ALGORITHMS, PREFIX, Checksum, d
 from lakebed_server.s3.vocabulary import S3Error
 
 _MD5_BYTES = 16
+
+
+class Content(Protocol):
+    """The content, or that of `form`. Raises S3Error at its end when it does not match signature or promises."""
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        """The content, which can be read once."""
+        ...
 
 
 class Payload:
@@ -70,14 +79,14 @@ class Payload:
         """The number of bytes of the content, without the chunk framing."""
         return self._length
 
-    async def chunks(self, body: RequestBody) -> AsyncIterator[bytes]:
-        """The content. Raises S3Error at its end when it does not match signature or promises."""
+    async def chunks(self, body: RequestBody, form: Content | None = None) -> AsyncIterator[bytes]:
+        """The content, or that of `form`. Raises S3Error at its end when it does not match signature or promises."""
         decoder = ChunkDecoder(body, self._length or 0, self.signer) if self._chunked else None
         sha256 = None if self.sha256 is None else hashlib.sha256()
         md5 = None if self._md5 is None else hashlib.md5(usedforsecurity=False)
         checksum: Checksum | None = ALGORITHMS[self._algorithm]() if self._algorithm else None
         hashes = [one for one in (sha256, md5, checksum) if one is not None]
-        async for piece in body.pieces() if decoder is None else decoder.pieces():
+        async for piece in (decoder or form or body).pieces():
             for one in hashes:
                 one.update(piece)
             yield piece

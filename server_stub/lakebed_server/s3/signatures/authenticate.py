@@ -8,7 +8,7 @@ from collections.abc import Callable
 from lakebed_server.auth import origins
 from lakebed_server.auth.authenticate import Caller
 from lakebed_server.s3.requests.call import S3Call
-from lakebed_server.s3.signatures import v2, v4
+from lakebed_server.s3.signatures import form, v2, v4
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.s3.vocabulary import S3Error
 
@@ -24,6 +24,8 @@ async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> Ca
             return await v4.by_query(call, keys, clock())
         if "AWSAccessKeyId" in call.query:
             return await v2.by_query(call, keys, clock())
+        if form.is_for(call):
+            return await form.authenticate(call, keys, clock())
         raise S3Error("AccessDenied", "Access Denied: sign the request with an access key of this server.")
     if by_query:
         raise S3Error("InvalidArgument", "Only one auth mechanism allowed.")

@@ -57,13 +57,18 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> Caller:
     return await _check(call, keys, query["AWSAccessKeyId"], signature, expires.encode())
 
 
-async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> Caller:
+def require_allowed(call: S3Call) -> None:
+    """Raises S3Error when the settings switch this signature off."""
     if not call.config.signature_v2:
         raise S3Error(
             "InvalidRequest",
             "The authorization mechanism you have provided is not supported by this server (gateway.s3.signature_v2): "
             "use AWS4-HMAC-SHA256.",
         )
+
+
+async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> Caller:
+    require_allowed(call)
     call.accept_unsigned()
     token = call.header(_TOKEN) or call.query.get(_TOKEN.decode(), "")
     key = await keys.find(access_key_id, call.base.client_address, token)

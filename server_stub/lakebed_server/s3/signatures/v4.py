@@ -71,6 +71,14 @@ async def by_header_of_form(
     return (await _check(call, keys, claim, signature, date, canonical.query(call.pairs), payload))[0]
 
 
+def claim_of_form(credential: str, date: str) -> Claim:
+    """The claim of a form, whose signature covers its policy and no headers. Raises S3Error."""
+    claim = _claim(credential, "-", "InvalidArgument")
+    _require_service(claim, "s3", "InvalidArgument")
+    _require_day(claim, date, "InvalidArgument")
+    return claim
+
+
 def _read_header(call: S3Call, authorization: bytes, service: str, now: float) -> tuple[Claim, bytes, str]:
     """The claim, the signature and the date of a request."""
     head, equals, signature = authorization.rpartition(b"Signature=")
