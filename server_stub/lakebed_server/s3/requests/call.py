@@ -27,7 +27,7 @@ _EVEN_EMPTY: Final = re.compile(rb"x-amz-(meta|checksum)-.*|content-md5|x-amz-co
 class S3Call:
     """One request. `headers` have lower-case names. `query` is decoded, and has the last of repeated parameters.
 
-    In a form upload, `form` is the file and `form_fields` are the other fields, which stand for headers.
+    In a form upload, `form` is the file and `form_fields` are the other fields, which replace headers.
     """
 
     __slots__ = (

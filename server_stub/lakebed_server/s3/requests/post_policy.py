@@ -16,7 +16,7 @@ from lakebed_server.s3.requests.dates import seconds_of_iso
 from lakebed_server.s3.vocabulary import S3Error
 
 _WITHOUT_CONDITION: Final = frozenset(("policy", "x-amz-signature", "signature", "awsaccesskeyid", "file"))
-"""Fields that need no condition, next to those that begin with `x-ignore-`."""
+"""Fields that need no condition. Fields with the prefix `x-ignore-` need none either."""
 _RANGE: Final = "content-length-range"
 _MOST: Final = 1 << 50
 

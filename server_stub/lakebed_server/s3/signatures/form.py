@@ -1,6 +1,6 @@
 """Form uploads (PostObject): reads the fields of a form, checks its signed policy, and gives on the file.
 
-A browser sends such a form to a bucket. Its fields stand for the headers of PutObject, and the signature covers the
+A browser sends such a form to a bucket. Its fields replace the headers of PutObject, and the signature covers the
 policy only. `prepare` turns the request into that of a PutObject, so that everything after it is the same.
 """
 
@@ -35,7 +35,7 @@ _HEADERS: Final = frozenset(
         "expires",
     )
 )  # fmt: skip
-"""Fields that stand for the headers of their names, next to `x-amz-*`."""
+"""Fields that replace the headers of these names, as `x-amz-*` do."""
 
 
 class File:
@@ -145,7 +145,7 @@ async def _caller(call: S3Call, keys: Keys, fields: dict[str, str]) -> Caller:
 
 
 def _headers(fields: dict[str, str]) -> dict[bytes, bytes]:
-    """The headers of a PutObject that the fields stand for. A text for `acl` and `tagging` too, which are checked."""
+    """The headers of a PutObject that the fields replace. `acl` and `tagging` become headers too, which are checked."""
     found = {}
     for name, value in fields.items():
         text = f"x-amz-{name}" if name in ("acl", "tagging") else name
