@@ -18,7 +18,7 @@ import lakebed
 import pytest
 
 from tests.s3.target import REGION, Target
-from tests.support.server import RunningServer, running_server
+from tests.support.processes.server import RunningServer, running_server
 
 SIGNED = pytest.mark.parametrize("signature", ["s3v4", "s3"])
 
