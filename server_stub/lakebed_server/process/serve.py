@@ -40,11 +40,6 @@ log = logging.getLogger("lakebed.server")
 
 KEEP_ALIVE_SECONDS = 75  # longer than our clients keep a connection, so that no request meets a closing connection
 
-SWITCH_SECONDS = 0.001
-"""Seconds that a thread waits for the running thread. The default is 5 ms. A put switches between the event loop and
-the threads of its two stores about twelve times. On a noisy machine the gain is within the noise (0025).
-"""
-
 Say = Callable[[str], None]
 Announce = Callable[[announcement.Started], None]
 
@@ -94,7 +89,6 @@ class _Opened(NamedTuple):
 
 def _work(settings: Settings, opened: _Opened, number: int, on_ready: Callable[[Credential | None], None]) -> None:
     """Run one server process: the one with this number, from 0."""
-    sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     connections.raise_limit()
     log_handler = logs.configure(style, settings.logging.level, settings.logging.output)
