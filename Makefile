@@ -77,7 +77,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-server unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser browser-data browser-people lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
+.PHONY: help ui page ui-check demo test check soak envs serve fix generate bench bench-before bench-clients soak-server simulate correctness docs site lint types layers generated unit-engine unit-server unit-rest pytest $(PYTESTS:%=pytest-%) pytest-rest browser browser-data browser-people lighthouse schemathesis lock locks audit release test-lowest interpreters spark spark-shared spark-apart s3 test-delta recipes clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -300,6 +300,12 @@ generate: $(VENV)/.dev ## write generated/ and the sync half of the SDK
 
 bench: $(VENV)/.dev $(SPARK)/.ready ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
 	$(BIN)/python -m benchmarks.run
+
+BEFORE ?= ../before
+bench-before: $(VENV)/.dev ## compare the server with that of an earlier checkout in BEFORE, which has its .venv
+	$(BIN)/python -m benchmarks.paired $(BEFORE)
+	$(BIN)/python -m benchmarks.side_by_side $(BEFORE) --large 2
+	$(BIN)/python -m benchmarks.side_by_side $(BEFORE) --stores cloud
 
 # The run of a release: make soak-server MINUTES=120 SERVERS=3 OUTAGE=120
 MINUTES ?= 10
