@@ -99,7 +99,7 @@ def _filter(event: str, node: Node) -> BranchFilter:
     if "branches" not in fields.fields or nodes.is_null(fields.fields["branches"]):
         return BranchFilter()
     if event in TAG_EVENTS:
-        raise Problem(f"the event {event} has no branches, because a tag is on none", fields.lines["branches"])
+        raise Problem(f"the event {event} has no branches, because a tag is not on a branch", fields.lines["branches"])
     listed = fields.fields["branches"]
     if not isinstance(listed, Items):
         raise Problem(f"'branches' of {event} must be a list of patterns", listed.line)

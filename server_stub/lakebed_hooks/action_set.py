@@ -119,7 +119,7 @@ def _same_name(actions: Sequence[Action]) -> ActionFileError:
     paths = [action.file.path for action in actions]
     shown = ", ".join(paths[:_MOST_SHOWN]) + (", ..." if len(paths) > _MOST_SHOWN else "")
     return ActionFileError(
-        f"{len(paths)} action files have the name {actions[0].name!r}, which must be of one only: {shown}",
+        f"{len(paths)} action files have the name {actions[0].name!r}, but a name must be unique: {shown}",
         path=paths[-1],
         events=frozenset(event for action in actions for event in action.on),
     )

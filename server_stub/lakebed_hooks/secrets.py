@@ -40,7 +40,7 @@ class Expanded(NamedTuple):
 def names(text: str) -> list[str]:
     """Return the variables that a text asks for. Raises SecretError where `{{` begins anything else."""
     if "{{" in _TEMPLATE.sub("", text):
-        raise SecretError("'{{' begins no variable: write {{ ENV.NAME }}")
+        raise SecretError("'{{' does not begin a variable: write {{ ENV.NAME }}")
     return _TEMPLATE.findall(text)
 
 

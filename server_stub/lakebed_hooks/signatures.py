@@ -54,7 +54,7 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: int, to
     expected = (_VERSION + _signature(key, delivery, timestamp, body)).encode()
     found = [hmac.compare_digest(one.encode(), expected) for one in signatures.split(" ")[:_MOST_SIGNATURES]]
     if not any(found):
-        raise SignatureError("no signature of the message is right: check that both sides have the same secret")
+        raise SignatureError("no signature of the message is valid: check that both sides have the same secret")
     return delivery
 
 

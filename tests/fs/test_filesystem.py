@@ -385,7 +385,7 @@ def test_touch_mkdir_rmdir_and_sign(fs: Any, top: str, repo: lakebed.Repository)
         fs.mkdir("new-repository")
     with pytest.raises(lakebed.InvalidRequestError, match=r"repository\.delete"):
         fs.rm(repo.id, recursive=True)
-    with pytest.raises(lakebed.UnsupportedOperationError, match="signs no addresses"):
+    with pytest.raises(lakebed.UnsupportedOperationError, match="does not presign URLs"):
         fs.sign(f"{top}/x")
 
 

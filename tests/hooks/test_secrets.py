@@ -59,10 +59,10 @@ def test_prefixes_come_from_the_settings() -> None:
         ("{{ ENV.LAKEBEDACTION_GONE }}", "the variable LAKEBEDACTION_GONE is not set on the server"),
         ("{{ ENV.LAKEBEDACTION_EMPTY }}", "the variable LAKEBEDACTION_EMPTY is not set on the server"),
         ("{{ ENV.LAKEFSACTION_A }} {{ ENV.HOME }}", "hooks may not read the variable HOME"),
-        ("{{ LAKEFSACTION_A }}", "'{{' begins no variable"),
-        ("{{ ENV.LAKEFSACTION_A", "'{{' begins no variable"),
-        ("{{ ENV.LAKEFSACTION_A | upper }}", "'{{' begins no variable"),
-        ("{{ ENV. }}", "'{{' begins no variable"),
+        ("{{ LAKEFSACTION_A }}", "'{{' does not begin a variable"),
+        ("{{ ENV.LAKEFSACTION_A", "'{{' does not begin a variable"),
+        ("{{ ENV.LAKEFSACTION_A | upper }}", "'{{' does not begin a variable"),
+        ("{{ ENV. }}", "'{{' does not begin a variable"),
     ],
 )
 def test_errors(text: str, said: str) -> None:

@@ -1,4 +1,5 @@
-"""What bulk transfers and working directories share, without any network: local trees, memories of them, progress.
+"""Code that bulk transfers and working directories share, without network access: local trees, caches of their
+checksums, progress.
 
 Plain blocking code; the async API runs it in threads.
 """

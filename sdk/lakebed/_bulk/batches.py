@@ -1,4 +1,4 @@
-"""What a bulk upload is made of: items, what they become, batches of bounded size. Pure values."""
+"""The parts of a bulk upload: items, their objects, and batches of bounded size. Pure values."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ BATCH_FILES = 1000
 """Objects that are registered together: one request."""
 
 BATCH_BYTES = 256 << 20
-"""A batch ends when it holds so much, so that a crash loses little."""
+"""Maximum bytes of a batch: a crash loses little."""
 
 HELD_BYTES = 32 << 20
-"""A batch of content in memory ends when it holds so much."""
+"""Maximum bytes of a batch of content in memory."""
 
 SMALL = 1 << 20
 """Files up to this size travel in groups."""
@@ -75,13 +75,13 @@ def batches(items: Iterable[Item], finished: Callable[[Item], ObjectInfo | None]
 
 
 def of_tree(files: Iterable[LocalFile], prefix: str) -> Iterator[Item]:
-    """The objects that files of a tree become. Raises InvalidRequestError for a path that cannot be."""
+    """The objects for the files of a tree. Raises InvalidRequestError for an invalid path."""
     for file in files:
         yield Item(_checks.check_path(prefix + file.name), file.stat.size, local=file)
 
 
 def of_data(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Iterator[Item]:
-    """The same for content that is given: a path once only. Raises InvalidRequestError."""
+    """The same for given content. Raises InvalidRequestError for a repeated path."""
     seen: set[bytes] = set()
     for path, data in items.items() if isinstance(items, Mapping) else items:
         name = hashlib.blake2b(_checks.check_path(path).encode(), digest_size=16).digest()
@@ -100,7 +100,7 @@ def _size(data: Any) -> int | None:
 
 
 class TreeSource(Source):
-    """A file of a tree. Reading it raises CorruptTransferError when it is not the file that was looked at."""
+    """A file of a tree. Reading it raises CorruptTransferError when the file has changed since the walk."""
 
     def __init__(self, file: LocalFile) -> None:
         self._file = file
@@ -138,7 +138,8 @@ def _refuse_changed(file: LocalFile, found: os.stat_result) -> None:
 
 
 class Journal:
-    """What an upload of a tree has stored, so that the next run need not. Without a memory it remembers nothing."""
+    """Records which files an upload has stored, so that the next run can skip them. Without a cache it records
+    nothing."""
 
     def __init__(self, memory: Memory | None) -> None:
         self._memory = memory
@@ -154,7 +155,7 @@ class Journal:
         return ObjectInfo(item.path, known.stat.size, known.md5, written, physical_address=known.address)
 
     def stored(self, items: Iterable[tuple[Item, ObjectInfo]], started_ns: int) -> None:
-        """Remember what is durable in the store now. `started_ns`: when the first of them was read."""
+        """Record files that are durable in the store now. `started_ns`: when the first of them was read."""
         if self._memory is None:
             return
         self._memory.remember(

@@ -27,11 +27,11 @@ _OF_ONE = (
 )
 
 Finished = Callable[[str, ObjectInfo | Exception], None]
-"""Called from any thread, with each path and what became of it. What it raises ends the transfer."""
+"""Called from any thread, with each path and its outcome. An exception from it ends the transfer."""
 
 
 def of_one_file(error: Exception) -> bool:
-    """Whether the other files may do better: not when a server is away, a key is wrong or a disk is full."""
+    """Whether other files can still succeed: not when the server is unreachable, a key is wrong or a disk is full."""
     if isinstance(error, LakebedError):
         return isinstance(error, _OF_ONE)
     if not isinstance(error, OSError) or error.errno == errno.EMFILE:

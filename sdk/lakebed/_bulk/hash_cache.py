@@ -1,4 +1,4 @@
-"""A memory of files: the checksum of their content at a size, time and inode. One SQLite file.
+"""A cache of checksums of files, by size, time and inode. One SQLite file.
 
 It serves as the journal of a transfer (which files are done) and as the index of a working directory. Rows are written
 in batches, each one transaction, so a process that is killed loses the last batch and nothing else.
@@ -23,7 +23,7 @@ VERSION = 1
 _MD5 = re.compile(r"[0-9a-f]{32}")
 
 TICK_NS, COARSE_TICK_NS = 50_000_000, 2_000_000_000
-"""How long after a change a file system may still give another one the same time: most of them, and old ones."""
+"""For this long after a change, another change can get the same time. The value also fits old file systems."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -50,9 +50,8 @@ class Known:
     seen_ns: int = 0
 
     def is_unchanged(self, stat: FileStat) -> bool:
-        """Whether a file that looks like this still has that content.
-
-        Not when it was changed so shortly before it was looked at that a later change may have got the same time.
+        """Whether a file with this size, time and inode still has that content. False if the file changed so shortly
+        before the check that a later change can have the same time.
         """
         tick = TICK_NS if stat.mtime_ns % 1_000_000_000 else COARSE_TICK_NS
         return stat == self.stat and stat.mtime_ns + tick < self.seen_ns
@@ -99,7 +98,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._db.close()
 
@@ -124,11 +123,11 @@ class Memory:
         return {row[0]: _known(row) for row in self._read(query, (first, last))}
 
     def count(self) -> int:
-        """How many files are known."""
+        """The number of files with a row."""
         return int(self._read("SELECT count(*) FROM files", ())[0][0])
 
     def remember(self, rows: Iterable[Known]) -> None:
-        """Write rows over what was known of these files, in one transaction. `seen_ns` 0 means now."""
+        """Replace the rows of these files, in one transaction. `seen_ns` 0 means now."""
         now = time.time_ns()
         values = [
             (k.name, k.stat.size, k.stat.mtime_ns, k.stat.inode, k.seen_ns or now, k.md5, k.checksum, k.address)
@@ -138,7 +137,7 @@ class Memory:
         self._write(lambda: self._db.executemany(insert, values))
 
     def forget(self, names: Iterable[str]) -> None:
-        """Drop what is known of files, in one transaction."""
+        """Drop the rows of files, in one transaction."""
         values = [(name,) for name in names]
         self._write(lambda: self._db.executemany("DELETE FROM files WHERE name = ?", values))
 
@@ -147,7 +146,7 @@ class Memory:
         self._write(lambda: self._db.execute("DELETE FROM files"))
 
     def fact(self, key: str) -> str:
-        """A remark about the whole; empty when there is none."""
+        """A remark about the whole cache, or an empty text."""
         rows = self._read("SELECT value FROM facts WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else ""
 
@@ -157,7 +156,7 @@ class Memory:
         self._write(lambda: self._db.executemany(insert, list(facts.items())))
 
     def destroy(self) -> None:
-        """Close it and remove its file: what it was for is done."""
+        """Close the cache and remove its file, when its purpose is fulfilled."""
         self.close()
         self.file.unlink(missing_ok=True)
         self.file.with_name(self.file.name + "-journal").unlink(missing_ok=True)
@@ -180,7 +179,7 @@ class Memory:
 def journal_for(key: Sequence[str], top: Path, file: str | os.PathLike[str] | None = None) -> Memory:
     """The journal of one transfer, in this user's cache directory unless `file` names another place.
 
-    A transfer is what `key` and the local directory `top` say: the same ones find it again.
+    `key` and the local directory `top` identify a transfer: the same values find its journal again.
     """
     if file is not None:
         return Memory(Path(file))
@@ -189,7 +188,7 @@ def journal_for(key: Sequence[str], top: Path, file: str | os.PathLike[str] | No
 
 
 def cache_home() -> Path:
-    """Where this user's programs keep what they can do without."""
+    """The cache directory of this user."""
     home = os.environ.get("XDG_CACHE_HOME", "") or os.path.join("~", ".cache")
     return Path(home).expanduser() / "lakebed"
 
@@ -200,7 +199,7 @@ def _known(row: tuple[Any, ...]) -> Known:
 
 
 def is_md5(checksum: str) -> bool:
-    """Whether a checksum of the lake is the MD5 of the content. That of an object in several parts is not."""
+    """Whether a checksum of the lake is the MD5 of the content. It is not for an object in several parts."""
     return _MD5.fullmatch(checksum) is not None
 
 

@@ -1,4 +1,4 @@
-"""Changes of a working directory that were put aside: files in `.lakebed/stashes`. Blocking, without network.
+"""Stashed changes of a working directory: files in `.lakebed/stashes`. Blocking, without network.
 
 Files are moved, not copied, and the list of a stash is written before its first file is moved. So a process that is
 killed in between leaves each file either in its place or in the stash, and `restore` brings all of them back.

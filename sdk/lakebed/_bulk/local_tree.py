@@ -1,6 +1,6 @@
 """Local directories and the object paths of their files.
 
-Nothing that a lake holds can name a file outside of the directory that it is written to.
+No object path can lead to a file outside of the target directory.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from stat import S_ISREG
 from lakebed.errors import InvalidRequestError
 
 _NAMED = 5
-"""Names in the warning about what was left out."""
+"""The number of names in the warning about skipped files."""
 
 OURS = ".lakebed"
-"""The directory at the top of a working directory that holds what we know of it: no part of the tree."""
+"""The directory with the state of a working directory, at its top. It is not part of the tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _entries(directory: str, below: str) -> list[tuple[str, str]]:
 
 
 class _LeftOut:
-    """What a walk passes over, some of it by name."""
+    """The entries that a walk skips, some of them with their names."""
 
     def __init__(self, top: Path) -> None:
         self._top = top

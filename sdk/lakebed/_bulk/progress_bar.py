@@ -1,7 +1,5 @@
-"""How far something long is, on standard error: bytes, files, speed and time left, or a count. Nothing in the first
-second.
-
-rich is imported only when a bar is really drawn, and a bar is only drawn by itself on a terminal.
+"""Progress on standard error: bytes, files, speed and time left, or a count. The first second shows nothing. rich is
+imported only when a bar is drawn. Without a request, a bar is drawn only on a terminal.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Origin:
 
 
 class Checkout:
-    """The state of one working directory. Use it as a context manager: only one at a time is let in."""
+    """The state of one working directory. Use it as a context manager: it locks out other processes."""
 
     def __init__(self, top: Path, index: Memory) -> None:
         self.top = top
@@ -65,12 +65,12 @@ class Checkout:
 
     @property
     def target(self) -> str:
-        """The commit that the files are being brought to; empty when nothing was broken off."""
+        """The target commit of an interrupted update, or an empty text."""
         return self.index.fact("target")
 
     @property
     def parts(self) -> Path:
-        """Where downloads wait until they are whole: on the same file system, so that a rename places them."""
+        """The directory of incomplete downloads: on the same file system, so that a rename completes them."""
         return self.top / OURS / "parts"
 
     def changes(self) -> Iterator[LocalChange]:

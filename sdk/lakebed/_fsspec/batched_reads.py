@@ -63,7 +63,7 @@ class BatchedReads:
             self._room.set()
 
     def close(self) -> None:
-        """End the batches that no one waits for any more, because the call has failed."""
+        """End the batches that no caller waits for, because the call has failed."""
         for task in self._running.values():
             task.cancel()
 

@@ -49,7 +49,7 @@ class Blocking(Writing):
         return folder_row(place.name)
 
     def isdir(self, path: str) -> bool:
-        """Whether there is something below this path, and no object at it."""
+        """Whether objects exist below this path, and none at it."""
         try:
             return bool(self.info(path)["type"] == "directory")
         except FileNotFoundError:

@@ -1,7 +1,6 @@
-"""A cache of listings of commits. It is the only cache, because only a commit never changes.
-
-It covers only refs that are a whole commit id, and only after the server has confirmed it: a branch could have such a
-name. It is bounded and drops the least recently used entries.
+"""A cache of listings of commits. There are no other caches, because only commits never change. The ref must be a whole
+commit id, and the server must have confirmed it: a branch could have such a name. It is bounded and drops the least
+recently used entries.
 """
 
 from __future__ import annotations

@@ -379,7 +379,7 @@ def _guarded(name: str, job: Any, *args: Any) -> Any:
 def _inline_patch(data: bytes, tree_id: str) -> pa.Table:
     rows = decode_tree(data, tree_id).inline_patch
     if rows is None:
-        raise FormatError("it carries no patch")
+        raise FormatError("it contains no patch")
     return rows
 
 
@@ -387,7 +387,7 @@ def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:
     file = open_file(data, info.kind, info.id)
     bounds = file.bounds()
     if sum(rows for _, _, rows in bounds) != info.rows or not bounds or bounds[-1][1] != info.max_path:
-        raise FormatError("its footer does not fit the metarange")
+        raise FormatError("its footer does not match the metarange")
     return _RangeFile(data, file, [last for _, last, _ in bounds], file.bloom())
 
 

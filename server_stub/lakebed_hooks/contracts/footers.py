@@ -142,12 +142,12 @@ def read_footer(snapshot: Snapshot, side: Side, file: File) -> Any:
     length = min(file.size, _TAIL)
     tail = snapshot.read(side, file.path, file.size - length, length)
     if len(tail) < 12 or tail[-4:] not in (_MAGIC, _ENCRYPTED):
-        raise UnreadableFile("is not a Parquet file: it does not end as one")
+        raise UnreadableFile("is not a Parquet file: its last bytes are not those of one")
     if tail[-4:] == _ENCRYPTED:
         raise UnreadableFile("has an encrypted footer, and Lakebed has no key for it")
     size = int.from_bytes(tail[-8:-4], "little") + _END
     if size > min(file.size, LARGEST_FOOTER):
-        raise UnreadableFile("is not a whole Parquet file: its footer would be larger than the file or 64 MiB")
+        raise UnreadableFile("is not a complete Parquet file: its footer would be larger than the file or 64 MiB")
     if size > length:
         tail = snapshot.read(side, file.path, file.size - size, size)
     with reading():

@@ -59,7 +59,7 @@ def parse_contract(properties: Mapping[str, Any], path: str, line: int) -> Contr
     except GlobError as error:
         raise fields.error("`path`", f"cannot be used: {error}") from None
     if glob.startswith("!"):
-        raise fields.error("`path`", "must choose files: it begins with '!'")
+        raise fields.error("`path`", "must select files, so it cannot begin with '!'")
     schema, implied = _schema(fields, found.get("schema", {}))
     additional = fields.choice(found.get("additional", "allow"), "`additional`", ("allow", "refuse")) == "allow"
     if not additional and not schema:

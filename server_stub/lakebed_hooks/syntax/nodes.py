@@ -236,7 +236,7 @@ def _mapping(done: _Open) -> Fields:
             merged += item.items if isinstance(item, Items) else [item]
             continue
         if key.text in fields:
-            raise Problem(f"the key {key.text[:80]!r} is there twice", key.line)
+            raise Problem(f"the key {key.text[:80]!r} occurs twice", key.line)
         fields[key.text], lines[key.text] = item, key.line
     for other in merged:
         if not isinstance(other, Fields):

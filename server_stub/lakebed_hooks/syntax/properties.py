@@ -165,7 +165,7 @@ def _headers(name: str, node: Node) -> dict[str, str]:
     headers = _bounded(name, node)
     for header, item in headers.fields.items():
         if not _HEADER.fullmatch(header):
-            raise Problem(f"{name!r}: {header[:80]!r} is not a name of a header", headers.lines[header])
+            raise Problem(f"{name!r}: {header[:80]!r} is not a valid header name", headers.lines[header])
         if header.lower() in OWN_HEADERS:
             raise Problem(f"{name!r}: the server sets {header} itself", headers.lines[header])
         if isinstance(item, Scalar) and not item.text.isascii():

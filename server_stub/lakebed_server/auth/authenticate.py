@@ -234,8 +234,8 @@ class Authenticator:
         text = _token(headers, https=https)
         if text is None:
             raise bad_request(
-                "an access key has no session to end: send the token that is to end, or everywhere=true to end all of "
-                "this user"
+                "an access key has no session to end: send the token to end, or everywhere=true to end all "
+                "sessions of this user"
             )
         session = await self._session(text)
         await self.sessions.end(session.user, session.id, session.ends, now)

@@ -32,8 +32,8 @@ from lakebed_server.vocabulary import RequestError, StartError
 
 ADMIN: Final = "admin"
 WRONG_KEY: Final = (
-    "the stored access keys cannot be decrypted: auth.secret_key (or the secret.key file of the data directory) is not "
-    "the one they were written with; put the old one back or, if it is lost, run `lakebed keys reset-admin`"
+    "the stored access keys cannot be decrypted: auth.secret_key (or the secret.key file of the data directory) is "
+    "not the key that encrypted them; restore the old one or, if it is lost, run `lakebed keys reset-admin`"
 )
 
 T = TypeVar("T")
@@ -303,8 +303,8 @@ def _stored(value: bytes) -> StoredCredential:
     stored = _decode(value)
     if stored.envelope > records.ENVELOPE:
         raise StartError(
-            f"access key {stored.access_key_id!r} was encrypted by a newer Lakebed; upgrade this one (it knows "
-            f"envelope {records.ENVELOPE}, the key has {stored.envelope})"
+            f"access key {stored.access_key_id!r} was encrypted by a newer Lakebed; upgrade this installation "
+            f"(it knows envelope {records.ENVELOPE}, the key has {stored.envelope})"
         )
     return stored
 

@@ -318,13 +318,16 @@ def _sweep_text(done: SweepPass, *, dry_run: bool) -> str:
 def _swept_text(one: SweepReport) -> str:
     older = f" ({one.older:,} older than the repository)" if one.older else ""
     if one.held:
-        text = f"{_many(one.found, 'orphan')}{older}, none deleted: are all of them Lakebed's? --yes deletes them"
+        text = (
+            f"{_many(one.found, 'orphan')}{older}, none deleted: check that Lakebed created all of them; "
+            "--yes deletes them"
+        )
     elif one.dry_run:
         text = f"{_many(one.found, 'orphan')}{older} would be deleted"
     else:
         text = f"{_many(one.deleted, 'orphan')} of {one.deleted_bytes:,} bytes deleted"
         if one.found != one.deleted:
-            text += f", {one.found - one.deleted:,} came into use since and stay"
+            text += f", {one.found - one.deleted:,} are in use now and stay"
     recent = f"; {_many(one.recent, 'recent file')}, unreferenced, stay" if one.recent else ""
     line = f"Swept {one.repository}: {_many(one.files, 'file')}, {text}{recent}."
     if not one.foreign:

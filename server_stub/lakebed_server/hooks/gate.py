@@ -163,7 +163,7 @@ class Hooks:
             where = f"at {ref[:80]!r}" + (f" by the rules of the branch {branch[:80]!r}" if branch else "")
             why = f"no action{of_name} runs for {event_type} {where} of {repo!r}"
             if place and any(action in ("", one.name) for one in found.choose(event_type).actions):
-                why += ": its branches are others; order the run with the branch that the event is about"
+                why += ": it has rules for other branches; name the branch that the event is about"
             raise InvalidRequestError(errors or why)
         user = current_actor().user
         occasion = manual_event(event_type, repo, place, tag, commit, int(self._now()), user, head=head, source=ref)

@@ -74,8 +74,8 @@ def _outcome(attempt: Call, answer: Answer) -> Outcome:
         return Outcome("passed", status=status)
     if 300 <= status < 400:
         return attempt.not_usable(
-            f"the receiver redirects (status {status}), and hooks do not follow redirects. "
-            "Write the address to which it leads in the hook",
+            f"the receiver redirects (status {status}), and hooks do not follow redirects. Use the final address "
+            "in the hook",
             answer,
         )
     if status >= 500 or status in (408, 425, 429):

@@ -146,7 +146,7 @@ def _reason(error: Exception) -> str:
         case aiohttp.ClientConnectorCertificateError():
             return f"the certificate of the receiver is not valid: {error.certificate_error}"
         case aiohttp.ClientConnectorSSLError():
-            return "the receiver does not speak TLS as the server does"
+            return "the TLS handshake with the receiver failed"
         case OSError(errno=int(number)):
             return f"the connection failed: {os.strerror(number)}"
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | aiohttp.ClientConnectionError():

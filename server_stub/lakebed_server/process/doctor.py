@@ -147,8 +147,8 @@ def _directories(report: _Report, settings: Settings) -> None:
         owner = path.stat().st_uid
         if owner != os.geteuid():
             report.warnings.append(
-                f"{path} belongs to account {owner}, and this command runs as {os.geteuid()}: run it as the server's "
-                "account, or the results are not those of the server"
+                f"{path} belongs to account {owner}, and this command runs as {os.geteuid()}: run it as the "
+                "server's account, or the results can differ from the server's"
             )
         free = shutil.disk_usage(path).free
         report.add("disk", free >= LEAST_DISK, f"{path}: {free / (1 << 30):,.1f} GiB free")
@@ -172,7 +172,7 @@ async def _kv(report: _Report, settings: Settings) -> KvState | None:
     if state.ahead is not None:
         _clock(report, "clock of the database", state.ahead)
     if state.version > state.known:
-        report.warnings.append("the KV store was written by a newer Lakebed: upgrade this one")
+        report.warnings.append("the KV store was written by a newer Lakebed: upgrade this installation")
         return None
     await _kv_self_test(report, settings)
     return state

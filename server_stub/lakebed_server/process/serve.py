@@ -61,7 +61,7 @@ def run(settings: Settings, say: Say, announce: Announce, count: int = 1) -> Non
         if stack.enter_context(data_directory.in_use(settings)):
             say(
                 f"lakebed: warning: another server runs on the data directory {settings.data_dir}: both serve the same "
-                "lake; for a lake of its own, give another --data-dir"
+                "lake; for a separate lake, give another --data-dir"
             )
         if count == 1:
             _work(settings, opened, 0, lambda admin: announce(_started(settings, admin, opened)))
@@ -114,8 +114,8 @@ async def _serve(
     parts = await wiring.build(settings, observer=seen.observer)
     if settings.durability == "process":
         log.warning(
-            "durability is process: SQLite and local:// are not synced, and a machine that stops (a power cut, say) "
-            "may lose or damage any repository; for data to keep, start it again with LAKEBED_DURABILITY=disk"
+            "durability is process: SQLite and local:// are not synced, and a power failure can lose or damage any "
+            "repository; to keep data, restart it with LAKEBED_DURABILITY=disk"
         )
     for sentence in data_directory.open_to_others(settings):
         log.warning(sentence)

@@ -232,7 +232,7 @@ def network_file_system(directory: Path) -> str:
 
 def _database_exists(settings: Settings) -> bool:
     if settings.kv.type == "memory":
-        raise StartError("kv.type is memory: a server keeps that to itself, there is nothing to open")
+        raise StartError("kv.type is memory: only the server process has that store, so there is nothing to open")
     return settings.kv.type != "sqlite" or os.path.isfile(settings.kv.sqlite.path)
 
 

@@ -31,7 +31,8 @@ class Route(NamedTuple):
     name: str
     run: Operation
     outlasts: bool = False
-    """Whether its work may end after its answer has begun. Then the operation itself takes a place in a room."""
+    """Whether its work can end after its response has begun. Then the operation itself acquires its place in the
+    queue."""
 
 
 ROUTES: Final[dict[tuple[str, Level, str], Route]] = {

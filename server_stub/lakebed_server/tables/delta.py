@@ -83,7 +83,7 @@ class _Table:
     def _check_metadata(self, metadata: Mapping[str, Any]) -> None:
         configuration = dict(metadata.get("configuration") or {})
         if configuration.get("delta.columnMapping.mode", "none") != "none":
-            raise self._refused("it maps names of columns")
+            raise self._refused("it uses column mapping")
         self._partitions = list(metadata.get("partitionColumns") or [])
 
     def _check_protocol(self, protocol: Mapping[str, Any]) -> None:

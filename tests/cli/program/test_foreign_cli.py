@@ -58,8 +58,8 @@ def test_data_of_another_tool_is_refused_first_and_survives_a_sweep(tmp_path: Pa
         held = command("sweep", "legacy", "--data", "--grace", "1", *at_disk, code=1).text
         assert f"orphan {ORPHAN}: 18 bytes" in held
         assert (
-            "1 orphan (1 older than the repository), none deleted: are all of them Lakebed's? --yes deletes them"
-            in held
+            "1 orphan (1 older than the repository), none deleted: check that Lakebed created all of them; --yes "
+            "deletes them" in held
         )
         assert (place / ORPHAN).exists()
         command("sweep", "legacy", "--data", "--grace", "1", "--yes", *at_disk)

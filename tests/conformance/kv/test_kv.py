@@ -497,7 +497,7 @@ async def test_a_newer_schema_is_refused(path: Path) -> None:
     newer = apsw.Connection(str(path))
     newer.pragma("user_version", file.SCHEMA_VERSION + 1)
     newer.close()
-    with pytest.raises(SchemaTooNewError, match="newer Lakebed; upgrade this one"):
+    with pytest.raises(SchemaTooNewError, match="newer Lakebed; upgrade this installation"):
         SqliteKV(path)
 
 

@@ -302,7 +302,7 @@ async def test_a_newer_schema_is_refused(postgres: Postgres, schema: str) -> Non
         await elsewhere.execute("UPDATE lakebed_schema SET version = $1", SCHEMA_VERSION + 1)
     async with opened(postgres.dsn, schema) as kv:
         for call in (kv.get("p", b"k"), put(kv, b"k")):
-            with pytest.raises(SchemaTooNewError, match="newer Lakebed; upgrade this one"):
+            with pytest.raises(SchemaTooNewError, match="newer Lakebed; upgrade this installation"):
                 await call
 
 

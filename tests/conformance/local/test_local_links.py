@@ -188,7 +188,7 @@ async def test_the_root_of_all_namespaces_may_be_a_link_and_nothing_below_it(tmp
     assert await store.get("a") == b"1"
     (true / "linked").symlink_to(outside)
     for uri in ("local://linked", "local://linked/sub"):
-        with pytest.raises(InvalidNamespaceError, match=r"follows none below objects\.local\.root: mount"):
+        with pytest.raises(InvalidNamespaceError, match=r"follows no links below objects\.local\.root: mount"):
             stores.open(uri)
     stores.close()
     assert untouched(outside)

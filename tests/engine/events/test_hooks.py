@@ -146,9 +146,9 @@ def test_a_hook_reads_the_commit_that_would_land_and_nothing_can_be_made_of_it()
             candidate = proposal.commit.id
             assert (await engine.commits.get(REPO, candidate)).message == "c"
             assert (await engine.objects.stat(REPO, candidate, "c")).size == 1
-            with pytest.raises(errors.RefNotFoundError, match="is on no branch"):
+            with pytest.raises(errors.RefNotFoundError, match="is not on a branch"):
                 await engine.branches.create(REPO, "stolen", candidate)
-            with pytest.raises(errors.RefNotFoundError, match="is on no branch"):
+            with pytest.raises(errors.RefNotFoundError, match="is not on a branch"):
                 await engine.branches.hard_reset(REPO, "dev", candidate)
             seen.append(candidate)
 

@@ -74,7 +74,7 @@ def test_two_files_with_one_name_block_the_events_of_both() -> None:
     )
     for event in ("pre-merge", "pre-commit", "post-commit"):
         (message,) = messages(found, event, "main")
-        assert message == "2 action files have the name 'same', which must be of one only: a.yaml, b.yaml"
+        assert message == "2 action files have the name 'same', but a name must be unique: a.yaml, b.yaml"
     assert messages(found, "pre-create-tag") == []
     assert names(found, "pre-merge", "main") == ["other"]
     assert names(found, "pre-commit", "main") == []
@@ -88,7 +88,7 @@ def test_data_cannot_turn_off_an_action_of_the_server() -> None:
     assert [action.file for action in found.choose("post-commit", "main").actions] == [server]
     (message,) = messages(found, "post-commit", "main")
     assert names(found, "pre-merge", "main") == []
-    assert message == "3 action files have the name 'same', which must be of one only: a.yaml, /etc/lakebed/a.yaml, c"
+    assert message == "3 action files have the name 'same', but a name must be unique: a.yaml, /etc/lakebed/a.yaml, c"
     assert messages(found, "pre-merge", "main") == messages(found, "pre-commit", "main") == [message]
 
 

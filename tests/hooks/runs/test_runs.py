@@ -262,7 +262,7 @@ def test_a_user_orders_a_run_and_nothing_changes(rest: Rest, receiver: Receiver)
     rest.settings(rule=action_file("pre-merge: {branches: [main]}", f"{receiver.url}/refuse").replace("]}:", "]}"))
     other = rest.call("POST", "/actions/runs", json={"event": "pre-merge", "ref": "dev"})
     assert other.status_code == 400
-    assert "its branches are others; order the run with the branch" in other.json()["message"]
+    assert "it has rules for other branches; name the branch" in other.json()["message"]
     assert rest.done("POST", "/actions/runs", json={"event": "pre-merge", "ref": before["dev"]})["state"] == "refused"
 
 

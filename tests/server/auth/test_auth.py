@@ -313,7 +313,7 @@ def test_the_secret_is_in_no_repr_and_no_log(caplog: pytest.LogCaptureFixture) -
 async def test_another_secret_key_is_noticed_at_start() -> None:
     kv = MemoryKV()
     await a_store(kv)
-    with pytest.raises(StartError, match="put the old one back"):
+    with pytest.raises(StartError, match="restore the old one"):
         await CredentialStore(kv, KeyRing([SecretKey("not the same secret")])).check_secret()
 
 

@@ -244,7 +244,7 @@ def test_a_lost_secret_key_is_not_replaced(place: Place, tmp_path: Path, admin: 
 
 def test_wrong_secret_key_is_reported_and_nothing_is_removed(place: Place, tmp_path: Path) -> None:
     (place.data / "secret.key").write_text("f" * 64)
-    with pytest.raises(AssertionError, match="put the old one back"), place.serve():
+    with pytest.raises(AssertionError, match="restore the old one"), place.serve():
         pass
     refused = place.command("reset-admin")
     assert refused.exit_code == 1
@@ -327,7 +327,7 @@ def test_a_configured_secret_key_is_rotated(tmp_path: Path) -> None:
         assert door.knows(made) == 200
     with Place(data, LAKEBED_AUTH_SECRET_KEY=new).serve() as door:
         assert [door.knows(what) for what in (made, pair, door.pair)] == [200] * 3
-    with pytest.raises(AssertionError, match="put the old one back"), before.serve():
+    with pytest.raises(AssertionError, match="restore the old one"), before.serve():
         pass
 
 

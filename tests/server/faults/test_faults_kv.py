@@ -178,7 +178,9 @@ async def test_long_table_lock_serves_reads_and_refuses_writes(lake: Lake) -> No
 
 # --- a newer Lakebed was here --------------------------------------------------------------------------------------
 
-NEWER = r"the KV store was written by a newer Lakebed; upgrade this one \(it knows schema \d+, the store has 99\)"
+NEWER = (
+    r"the KV store was written by a newer Lakebed; upgrade this installation \(it knows schema \d+, the store has 99\)"
+)
 
 
 def refuses_to_start(data_dir: Path, environment: dict[str, str], *flags: str) -> None:

@@ -182,7 +182,7 @@ def test_another_secret_key(start: type[Process]) -> None:
     assert server.stop() == 0
     server = start("--port", "0", **PAIR, LAKEBED_AUTH_SECRET_KEY="quite another secret key, and a long one")
     assert server.wait() == 1
-    assert "put the old one back" in server.said[-2]
+    assert "restore the old one" in server.said[-2]
 
 
 def test_a_memory_server_keeps_nothing(start: type[Process], tmp_path: Path) -> None:

@@ -219,4 +219,4 @@ def test_stores_without_parts_say_so(server: RunningServer) -> None:
         api.http.post("/repositories", json=body).raise_for_status()
         target = f"/workspaces/{api.workspace()['id']}/part_uploads"
         error = api.fails("POST", target, {"path": "x"}, 501, "not_implemented")
-        assert "signs no addresses" in error["message"]
+        assert "does not presign URLs" in error["message"]

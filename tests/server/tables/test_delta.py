@@ -55,7 +55,7 @@ def test_a_log_is_replayed_in_order() -> None:
         (add("x.parquet", deletionVector={"storageType": "u", "pathOrInlineDv": "x"}), "deletion vectors"),
         (
             {"metaData": {"partitionColumns": [], "configuration": {"delta.columnMapping.mode": "name"}}},
-            "names of columns",
+            "uses column mapping",
         ),
         ({"protocol": {"minReaderVersion": 3, "readerFeatures": ["typeWidening"]}}, "newer reader [(]typeWidening"),
         ({"protocol": {"minReaderVersion": 4}}, "newer reader [(]version 4"),

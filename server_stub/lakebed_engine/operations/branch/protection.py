@@ -92,7 +92,7 @@ def _check(rules: Sequence[Rule]) -> None:
         strange = next((sign for sign in "{}\\^" if sign in pattern), None)
         if strange is not None:
             raise InvalidRequestError(
-                f"protection rule {pattern[:80]!r}: {strange!r} has no meaning; use *, ?, [abc] and [!abc]"
+                f"protection rule {pattern[:80]!r}: {strange!r} is not supported; use *, ?, [abc] and [!abc]"
             )
         if not 0 <= requirements.approvals <= MAX_APPROVALS:
             raise InvalidRequestError(f"required approvals: {requirements.approvals}, must be 0 to {MAX_APPROVALS}")

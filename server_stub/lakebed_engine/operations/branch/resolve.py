@@ -106,14 +106,14 @@ async def resolve_commit(ctx: Context, repo: Repo, text: str, *, candidates: boo
     if found.is_candidate and not candidates:
         raise candidate_refused(text)
     if found.staged:
-        raise InvalidRefError(f"ref {text[:80]!r}: names uncommitted changes where a commit is needed")
+        raise InvalidRefError(f"ref {text[:80]!r}: refers to uncommitted changes, but a commit is needed")
     return await load_commit(ctx, repo, found.commit_id)
 
 
 def candidate_refused(text: str) -> RefNotFoundError:
     """The error of an operation that would make something of a commit that has not landed."""
     return RefNotFoundError(
-        f"ref {text[:80]!r}: this commit is on no branch: hooks are checking it, or have refused it; it is read-only"
+        f"ref {text[:80]!r}: this commit is not on a branch: hooks are checking it, or refused it; it is read-only"
     )
 
 

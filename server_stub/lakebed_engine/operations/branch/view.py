@@ -176,11 +176,11 @@ async def read_once(
     except MissingFileError:
         if found.branch is None or await is_unchanged(ctx, repo, found.branch):
             raise
-        raise PredicateFailed("layers were cleaned away while they were read") from None
+        raise PredicateFailed("a cleanup removed layers during the read") from None
     in_time = ctx.clock.monotonic() - started < ctx.patience
     if in_time or not view.sources or found.branch is None or await is_unchanged(ctx, repo, found.branch):
         return result
-    raise PredicateFailed("the record changed during a read so slow that its layers may be cleaned away")
+    raise PredicateFailed("the record changed during a slow read, and a cleanup may have removed its layers")
 
 
 async def is_unchanged(ctx: Context, repo: Repo, seen: Seen) -> bool:

@@ -121,5 +121,5 @@ class CommitHooks(Generic[W]):
     def _too_many(self, rounds: int) -> TooManyAttemptsError:
         return TooManyAttemptsError(
             f"branch {self._branch!r} of {self._repo.name!r} changed while hooks checked the commit, {rounds} times: "
-            "nothing was committed; try again later, or commit on a branch of your own and merge it"
+            "nothing was committed; try again later, or commit on another branch and merge it"
         )

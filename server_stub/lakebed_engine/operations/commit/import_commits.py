@@ -36,7 +36,7 @@ async def commit_tree(ctx: Context, repo_name: str, branch: str, metarange_id: s
 
     async def build(head: Commit) -> NewCommit:
         if (await tree_of(ctx, repo, head.id)).id == tree.id and not request.allow_empty:
-            raise NoChangesError(f"branch {branch!r} of {repo.name!r}: no changes: it shows this metarange already")
+            raise NoChangesError(f"branch {branch!r} of {repo.name!r}: no changes: it already has this metarange")
         return NewCommit(tree, None, request.committer, request.message, request.metadata, request.date)
 
     cause = Cause("branch.committed", {"metarange": metarange_id})

@@ -159,8 +159,8 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         more = len(changes) > _TOLD
         shown = ", ".join(repr(one.path) for one in conflicts[:3]) + (" and more" if more or len(conflicts) > 3 else "")
         return DirtyOverlapError(
-            f"branch {self.branch!r} of {self.repo.name!r} has uncommitted changes at {shown}, which are to be "
-            "committed here too; nothing was done: commit or reset them first",
+            f"branch {self.branch!r} of {self.repo.name!r} has uncommitted changes at {shown}, which this commit "
+            "changes too; nothing was done: commit or reset them first",
             conflicts,
             more,
         )

@@ -173,7 +173,7 @@ def _columns(schema: pa.Schema) -> list[str]:
     if missing:
         raise InvalidRequestError(f"layer file: the column {missing[0]!r} is missing")
     if len(set(schema.names)) != len(schema.names):
-        raise InvalidRequestError("layer file: two columns have one name")
+        raise InvalidRequestError("layer file: two columns have the same name")
     return [name for name in _TYPES if name in schema.names]
 
 

@@ -74,8 +74,8 @@ def _folder(table: pa.Table) -> str:
     folder = str(ends["min"])[:differs].rpartition("/")[0] + "/"
     if not folder.removesuffix("/").partition("://")[2]:
         raise InvalidAddressError(
-            f"layer file: {ends['min'][:200]!r} and {ends['max'][:200]!r} have no common folder: rows of another "
-            "store must be from one source, and in a separate file; nothing was registered"
+            f"layer file: {ends['min'][:200]!r} and {ends['max'][:200]!r} have no common folder: write one file "
+            "for each source in another store; nothing was registered"
         )
     return folder
 
@@ -96,14 +96,18 @@ def _checked(table: pa.Table, last: str, now: int) -> tuple[pa.Table, str]:
         "is in another store: its checksum must be etag:ETAG, or stat:MTIME-SIZE without one",
     )
     nowhere = pc.invert(pc.match_substring(flat(table.column("physical_address")).fill_null(""), "://"))
-    _refuse(table, pc.and_(live, nowhere), "is in the namespace, others of this file in another store: write two files")
+    _refuse(
+        table,
+        pc.and_(live, nowhere),
+        "is in the namespace, but other rows of this file are in another store: write two files",
+    )
     times = _optional(table, "mtime", pa.int64(), now)
     bad = pc.or_(pc.less(sizes, 0), pc.or_(pc.less(times, 0), pc.greater(times, LATEST)))
     _refuse(table, pc.and_(live, bad), "has a size or mtime out of bounds")
     types = pc.if_else(live, _optional(table, "content_type", pa.string(), DEFAULT_CONTENT_TYPE), "")
     _refuse(table, pc.greater(pc.utf8_length(types), _MOST_TYPE), f"has a content type over {_MOST_TYPE} characters")
     if "metadata" in table.column_names and len(flat(table.column("metadata")).items):
-        raise InvalidRequestError("layer file: objects of another store have no metadata here")
+        raise InvalidRequestError("layer file: rows of objects in another store cannot have metadata")
     return _delta(table, paths, live, checksums, sizes, times, types), str(paths[-1].as_py())
 
 

@@ -66,7 +66,7 @@ async def get_address(ctx: Context, repo_name: str, branch: str, path: str, *, s
     if seconds:
         signer = signer_of(repo.store)
         if signer is None:
-            raise InvalidRequestError(f"the store of {repo.name!r} signs no addresses: leave presign out")
+            raise InvalidRequestError(f"the store of {repo.name!r} does not presign URLs: omit presign")
         (signed,) = await signer.sign_writes([ToWrite(key, guarded=False)], seconds)
     return SignedUpload(path, f"{repo.store.uri}/{key}", signed.url, dict(signed.headers), expires)
 
@@ -170,7 +170,7 @@ async def copy_part(
     _parts(repo)
     assembler = own_assembler(repo.store)
     if not isinstance(assembler, Numbering):
-        raise NotSupportedError(f"the store of {repo.name!r} copies no parts: read the object, and write the part")
+        raise NotSupportedError(f"the store of {repo.name!r} does not copy parts: read the object, and write the part")
     stored = await _copied(assembler, repo, key, upload.upload, number, source)
     if stored is not None:
         return stored.handle
@@ -258,7 +258,7 @@ def _own(ctx: Context, repo: Repo, branch: str, path: str, address: str) -> str:
         )
     if ends < ctx.now():
         raise InvalidAddressError(
-            f"link address expired: {address[:200]!r} was to be linked within {ADDRESS_SECONDS // 3600} hours; "
+            f"link address expired: {address[:200]!r} had to be linked within {ADDRESS_SECONDS // 3600} hours; "
             "request another one and write the object again"
         )
     return key
@@ -304,7 +304,7 @@ async def _prove_elsewhere(ctx: Context, repo: Repo, entry: Entry) -> None:
         raise InvalidAddressError(f"there is no object at {address[:200]!r}: nothing was changed") from None
     if blob.size != entry.size:
         raise ChecksumMismatchError(
-            f"{address[:200]!r}: {entry.size} bytes were stated, the store has {blob.size} ({version_of(blob)}): "
+            f"{address[:200]!r}: {entry.size} bytes were stated, but the store has {blob.size} ({version_of(blob)}): "
             "nothing was changed"
         )
 
@@ -326,5 +326,5 @@ def _no_upload(upload: PartUpload) -> InvalidAddressError:
 def _parts(repo: Repo) -> PartUploads:
     signer = signer_of(repo.store)
     if signer is None or signer.parts is None:
-        raise NotSupportedError(f"the store of {repo.name!r} signs no parts: write through the server")
+        raise NotSupportedError(f"the store of {repo.name!r} does not presign parts: write through the server")
     return signer.parts

@@ -146,7 +146,8 @@ async def complete_upload(
     blob = await completed(ctx, repo, _parts(repo), key, upload.upload, sent)
     if blob.size != size:
         raise ChecksumMismatchError(
-            f"{upload.physical_address[:300]!r}: {size} bytes were stated, the store has {blob.size}: write it again"
+            f"{upload.physical_address[:300]!r}: {size} bytes were stated, but the store has {blob.size}: write it "
+            "again"
         )
     return CompletedUpload(f"{repo.store.uri}/{key}", blob.etag.strip('"'), blob.size)
 
@@ -223,7 +224,7 @@ async def sign_reads(
 def _signer(repo: Repo) -> Signer:
     signer = signer_of(repo.store)
     if signer is None:
-        raise NotSupportedError(f"the store of {repo.name!r} signs no addresses: write through the server")
+        raise NotSupportedError(f"the store of {repo.name!r} does not presign URLs: write through the server")
     return signer
 
 
@@ -231,7 +232,8 @@ def _parts(repo: Repo) -> PartUploads:
     parts = _signer(repo).parts
     if parts is None:
         raise NotSupportedError(
-            f"the store of {repo.name!r} signs no parts: write at most {LARGEST_PUT} bytes with one address, or "
+            f"the store of {repo.name!r} does not presign parts: write at most {LARGEST_PUT} bytes with one "
+            "address, or "
             "through the server"
         )
     return parts

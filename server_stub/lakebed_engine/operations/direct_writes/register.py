@@ -140,7 +140,8 @@ async def prove_content(ctx: Context, repo: Repo, path: str, entry: Entry) -> No
 def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
     if blob.size != entry.size:
         raise ChecksumMismatchError(
-            f"object {path[:200]!r}: {entry.size} bytes were stated, the store has {blob.size}: nothing was registered"
+            f"object {path[:200]!r}: {entry.size} bytes were stated, but the store has {blob.size}: nothing was "
+            "registered"
         )
     found = _TAG.fullmatch(blob.etag.strip('"').lower())
     if found is None:

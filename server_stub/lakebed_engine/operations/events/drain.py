@@ -113,7 +113,7 @@ async def _ids_of(repo: Repo, number: int) -> list[str]:
     try:
         return [event["id"] for _, event in decode_journal(await repo.store.get(journal_file(number)))]
     except (FormatError, CorruptDataError) as error:
-        log.warning("repository %s: %s is damaged and left out: %s", repo.name, journal_file(number), error)
+        log.warning("repository %s: %s is damaged and was skipped: %s", repo.name, journal_file(number), error)
         return []
 
 

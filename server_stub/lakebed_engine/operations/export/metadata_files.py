@@ -45,5 +45,5 @@ async def _signed(store: ObjectStore, key: str, seconds: int) -> str:
     signer = signer_of(store)
     urls = await signer.sign_reads([ToRead(key, DEFAULT_CONTENT_TYPE)], seconds) if signer else [""]
     if not urls[0]:
-        raise NotSupportedError(f"the store of {store.uri}/{key} signs no addresses: read it through the server")
+        raise NotSupportedError(f"the store of {store.uri}/{key} does not presign URLs: read it through the server")
     return urls[0]

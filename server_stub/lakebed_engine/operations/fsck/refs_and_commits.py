@@ -203,7 +203,13 @@ async def _find(job: Job, commit_id: str) -> None:
         await _check_commit(job, commit_id, row.value)
         return
     job.bad(
-        Bad("missing", "commit row", commit_id, "not in the KV store, though a ref or commit names it", id=commit_id)
+        Bad(
+            "missing",
+            "commit row",
+            commit_id,
+            "not in the KV store, although a ref or commit refers to it",
+            id=commit_id,
+        )
     )
     _learn(job, commit_id, await read_commit(job, commit_id))
 
@@ -264,7 +270,7 @@ async def read_pull_file(job: Job, ref: PullRef) -> tuple[Pull, list[PullEvent]]
         body, events = decode_pull(data)
         found = msgspec.convert(body, Pull), msgspec.convert(events, list[PullEvent])
         if (found[0].id, found[0].revision) != ref:
-            raise FormatError("holds another pull request or revision than its name says")
+            raise FormatError("contains another pull request or revision than its name says")
     except (FormatError, msgspec.ValidationError) as error:
         job.problem(Bad("corrupt", "pull request", name, str(error)), ())
         return None

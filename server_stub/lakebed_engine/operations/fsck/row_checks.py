@@ -57,7 +57,7 @@ def look_at_metarange(data: bytes, found_id: str, objects: bool = False) -> Look
     complaints = [] if right == found_id else ["its rows do not hash to its id"]
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else []
     if levels != [0] * levels.count(0) + list(range(1, len(levels) - levels.count(0) + 1)):
-        complaints.append("its patches are not numbered in order behind its ranges")
+        complaints.append("its patches are not numbered in order after its ranges")
     ranges = [info[:5] for info in found if info.kind == "range"]
     for one, following in pairwise(ranges):
         if one[2] >= following[1]:
@@ -118,7 +118,7 @@ def _complaints(rows: pa.Table, said: Sequence[Said], who: str) -> list[str]:
                 complaints.append(f"{name} is {found!r}, {who} says {stated!r}")
     wrong = _wrong_identity(rows)
     if wrong is not None:
-        complaints.append(f"the identity of {wrong!r} does not follow from its entry")
+        complaints.append(f"the identity of {wrong!r} does not match its entry")
     return complaints
 
 

@@ -201,7 +201,9 @@ async def _read_commits(ctx: Context, repo: Repo, scratch: ScratchDb) -> None:
         for commit_id, who in strangers:
             found = await ctx.kv.get(repo.partition, commit_key(commit_id))
             if found is None:
-                why = f"{who} refers to commit {commit_id}, which is not in the KV store: was an older one restored?"
+                why = (
+                    f"{who} refers to commit {commit_id}, which is not in the KV store: was an older KV store restored?"
+                )
                 raise refuse(repo, why)
             _learn(scratch, commit_id, found.value)
 

@@ -51,8 +51,8 @@ def refuse_full(ctx: Context, repo: Repo, branch: str, layers: Sequence[Layer]) 
     if len(layers) >= most:
         what = "branch" if workspace_id(branch) is None else "workspace"
         raise BackpressureError(
-            f"{what} {branch!r} of {repo.name!r} has {len(layers)} layers, at most {most}: nothing was "
-            "changed; try again when they are compacted, or commit"
+            f"{what} {branch!r} of {repo.name!r} has {len(layers)} layers, at most {most}: nothing was changed; "
+            "commit, or try again after a compaction"
         )
 
 
@@ -95,7 +95,7 @@ async def push_rows(
         rows = sorted(rows, key=itemgetter(0))
         for (path, _), (following, _) in itertools.pairwise(rows):
             if path == following:
-                raise InvalidRequestError(f"object {path!r} is twice in one push: nothing was changed")
+                raise InvalidRequestError(f"object {path!r} occurs twice in one push: nothing was changed")
     return await push(ctx, repo, branch, _tables(ctx, rows))
 
 

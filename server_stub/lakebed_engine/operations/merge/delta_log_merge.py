@@ -79,7 +79,7 @@ def explained(path: str) -> str:
     return (
         f"; {table.rstrip('/') or '/'!r} is a Delta table that both sides have written: its log is one numbered "
         f"sequence, which cannot be merged. Let one side win the whole table (a rule for '{table}**'), and write the "
-        "other side's changes again; log files that only the losing side has must be deleted on its branch before"
+        "other side's changes again; before the merge, delete on the losing branch the log files that only it has"
     )
 
 

@@ -40,9 +40,7 @@ class Resolution:
         globs = read_globs([glob for glob, _ in rules]).globs
         for glob in globs:
             if not glob.chooses:
-                raise InvalidRequestError(
-                    f"glob {glob.text[:80]!r}: must choose paths; a glob that begins with '!' does not"
-                )
+                raise InvalidRequestError(f"glob {glob.text[:80]!r}: must select paths, so it cannot begin with '!'")
         self._rules = [(glob, _side(glob.text, side)) for glob, (_, side) in zip(globs, rules, strict=True)]
 
     def side(self, path: str) -> str:

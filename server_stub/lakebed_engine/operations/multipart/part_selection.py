@@ -59,7 +59,7 @@ async def choose(
     """
     numbers = [part.number for part in chosen]
     if not chosen:
-        raise InvalidRequestError("an upload is completed with one part at least")
+        raise InvalidRequestError("an upload needs at least one part")
     if numbers != sorted(set(numbers)):
         raise PartOrderError("the parts must be in ascending order of their numbers, each once: nothing was completed")
     rows = {row.key: row for row in await part_rows(ctx, repo, upload.id, 0, MOST_PARTS)}
@@ -69,8 +69,8 @@ async def choose(
     for part in parts[:-1]:
         if part.size < least:
             raise PartTooSmallError(
-                f"part {part.number} has {part.size} bytes: every part but the last has {least} at least; nothing "
-                "was completed"
+                f"part {part.number} has {part.size} bytes: every part except the last needs at least {least}; "
+                "nothing was completed"
             )
     found = sum(part.size for part in parts)
     if found > LARGEST_OBJECT:

@@ -53,8 +53,8 @@ async def _read(ctx: Context, repo: Repo, entry: Entry, start: int, length: int)
     if len(data) < length:
         where = physical_uri(repo, entry)
         why = (
-            f"the data of this object ends {length - len(data)} bytes early: {where} is not of the size that was "
-            "written; restore it from a backup"
+            f"the data of this object ends {length - len(data)} bytes early: {where} does not have the size that "
+            "was written; restore it from a backup"
         )
         raise CorruptDataError(why, public_message=f"stored data is damaged: {why}")
     return data

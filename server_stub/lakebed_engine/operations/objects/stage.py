@@ -380,7 +380,7 @@ async def write_objects(
             else:
                 check_upload(change[0])
             if path in rows:
-                raise InvalidRequestError(f"object {path!r} is twice in one batch: nothing was changed")
+                raise InvalidRequestError(f"object {path!r} occurs twice in one batch: nothing was changed")
             rows[path] = None
             if len(rows) > MAX_BATCH:
                 raise InvalidRequestError(f"more than {MAX_BATCH} changes in one batch: nothing was changed")

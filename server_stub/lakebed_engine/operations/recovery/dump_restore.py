@@ -129,9 +129,7 @@ class _BranchLine(msgspec.Struct, frozen=True):
 
 async def _check(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
     if await ctx.kv.scan(repo.partition, *under(BRANCH_ROWS), 1):
-        raise InvalidRequestError(
-            f"repository {repo.name!r} has branches: refs are restored into a bare repository only"
-        )
+        raise InvalidRequestError(f"repository {repo.name!r} has branches: a restore needs a bare repository")
     for part in PARTS:
         found_id = parts[part]
         try:
@@ -209,7 +207,7 @@ async def _put_commits(ctx: Context, repo: Repo, batch: list[Commit]) -> None:
             metarange_id=one.metarange_id, metadata=one.metadata, generation=one.generation,
         )  # fmt: skip
         if commit_id(record) != one.id:
-            raise InvalidRequestError(f"commit {one.id[:80]!r} of the dump is not what its id says")
+            raise InvalidRequestError(f"commit {one.id[:80]!r} of the dump does not match its id")
         jobs.append(partial(repo.store.put, f"{COMMITS}{one.id}.json", encode_commit(record)))
     if batch:
         await ctx.runtime.gather(jobs, limit=16)

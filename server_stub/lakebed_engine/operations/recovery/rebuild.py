@@ -151,7 +151,7 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
             job.problem(Bad("corrupt", "ref snapshot", key, str(error)), ())
             continue
         return _Snapshot(key, time_ms / 1000, record)
-    detail = "there is none: commits can be brought back, but not which branches and tags there were"
+    detail = "there is none: commits can be restored, but branches and tags cannot"
     job.problem(Bad("missing", "ref snapshot", REFS, detail), ())
     return None
 

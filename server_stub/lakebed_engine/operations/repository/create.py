@@ -164,12 +164,12 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
         return
     if not marker:
         raise NamespaceInUseError(
-            f"storage namespace {store.uri!r} is in use: {REPOSITORY_MARKER} is there and is not a marker that "
-            "this server can read; choose another namespace, or find the owner of that file"
+            f"storage namespace {store.uri!r} is in use: {REPOSITORY_MARKER} exists, but this server cannot read "
+            "it; choose another namespace, or find the owner of that file"
         )
     raise NamespaceInUseError(
         f"storage namespace {store.uri!r} is in use: it holds the data of repository {marker.get('name', '')[:80]!r}, "
-        "which may have been deleted; choose another, or bring it back with `lakebed rebuild --namespace "
+        "which may have been deleted; choose another, or restore it with `lakebed rebuild --namespace "
         f"{store.uri}`: then `lakebed repo delete --purge` removes its data as well"
     )
 

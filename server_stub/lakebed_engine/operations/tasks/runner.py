@@ -245,7 +245,7 @@ class TaskRunner:
         async def attempt() -> bool | None:
             task, version = await self._find(repo, what, target, task_id)
             if task.state != "running":
-                raise TaskEndedError(f"{what} {task_id} of {repo_name!r} is over ({task.state}): nothing to cancel")
+                raise TaskEndedError(f"{what} {task_id} of {repo_name!r} has ended ({task.state}): nothing to cancel")
             work = Work(self.ctx, repo, task, version)
             mine = self._mine.get(task_id)
             work.progress = mine.progress if mine is not None else task.progress

@@ -83,5 +83,5 @@ async def exactly(size: int, chunks: AsyncIterable[bytes]) -> AsyncIterator[byte
     if seen != size:
         what = "more" if seen > size else f"only {seen}"
         raise InvalidRequestError(
-            f"a part of {size} bytes was announced, {what} came: it was not stored; send it again"
+            f"a part of {size} bytes was announced, but {what} arrived: it was not stored; send it again"
         )

@@ -119,7 +119,7 @@ def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
     schemes += CLOUD_SCHEMES if installation.cloud else ()
     first = schemes[0] if schemes else "mem"
-    # clients ask once and apply it to every repository: so it is true only if all stores sign
+    # clients ask once and apply it to every repository, so it is true only if all stores presign
     signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
     signs = signs and not installation.signed_headers and all(one.signs for one in installation.stores)
     return models.StorageConfig(

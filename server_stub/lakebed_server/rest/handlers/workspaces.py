@@ -206,7 +206,7 @@ def _lifetime(sent: int | UnsetType) -> int:
 
 
 async def _one(call: Call, repository: str, make: Callable[[], Awaitable[Workspace]], status: int = 200) -> Reply:
-    show = await _shown(call, repository)  # first, because it may fail: nothing has changed then
+    show = await _shown(call, repository)  # first, because it can fail, and nothing has changed yet
     return json(status, show(await make()))
 
 

@@ -1,6 +1,5 @@
-"""One request of the S3 API: its address, its user and its verified body.
-
-`gateway` makes it. An operation reads it and returns a Reply.
+"""One request of the S3 API: its address, its user and its verified body. `gateway` creates it. An operation reads it
+and returns a Reply.
 """
 
 from __future__ import annotations

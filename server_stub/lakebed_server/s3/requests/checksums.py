@@ -85,11 +85,11 @@ ALGORITHMS: Final[Mapping[str, Callable[[], Checksum]]] = {
     "xxhash3": lambda: _XXHash("new_xxhash3_64"),
     "xxhash128": lambda: _XXHash("new_xxhash3_128"),
 }
-"""By the end of the header's name, for example of `x-amz-checksum-crc32`."""
+"""By the suffix of the header's name, for example of `x-amz-checksum-crc32`."""
 
 PREFIX: Final = "x-amz-checksum-"
 _OTHER: Final = ("mode", "type", "algorithm")
-"""The ends of headers with this prefix that have no checksum."""
+"""Suffixes of headers with this prefix that contain no checksum."""
 
 
 def promised(headers: Mapping[bytes, bytes]) -> tuple[str, bytes] | None:

@@ -63,7 +63,8 @@ def of_write(headers: Mapping[bytes, bytes]) -> WriteConditions:
 
 
 def of_deletion(etag: str, size: str, modified: str) -> Held | None:
-    """What an object must be to be deleted, each text empty if it may be any. An absent object meets all."""
+    """Conditions that an object must meet to be deleted. An empty text means no condition. An absent object meets
+    all."""
     if not (etag or size or modified):
         return None
     if size and not (size.isascii() and size.isdigit() and len(size) <= _LONGEST_NUMBER):

@@ -113,7 +113,7 @@ class Payload:
 
     def _take_trailer(self, trailer: Mapping[bytes, bytes]) -> None:
         if set(trailer) != set(self._trailers):
-            raise S3Error("MalformedTrailerError", "The trailer is not what x-amz-trailer says.")
+            raise S3Error("MalformedTrailerError", "The trailer does not match x-amz-trailer.")
         name = (PREFIX + self._algorithm).encode()
         if self._algorithm and name in trailer:
             self._checksum = decoded(self._algorithm, trailer[name])

@@ -48,7 +48,7 @@ async def _placed(room: Room, job: Coroutine[Any, Any, T]) -> T:
         async with room.place():
             return await job
     finally:
-        job.close()  # without a place in the room, it never began
+        job.close()  # the operation never began: the queue was full
 
 
 @asynccontextmanager

@@ -45,11 +45,11 @@ class Keys:
         return SigningKey(found.access_key_id, found.secret_access_key, caller)
 
     def failed(self, access_key_id: str, address: str) -> None:
-        """Note a wrong signature."""
+        """Record a wrong signature."""
         self._authenticator.guesses.failed(address, access_key_id)
 
     def passed(self, key: SigningKey, address: str) -> Caller:
-        """Note a right signature. Returns the caller. Raises S3Error (ExpiredToken) for an expired key."""
+        """Record a correct signature. Returns the caller. Raises S3Error (ExpiredToken) for an expired key."""
         self._authenticator.guesses.passed(address, key.access_key_id)
         try:
             return self._authenticator.accept(key.caller)

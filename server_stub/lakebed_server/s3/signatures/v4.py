@@ -228,7 +228,7 @@ def _require_unexpired(signed_at: int, expires: str, now: float) -> None:
 
 
 def _require_signed(call: S3Call, signed: tuple[bytes, ...]) -> None:
-    """Refuse unsigned headers whose change on the way could change the meaning of the request."""
+    """Refuse unsigned headers if a change in transit could change the meaning of the request."""
     missing = [b"host"] if b"host" not in signed else []
     presigned = b"authorization" not in call.headers
     for name in call.headers:

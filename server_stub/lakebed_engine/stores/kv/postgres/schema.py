@@ -148,7 +148,7 @@ async def _make(connection: Connection, schema: str, place: str) -> None:
     if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema):
         await connection.execute(f"CREATE SCHEMA {quoted(schema)}")
     elif await connection.fetchval("SELECT to_regclass('kv') IS NOT NULL"):
-        raise CorruptDataError(f"a table kv, but not a KV store of Lakebed; choose another kv.postgres.schema: {place}")
+        raise CorruptDataError(f"the table kv is not a KV store of Lakebed; choose another kv.postgres.schema: {place}")
     await connection.execute(_TABLES + _FUNCTION)
     await connection.execute("INSERT INTO lakebed_schema VALUES (1, $1)", SCHEMA_VERSION)
 
@@ -159,8 +159,8 @@ async def _is_there(connection: Connection, place: str) -> bool:
     version = await connection.fetchval("SELECT version FROM lakebed_schema")
     if version > SCHEMA_VERSION:
         raise SchemaTooNewError(
-            f"the KV store was written by a newer Lakebed; upgrade this one "
-            f"(it knows schema {SCHEMA_VERSION}, the store has {version}): {place}"
+            "the KV store was written by a newer Lakebed; upgrade this installation (it knows schema "
+            f"{SCHEMA_VERSION}, the store has {version}): {place}"
         )
     return True
 

@@ -148,11 +148,11 @@ def _is_fresh(connection: apsw.Connection, path: Path) -> bool:
     if (version, application, tables) == (0, 0, 0):
         return True
     if application != APPLICATION_ID:
-        raise CorruptDataError(f"a database, but not a KV store of Lakebed; choose another path: {path}")
+        raise CorruptDataError(f"the database is not a KV store of Lakebed; choose another path: {path}")
     if version > SCHEMA_VERSION:
         raise SchemaTooNewError(
-            f"the KV store was written by a newer Lakebed; upgrade this one "
-            f"(it knows schema {SCHEMA_VERSION}, the store has {version}): {path}"
+            "the KV store was written by a newer Lakebed; upgrade this installation (it knows schema "
+            f"{SCHEMA_VERSION}, the store has {version}): {path}"
         )
     return False
 

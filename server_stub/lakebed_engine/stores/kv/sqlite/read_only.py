@@ -52,7 +52,7 @@ def inspect(path: Path) -> KvState:
         raise store_error(error, path) from error
     fresh = (version, application, tables) == (0, 0, 0)
     if not fresh and application != APPLICATION_ID:
-        raise CorruptDataError(f"a database, but not a KV store of Lakebed; choose another path: {path}")
+        raise CorruptDataError(f"the database is not a KV store of Lakebed; choose another path: {path}")
     return KvState(
         place=f"SQLite at {path}",
         software=f"SQLite {apsw.sqlite_lib_version()}",

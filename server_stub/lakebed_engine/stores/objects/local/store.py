@@ -61,8 +61,8 @@ class LocalObjects:
         path = os.fsencode(root)
         if os.path.realpath(path) != path:
             raise InvalidNamespaceError(
-                f"a link leads to the directory of {uri}, and the server follows none below objects.local.root: "
-                "mount the directory there instead"
+                f"the directory of {uri} is a symbolic link, and the server follows no links below "
+                "objects.local.root: mount the directory there instead"
             )
         if len(path) > ROOT_BYTES:
             raise InvalidNamespaceError(

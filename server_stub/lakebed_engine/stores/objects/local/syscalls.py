@@ -107,16 +107,18 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
     name = errno.errorcode.get(error.errno or 0, "unknown error")
     what = f"cannot {verb} {uri}/{key}: {error.strerror or type(error).__name__} ({name})"
     if error.errno in _FULL:
-        text = f"{what}; nothing was written partially: free space, or make it writable, and try again"
+        text = f"{what}; no partial file remains: free space, or make it writable, and try again"
         return StoreFullError(text, public_message=text, lasting=True)
     if error.errno == errno.EXDEV:
         text = f"{what}; the store's directory spans two file systems: mount one at the namespace, not below it"
         return StoreUnavailableError(text, public_message=text, lasting=True)
     if error.errno == errno.ELOOP:
-        text = f"{what}; the server follows no link below objects.local.root: mount the directory there instead"
+        text = (
+            f"{what}; the server follows no symbolic links below objects.local.root: mount the directory there instead"
+        )
         return StoreUnavailableError(text, public_message=text, lasting=True)
     if error.errno == errno.EWOULDBLOCK:
-        text = f"{what}; it may be a sweep, which will end, or another program: `lslocks` shows it; try again"
+        text = f"{what}; a sweep or another program may hold the lock: `lslocks` shows it; try again"
         return StoreUnavailableError(text, public_message=text)
     text = f"{what}; check the directory's owner, mode and disk, and try again"
     return StoreUnavailableError(text, public_message=text)

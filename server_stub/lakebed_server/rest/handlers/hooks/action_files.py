@@ -37,7 +37,7 @@ async def get_hook_settings(call: Call, p: ops.GetHookSettingsParams) -> Reply:
 
 async def set_hook_settings(call: Call, p: ops.SetHookSettingsParams, body: models.HookSettings) -> Reply:
     """setHookSettings."""
-    # not from the parameters: there an empty header counts as missing, here it means that there are no action files
+    # not from the parameters, where an empty header counts as missing: here it means that there are no action files
     sent = call.headers.get(b"if-match")
     wanted = None if sent is None else sent.decode("latin-1").strip().strip('"')
     complaint = await asyncio.to_thread(_complaint_about_all, body.actions)
@@ -54,7 +54,7 @@ def is_action_file(path: str) -> bool:
 
 
 async def kept(chunks: AsyncIterator[bytes], into: bytearray) -> AsyncIterator[bytes]:
-    """The same bytes, of which those of an action file are kept."""
+    """Passes the bytes on, and keeps those of an action file."""
     async for chunk in chunks:
         if len(into) <= MAX_ACTION_FILE:
             into += chunk
@@ -69,7 +69,7 @@ async def warning(path: str, content: bytes) -> tuple[Header, ...]:
 
 
 def _complaint(name: str, content: bytes) -> str:
-    """Why a file cannot be used, or an empty text. It takes seconds for a large file."""
+    """Why a file cannot be used, or an empty text. The check of a large file takes seconds."""
     if len(content) > MAX_ACTION_FILE:
         return f"{name}: an action file has at most {MAX_ACTION_FILE:,} bytes"
     try:

@@ -31,7 +31,7 @@ def run(found: Run) -> models.ActionRun:
 
 
 def hook_run(found: HookRun, of: Run) -> models.HookRun:
-    """A hook of a run. A skipped one has no times of its own: existing clients need one."""
+    """A hook of a run. A skipped hook has no times, but existing clients need one: it gets the time of the run."""
     return models.HookRun(
         hook_run_id=found.id,
         action=found.action,

@@ -186,7 +186,9 @@ async def delete_credentials(call: Call, p: ops.DeleteCredentialsParams) -> Repl
     _refuse_cookie(call)
     found = (await _found(call, p.user_id, p.access_key_id)).key
     if found.access_key_id == call.access_key_id:
-        raise bad_request(f"access key {found.access_key_id!r} is the one of this request: remove it with another one")
+        raise bad_request(
+            f"access key {found.access_key_id!r} is the key of this request: use another key to remove it"
+        )
     own = found.user == call.user
     await call.services.authenticator.remove(found.access_key_id, found.user, keep_one=own)
     return empty()

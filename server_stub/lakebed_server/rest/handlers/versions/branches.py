@@ -111,7 +111,7 @@ async def set_branch_protection_rules(
     call: Call, p: ops.SetBranchProtectionRulesParams, body: models.BranchProtectionRuleList
 ) -> Reply:
     """setBranchProtectionRules."""
-    # not from the parameters: there an empty header counts as missing, here it means that there are no rules
+    # not from the parameters, where an empty header counts as missing: here it means that there are no rules
     sent = call.headers.get(b"if-match")
     wanted = None if sent is None else sent.decode("latin-1").strip().strip('"')
     await call.engine.protection.replace(p.repository, [_rule(one) for one in body], if_match=wanted)
