@@ -37,7 +37,7 @@ from lakebed_hooks.contracts.evaluate import evaluate
 from lakebed_hooks.reading import Change, File, Side
 from lakebed_hooks.snapshots import FilesSnapshot
 from lakebed_hooks.workers.process import run
-from lakebed_hooks.workers.vocabulary import Job, Limits
+from lakebed_hooks.workers.wire import Job, Limits
 
 TARGET = 1.3
 GROUPS, ROWS = 10, 50

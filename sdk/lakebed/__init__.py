@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.tag import Tag
     from lakebed._sync.handles.task import Dump, Import, Restore, Task
     from lakebed._sync.handles.workspace import Selection, Workspace
-    from lakebed._sync.hooks.deliveries import Deliveries
-    from lakebed._sync.hooks.runs import Runs
+    from lakebed._sync.hooks.runs import Deliveries, Runs
     from lakebed._sync.http.events import Events
     from lakebed._sync.http.pagination import Listing
     from lakebed._sync.tables.diff import Diff

@@ -20,8 +20,7 @@ from lakebed._async.handles.repository import Repository
 from lakebed._async.handles.tag import Tag
 from lakebed._async.handles.task import Dump, Import, Restore, Task
 from lakebed._async.handles.workspace import Selection, Workspace
-from lakebed._async.hooks.deliveries import Deliveries
-from lakebed._async.hooks.runs import Runs
+from lakebed._async.hooks.runs import Deliveries, Runs
 from lakebed._async.http.events import Events
 from lakebed._async.http.pagination import Listing
 from lakebed._async.tables.diff import Diff

@@ -9,7 +9,7 @@ every deletion that goes by a listing asks `is_made` or `workspace_of` first.
     _lakebed/ranges/<64 hex>.parquet                    ranges and patches
     _lakebed/layers/<32 hex>-<number>.parquet
     _lakebed/refs/<time>-<64 hex>.json                  ref snapshots (`lakebed_format.refs`)
-    _lakebed/pulls/<20 of 0-9a-v>-<32 hex>.json         pull requests (`lakebed_format.pulls`)
+    _lakebed/pulls/<20 of 0-9a-v>-<32 hex>.json         pull requests (`lakebed_format.refs`)
     _lakebed/dumps/<64 hex>.jsonl                       and draft-<32 hex>, an unfinished dump
     _lakebed/uploads/<32 hex>/<number>-<32 hex>         parts of uploads, where the store has none of its own
     _lakebed/history/date=<YYYY-MM-DD>/<HHMMSS>-<32 hex>.parquet

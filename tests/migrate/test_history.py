@@ -7,8 +7,8 @@ import threading
 from typing import Any
 
 import pytest
+from lakebed._migrate.content import in_order
 from lakebed._migrate.history import parents_first, read_new
-from lakebed._migrate.pool import in_order
 from lakebed._migrate.values import SourceCommit
 
 

@@ -15,7 +15,7 @@ from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
-from lakebed_server.bounds.stopping import Stopping
+from lakebed_server.bounds.admission import Stopping
 from lakebed_server.monitoring.readiness import ReadinessCheck
 
 from tests.monitoring.scraping import connect

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
-from lakebed._http import loopback
+from lakebed._http import exchange
 
 from tests.support.processes.server import RunningServer
 from tests.support.waiting import PATIENCE
@@ -27,7 +27,7 @@ class Api:
         self.http = httpx.Client(
             base_url=f"{server.endpoint}/api/v1",
             auth=(server.access_key_id, server.secret_access_key),
-            headers=loopback.machine_headers(server.endpoint),
+            headers=exchange.machine_headers(server.endpoint),
             timeout=PATIENCE,
             trust_env=False,
         )

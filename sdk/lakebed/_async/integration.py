@@ -11,7 +11,7 @@ from lakebed._async.bulk.download import fetch_items
 from lakebed._async.handles.ref import Ref
 from lakebed._async.handles.repository import Repository
 from lakebed._async.handles.workspace import Workspace
-from lakebed._async.http.lazy_workspace import Opening
+from lakebed._async.http.target import Opening
 from lakebed._async.objects import download
 from lakebed._async.objects import shared_directory as objects_shared
 from lakebed._async.objects.read_many import Wanted, read_batches

@@ -2,6 +2,10 @@
 
 An instance survives a fork. The child makes new connections, a new event loop and new handles, and does not touch those
 of the parent.
+
+It has a cache of listings of commits. There are no other caches, because only commits never change. The ref must be a
+whole commit id, and the server must have confirmed it: a branch could have such a name. The cache is bounded and drops
+the least recently used entries.
 """
 
 from __future__ import annotations
@@ -16,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
 
 from lakebed import aio
-from lakebed._fsspec.commit_listing_cache import Frozen
 from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
 from lakebed._fsspec.paths import Place
 from lakebed._integration.aio import ProxiedRef, reading_after
@@ -25,6 +28,15 @@ from lakebed.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from lakebed._fsspec.transaction import LakebedTransaction
+import re
+import threading
+from typing import TYPE_CHECKING
+
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed.aio import Repository
+
 
 AT_ONCE = 16
 """Objects of one call that are processed in parallel."""
@@ -192,3 +204,44 @@ def _harmless(options: dict[str, Any]) -> dict[str, Any]:
 def _again(cls: Any, connection: Connection, options: dict[str, Any]) -> Any:
     with using(connection):
         return cls(**options)
+
+
+MOST = 20_000
+_COMMIT = re.compile(r"[0-9a-f]{64}")
+
+
+class Frozen:
+    """Objects of commits. Safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._commits: set[tuple[str, str]] = set()
+        self._known: OrderedDict[Place, ObjectInfo] = OrderedDict()
+
+    async def covers(self, repository: Repository, ref: str) -> bool:
+        """Whether a ref is a commit. Raises NotFoundError."""
+        if not _COMMIT.fullmatch(ref):
+            return False
+        key = (repository.id, ref)
+        if key not in self._commits:
+            if (await repository.commit(ref)).id != ref:
+                return False
+            self._commits.add(key)
+        return True
+
+    def keep(self, place: Place, info: ObjectInfo) -> None:
+        """Store an object of a commit."""
+        with self._lock:
+            self._known[place] = info
+            while len(self._known) > MOST:
+                self._known.popitem(last=False)
+
+    def get(self, place: Place) -> ObjectInfo | None:
+        """Return an object, if it was listed."""
+        if len(place.ref) < 64:
+            return None
+        with self._lock:
+            found = self._known.get(place)
+            if found is not None:
+                self._known.move_to_end(place)
+            return found

@@ -1,4 +1,7 @@
-"""Writes objects of the source to a branch, and checks that what is stored is what the source has."""
+"""Writes objects of the source to a branch, and checks that what is stored is what the source has.
+
+It works in several threads, with a bounded number of items in memory.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from lakebed._bulk.hash_cache import is_md5
-from lakebed._migrate.pool import in_order
 from lakebed._migrate.values import Report, SourceObject
 from lakebed.errors import CorruptTransferError, LakebedError, NotFoundError, ObjectGoneError, ServerError
 
 if TYPE_CHECKING:
     from lakebed import Branch, ObjectInfo
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 SMALL = 1 << 20
 """Objects up to this size travel in groups, unless they have metadata."""
@@ -202,3 +207,26 @@ def _is_there(branch: Branch, one: SourceObject) -> bool:
     except NotFoundError:
         return False
     return (info.checksum, info.size) == (one.checksum, one.size) and dict(info.metadata) == dict(one.metadata)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def in_order(jobs: int, items: Iterable[T], work: Callable[[T], R]) -> Iterator[R]:
+    """The results of `work`, in the order of the items. At most `2 * jobs` items are begun ahead of the reader.
+
+    Raises what `work` raises. Then no further item is begun.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        running: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                running.append(pool.submit(work, item))
+                if len(running) >= 2 * jobs:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            for one in running:
+                one.cancel()

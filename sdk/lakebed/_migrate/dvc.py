@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed._bulk.hash_cache import journal_for
-from lakebed._migrate.content import ObjectCopier
+from lakebed._migrate.content import ObjectCopier, in_order
 from lakebed._migrate.dvc_files import Out, Unsupported, directory_files, tracked
 from lakebed._migrate.dvc_stores import ContentStore, content_store
 from lakebed._migrate.git_history import GitRepository
 from lakebed._migrate.history import parents_first, read_new
-from lakebed._migrate.pool import in_order
 from lakebed._migrate.target import JournalOfContent, Target, target_repository
 from lakebed._migrate.values import Changes, Report, SourceCommit, SourceObject
 from lakebed.errors import ObjectGoneError

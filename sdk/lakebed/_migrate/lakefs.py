@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed._bulk.hash_cache import journal_for
-from lakebed._migrate.content import ObjectCopier
+from lakebed._migrate.content import ObjectCopier, in_order
 from lakebed._migrate.history import parents_first, read_new
 from lakebed._migrate.lakefs_api import LakefsRepository
-from lakebed._migrate.pool import in_order
 from lakebed._migrate.target import JournalOfContent, Target, target_repository
 from lakebed._migrate.values import Changes, Report, SourceCommit, SourceObject
 from lakebed.errors import InvalidRequestError

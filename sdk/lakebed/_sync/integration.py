@@ -21,7 +21,7 @@ from lakebed._sync.bulk.download import fetch_items
 from lakebed._sync.handles.ref import Ref
 from lakebed._sync.handles.repository import Repository
 from lakebed._sync.handles.workspace import Workspace
-from lakebed._sync.http.lazy_workspace import Opening
+from lakebed._sync.http.target import Opening
 from lakebed._sync.objects import download
 from lakebed._sync.objects import shared_directory as objects_shared
 from lakebed._sync.objects.read_many import Wanted, read_batches

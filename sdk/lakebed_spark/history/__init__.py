@@ -10,16 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lakebed_spark.history.registering import SOURCES, binding_of, register
     from lakebed_spark.history.source import Binding, bind
-    from lakebed_spark.history.views import views
+    from lakebed_spark.history.views import SOURCES, binding_of, register, views
 
 _HOMES = {
-    "SOURCES": "registering",
+    "SOURCES": "views",
     "Binding": "source",
     "bind": "source",
-    "binding_of": "registering",
-    "register": "registering",
+    "binding_of": "views",
+    "register": "views",
     "views": "views",
 }
 

@@ -20,9 +20,9 @@ from lakebed.errors import InvalidRequestError, LakebedError, ObjectFailure, Par
 from lakebed_spark._access import Target, access_to, locate
 from lakebed_spark.history.key_ranges import Span, of_prefix
 from lakebed_spark.history.tree import Piece
+from lakebed_spark.pipelines._changes import windows
 from lakebed_spark.pipelines._entries import Snapshot, rows_of
 from lakebed_spark.pipelines._export_target import Place, open_place
-from lakebed_spark.pipelines._merge_join import windows
 from lakebed_spark.pipelines._results import ExportReport
 from lakebed_spark.pipelines._runner import Meter, Seen, runner
 from lakebed_spark.pipelines._sources.base import BATCH

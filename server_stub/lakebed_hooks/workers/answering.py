@@ -10,7 +10,7 @@ from typing import Any
 from lakebed_hooks.vocabulary import HookError, Outcome
 from lakebed_hooks.workers import system, wire
 from lakebed_hooks.workers.connection import Connection, Progress
-from lakebed_hooks.workers.vocabulary import Job, Limits
+from lakebed_hooks.workers.wire import Job, Limits
 
 
 def answer(lake: socket.socket, progress: Progress) -> None:

@@ -11,7 +11,7 @@ from lakebed_hooks.contracts.model import parse_contract
 from lakebed_hooks.vocabulary import Outcome
 from lakebed_hooks.workers.connection import Connection
 from lakebed_hooks.workers.pipe import PipeSnapshot
-from lakebed_hooks.workers.vocabulary import Job
+from lakebed_hooks.workers.wire import Job
 
 
 def run(job: Job, connection: Connection) -> Outcome:

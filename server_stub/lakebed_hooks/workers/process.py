@@ -21,7 +21,7 @@ from lakebed_hooks.reading import LakeReader
 from lakebed_hooks.vocabulary import Outcome
 from lakebed_hooks.workers import wire
 from lakebed_hooks.workers.serving import HookFailed, Served
-from lakebed_hooks.workers.vocabulary import Job, Limits
+from lakebed_hooks.workers.wire import Job, Limits
 
 log = logging.getLogger("lakebed.hooks")
 

@@ -12,7 +12,7 @@ from lakebed_hooks.vocabulary import HookError, Outcome, Refuse
 from lakebed_hooks.workers.connection import Connection
 from lakebed_hooks.workers.lake import ReadOnlyRepo
 from lakebed_hooks.workers.pipe import PipeSnapshot
-from lakebed_hooks.workers.vocabulary import Job
+from lakebed_hooks.workers.wire import Job
 
 GROUP: Final = "lakebed.hooks"
 """The entry-point group in which a package names its checks."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lakebed_hooks.reading import READ_MOST, SIDES, LakeReader
 from lakebed_hooks.workers import wire
-from lakebed_hooks.workers.vocabulary import Job, Limits
+from lakebed_hooks.workers.wire import Job, Limits
 
 _READS: Final = 16
 """Requests of one hook that are answered at the same time."""

@@ -1,4 +1,4 @@
-"""Messages between the server and the process of a hook.
+"""One call of a hook, its limits, and the messages between the server and the process of the hook.
 
 The process sends texts of JSON, each after its length (4 bytes). The server sends frames: the number of the request
 (4 bytes), a kind (1 byte), the length (4 bytes), and the content. The server decodes nothing but JSON.
@@ -8,11 +8,53 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import asdict
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
 
 from lakebed_hooks.vocabulary import Changes, HookEvent
-from lakebed_hooks.workers.vocabulary import Job, Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one call may use. Sizes are in bytes."""
+
+    seconds: float = 60.0
+    """From the start of the process to its answer."""
+
+    memory: int = 2 << 30
+    """Address space of the process. Each process that it starts has the same bound."""
+
+    read: int = 64 << 30
+    """Bytes that it reads through the pipe."""
+
+    log: int = 256 << 10
+    """Bytes of its output that are kept."""
+
+    result: int = 1 << 20
+    """Bytes of its answer."""
+
+    file: int = 64 << 20
+    """Bytes of a temporary file. Contracts write none."""
+
+    open_files: int = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One call of a hook of type `contract` or `python`.
+
+    `properties`: as in the action file. `file`, `line`: where the hook is, for errors. `allow`: the packages and
+    functions that Python hooks may use, from the settings of the server.
+    """
+
+    type: Literal["contract", "python"]
+    event: HookEvent
+    properties: Mapping[str, Any]
+    file: str = ""
+    line: int = 0
+    allow: tuple[str, ...] = field(default=())
+
 
 LENGTH: Final = struct.Struct(">I")
 FRAME: Final = struct.Struct(">IBI")

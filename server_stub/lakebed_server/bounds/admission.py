@@ -3,6 +3,9 @@
 Requests of clients with a key are counted. Expensive operations run in rooms with few places and a bounded queue. When
 a limit is exceeded, the server refuses with 503 before it has done anything. Operations without a key (health, login)
 are limited only by the number of connections, so they are always answered.
+
+A server that stops first drains: load balancers see it in `/_ready`, and every answer closes its connection, so that
+clients connect again, to another server. Then it refuses new requests before it does anything for them.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from functools import partial
 from typing import Final
 
 from lakebed_server.settings.schema import LimitSettings
-from lakebed_server.vocabulary import RequestError
+from lakebed_server.vocabulary import Header, RequestError
 
 REQUESTS: Final = "requests"
 """The limit of all requests of clients with a key."""
@@ -155,3 +158,24 @@ class Admission:
 def overloaded(why: str) -> RequestError:
     """The error of an overloaded server: 503."""
     return RequestError("overloaded", f"the server is overloaded ({why}); nothing was done: try again later")
+
+
+CLOSE: Final[Header] = (b"connection", b"close")
+
+
+class Stopping:
+    """Where a server is. It never goes back."""
+
+    def __init__(self) -> None:
+        self.drains = False
+        """It stops soon. It still answers all requests."""
+        self.refuses = False
+        """It refuses new requests, and answers those in progress."""
+
+    def refuse(self) -> None:
+        """Raises RequestError if the server refuses new requests."""
+        if self.refuses:
+            raise RequestError(
+                "stopping",
+                "this server is shutting down; nothing was done: send the request again, if possible to another server",
+            )

@@ -13,7 +13,7 @@ from lakebed_engine.engine import Engine
 from lakebed_hooks import Action, Hook, HookEvent, Outcome
 from lakebed_hooks.syntax import properties
 from lakebed_hooks.workers.process import run
-from lakebed_hooks.workers.vocabulary import Job, Limits
+from lakebed_hooks.workers.wire import Job, Limits
 
 from lakebed_server.hooks import airflow, webhook
 from lakebed_server.hooks.calls import Call, Secrets

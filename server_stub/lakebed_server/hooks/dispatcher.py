@@ -19,9 +19,8 @@ from lakebed_engine.vocabulary.errors import EngineError, NotFoundError
 from lakebed_engine.vocabulary.events import NewDelivery
 from lakebed_engine.vocabulary.hooks import SeenDelivery
 
-from lakebed_server.hooks.attempts import Attempts, Made
+from lakebed_server.hooks.attempts import ActionKey, Attempts, Made, Rests
 from lakebed_server.hooks.gate import Hooks
-from lakebed_server.hooks.rests import ActionKey, Rests
 
 log = logging.getLogger("lakebed.hooks")
 

@@ -20,7 +20,7 @@ from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_
 from lakebed_server.auth.records import LONGEST_ID, Limits, User
 from lakebed_server.auth.sessions import SignInClient
 from lakebed_server.auth.tokens import Source, Token
-from lakebed_server.bounds.stopping import Stopping
+from lakebed_server.bounds.admission import Stopping
 from lakebed_server.event_feed.feed import Feeds
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.read_ahead import Memory

@@ -19,8 +19,7 @@ from typing import Final, Protocol
 from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 
 from lakebed_server.access_history.rows import Row
-from lakebed_server.bounds.admission import Admission
-from lakebed_server.bounds.stopping import CLOSE
+from lakebed_server.bounds.admission import CLOSE, Admission
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, FeedReply, Reply, StreamReply
 from lakebed_server.vocabulary import ClientGoneError, Message, Receive, RequestError, Send, SendFile

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 from starlette.responses import PlainTextResponse, Response
 
-from lakebed_server.bounds.stopping import Stopping
+from lakebed_server.bounds.admission import Stopping
 from lakebed_server.metrics.counting import Counting
 from lakebed_server.monitoring.readiness import ReadinessCheck
 from lakebed_server.monitoring.sampler import Sampler

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from lakebed_engine.engine import Engine
 
-from lakebed_server.bounds.stopping import Stopping
+from lakebed_server.bounds.admission import Stopping
 
 STORE_SECONDS: Final = 2.0
 """How long a store may take to answer."""

@@ -22,8 +22,7 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.observer import CacheUse
 
 from lakebed_server.access_history.recorder import Recorder
-from lakebed_server.bounds.admission import Admission
-from lakebed_server.bounds.stopping import Stopping
+from lakebed_server.bounds.admission import Admission, Stopping
 from lakebed_server.event_feed.feed import Feeds
 from lakebed_server.hooks.gate import Hooks
 from lakebed_server.metrics.counting import Counting

@@ -95,7 +95,7 @@ def is_loopback(address: str) -> bool:
 def machine_proof() -> bytes:
     """The value of `MACHINE_HEADER` that only processes of this machine know. Empty if the system has none.
 
-    It is made from the random number of the boot in Linux. The SDK makes the same value (`lakebed._http.loopback`), and
+    It is made from the random number of the boot in Linux. The SDK makes the same value (`lakebed._http.exchange`), and
     openapi.yaml describes it.
     """
     try:

@@ -25,8 +25,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from lakebed_server.bounds.admission import Admission
-from lakebed_server.bounds.stopping import CLOSE
+from lakebed_server.bounds.admission import CLOSE, Admission
 from lakebed_server.hooks.dispatcher import Dispatcher
 from lakebed_server.hooks.gate import Hooks
 from lakebed_server.http.request import Services

@@ -14,7 +14,7 @@ from typing import Literal
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
-from lakebed_engine.stores.kv.observed import ObservedKV
+from lakebed_engine.stores.kv.overlay import ObservedKV
 from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.events import Flush

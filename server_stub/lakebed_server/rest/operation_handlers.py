@@ -15,7 +15,6 @@ from lakebed_server.http.responses import Reply
 from lakebed_server.rest.handlers import (
     events,
     ingest,
-    metadata,
     objects,
     physical_addresses,
     repositories,
@@ -27,7 +26,7 @@ from lakebed_server.rest.handlers import (
 from lakebed_server.rest.handlers.hooks import action_files, runs
 from lakebed_server.rest.handlers.people import access_history, auth, groups, users
 from lakebed_server.rest.handlers.pulls import comments, pull_requests, reviews
-from lakebed_server.rest.handlers.versions import branches, commits, merges
+from lakebed_server.rest.handlers.versions import branches, commits
 from lakebed_server.vocabulary import StartError
 
 Handler = Callable[..., Awaitable[Reply]]
@@ -121,8 +120,8 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "getCommit": commits.get_commit,
     "getCommitStatistics": commits.get_commit_statistics,
     "logCommits": commits.log_commits,
-    "mergeIntoBranch": merges.merge_into_branch,
-    "findMergeBase": merges.find_merge_base,
+    "mergeIntoBranch": commits.merge_into_branch,
+    "findMergeBase": commits.find_merge_base,
     "listPullRequests": pull_requests.list_pull_requests,
     "listOwnPullRequests": pull_requests.list_own_pull_requests,
     "createPullRequest": pull_requests.create_pull_request,
@@ -173,9 +172,9 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "deleteObject": objects.delete_object,
     "deleteObjects": objects.delete_objects,
     "copyObject": objects.copy_object,
-    "getMetaRange": metadata.get_meta_range,
-    "getRange": metadata.get_range,
-    "getMetadataObject": metadata.get_metadata_object,
+    "getMetaRange": repositories.get_meta_range,
+    "getRange": repositories.get_range,
+    "getMetadataObject": repositories.get_metadata_object,
     "uploadObjectPreflight": physical_addresses.upload_object_preflight,
     "updateObjectUserMetadata": physical_addresses.update_object_user_metadata,
     "getUnderlyingProperties": physical_addresses.get_underlying_properties,

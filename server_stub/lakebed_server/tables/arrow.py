@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import UnreadableTable
-from lakebed_server.tables.parts import Part, Parts
+from lakebed_server.tables.parts import Kept, Part, Parts
 
 _FILE = b"ARROW1"
 

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from lakebed_tables.partitions import folder_of
 
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import (
     TOO_LARGE,
     DeltaFile,
@@ -25,6 +24,7 @@ from lakebed_server.tables.messages import (
     TableTooLarge,
     UnreadableTable,
 )
+from lakebed_server.tables.parts import Kept
 
 MOST_FILES: Final = 2000
 _CHECKPOINT_COLUMNS: Final = (

@@ -13,9 +13,8 @@ from msgspec import UNSET
 from lakebed_server.tables import arrow, parquet, statistics, text
 from lakebed_server.tables.cells import cells_of, kind_of, longest, plain
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import TOO_LARGE, InvalidTableRequest, PageRequest, TableTooLarge
-from lakebed_server.tables.parts import Parts, with_partitions
+from lakebed_server.tables.parts import Kept, Parts, with_partitions
 
 SHOWN: Final = 200
 """Columns of a page when the request names none."""

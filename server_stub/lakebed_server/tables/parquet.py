@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import UnreadableTable
-from lakebed_server.tables.parts import Part, Parts
+from lakebed_server.tables.parts import Kept, Part, Parts
 
 _END: Final = 8
 _MAGIC: Final = b"PAR1"

@@ -13,9 +13,9 @@ from msgspec import UNSET
 
 from lakebed_server.tables.cells import kind_of
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import TOO_LARGE, DiffRequest, InvalidTableRequest, State, TableTooLarge
 from lakebed_server.tables.pages import SHOWN, check_columns, open_parts, rows_of, whole
+from lakebed_server.tables.parts import Kept
 
 _ALL: Final = 2**53
 

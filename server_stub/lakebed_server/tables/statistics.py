@@ -14,9 +14,8 @@ from msgspec import UNSET
 from lakebed_server.tables import parquet
 from lakebed_server.tables.cells import cells_of, kind_of, plain
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import TOO_LARGE, PageRequest, TableTooLarge
-from lakebed_server.tables.parts import Parts
+from lakebed_server.tables.parts import Kept, Parts
 
 BINS: Final = 20
 FREQUENT: Final = 10

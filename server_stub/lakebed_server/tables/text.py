@@ -14,9 +14,8 @@ import pyarrow.csv as pacsv
 import pyarrow.json as pajson
 
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import TOO_LARGE, TableTooLarge, UnreadableTable
-from lakebed_server.tables.parts import Part, Parts
+from lakebed_server.tables.parts import Kept, Part, Parts
 
 _BEGINNING: Final = 8 << 20
 """Bytes that are read of a file that is too large to be read as a whole."""

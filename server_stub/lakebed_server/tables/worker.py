@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from lakebed_server.tables import delta, messages, pages, row_diffs
 from lakebed_server.tables.files import Fetch, Source
-from lakebed_server.tables.kept import Kept
+from lakebed_server.tables.parts import Kept
 
 _LENGTH: Final = struct.Struct(">Q")
 _SPARE_SECONDS: Final = 5.0

@@ -24,7 +24,7 @@ import apsw
 import pytest
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.observed import ObservedKV
+from lakebed_engine.stores.kv.overlay import ObservedKV
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.stores.kv.sqlite import file
 from lakebed_engine.stores.kv.sqlite import writer as sqlite_writer

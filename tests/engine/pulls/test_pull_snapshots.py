@@ -12,8 +12,7 @@ from lakebed_engine.vocabulary.pulls import AutoMerge
 from lakebed_engine.vocabulary.records import Requirements, Rule
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
 from lakebed_format.decoding import FormatError
-from lakebed_format.pulls import decode_pull, encode_pull
-from lakebed_format.refs import decode_refs
+from lakebed_format.refs import decode_pull, decode_refs, encode_pull
 
 from tests.engine.pulling import comment, edit, merge_pull, mergeable, open_lake, open_pull, review
 from tests.engine.support import REPO, HookedKV, content, new_engine, put_commit

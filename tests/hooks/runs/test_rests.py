@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed_server.hooks.rests import RESTS, Rests
+from lakebed_server.hooks.attempts import RESTS, Rests
 
 ACTION, OTHER = ("lake", "notify"), ("lake", "other")
 

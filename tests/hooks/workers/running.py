@@ -15,7 +15,7 @@ from lakebed_hooks import HookEvent, Outcome
 from lakebed_hooks.reading import Change, File, Side
 from lakebed_hooks.snapshots import FilesSnapshot
 from lakebed_hooks.workers.process import run
-from lakebed_hooks.workers.vocabulary import Job, Limits
+from lakebed_hooks.workers.wire import Job, Limits
 
 CHECKS = Path(__file__).parent / "checks"
 MODULE = "lakebed_test_checks"

@@ -117,8 +117,8 @@ def test_undo_keeps_a_concurrent_commit(live: Any, monkeypatch: pytest.MonkeyPat
         main = repo.branch("main")
         await put_commit(main, {"a": b"1"})
         bad = await put_commit(main, {"a": b"2"})
-        from lakebed._async.commits import undo as flow
-        from lakebed._sync.commits import undo as sync_flow
+        from lakebed._async.commits import revert as flow
+        from lakebed._sync.commits import revert as sync_flow
 
         of_others = await put_commit(main, {"b": b"theirs"})
 

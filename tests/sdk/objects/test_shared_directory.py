@@ -10,7 +10,7 @@ from typing import Any
 
 import lakebed
 import pytest
-from lakebed._http import loopback
+from lakebed._http import exchange
 from lakebed._integration.sync import shared_directory
 from lakebed.errors import UnsupportedOperationError
 
@@ -100,12 +100,12 @@ def test_server_name_counts_as_its_resolved_address(
         return [(socket.AF_UNSPEC, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolved)
-    assert loopback.is_here("http://lake.example:8000/api/v1") is here
+    assert exchange.is_here("http://lake.example:8000/api/v1") is here
 
 
 def test_server_behind_a_proxy_counts_as_remote(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loopback.is_here("http://127.0.0.1:8000")
+    assert exchange.is_here("http://127.0.0.1:8000")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
-    assert not loopback.is_here("http://127.0.0.1:8000")
-    assert not loopback.is_here("http://no.such.name.invalid:8000")
+    assert not exchange.is_here("http://127.0.0.1:8000")
+    assert not exchange.is_here("http://no.such.name.invalid:8000")

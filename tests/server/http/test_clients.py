@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from lakebed._http import loopback
+from lakebed._http import exchange
 from lakebed_server.http.request import Call
 from lakebed_server.network import clients
 from lakebed_server.network.clients import Client, client_of, is_loopback, read_proxies
@@ -114,7 +114,7 @@ def shares(client: str, *headers: tuple[str, str], proxies: str = "") -> bool:
 
 def test_directories_are_for_clients_that_prove_to_be_here() -> None:
     """SDK and server make the same proof. A proxy or a tunnel that adds no header has a loopback address, too."""
-    [(name, proof)] = loopback.machine_headers("http://localhost:8000").items()
+    [(name, proof)] = exchange.machine_headers("http://localhost:8000").items()
     mine = (name.lower(), proof)
     assert mine == (clients.MACHINE_HEADER.decode(), clients.machine_proof().decode())
     assert shares("127.0.0.1", mine)
@@ -124,7 +124,7 @@ def test_directories_are_for_clients_that_prove_to_be_here() -> None:
     assert not shares("127.0.0.1", (mine[0], "0" * 64))
     assert not shares("192.0.2.1", mine)
     assert not shares("127.0.0.1", mine, ("x-forwarded-for", "203.0.113.9"), proxies="127.0.0.1")
-    assert loopback.machine_headers("https://lake.example") == {}
+    assert exchange.machine_headers("https://lake.example") == {}
 
 
 @pytest.fixture(name="stream")

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 from lakebed_server.settings.schema import TableSettings
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import Failed, File, PageRequest
+from lakebed_server.tables.parts import Kept
 from lakebed_server.tables.pool import TablePool, error_of
 from lakebed_server.tables.worker import answer
 

@@ -13,8 +13,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from lakebed_server.tables import delta
 from lakebed_server.tables.files import Source
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import DeltaRequest, TableError
+from lakebed_server.tables.parts import Kept
 
 from tests.server.tables.support import Files
 from tests.support.processes.server import RunningServer, running_server

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed_server.tables.kept import Kept
 from lakebed_server.tables.messages import DiffRequest, Failed, Format, InvalidTableRequest, State, TableTooLarge
+from lakebed_server.tables.parts import Kept
 from lakebed_server.tables.pool import error_of
 from lakebed_server.tables.worker import answer
 

@@ -11,8 +11,7 @@ from lakebed._async.http.target import Target
 from lakebed._async.objects import batch, upload
 from lakebed._async.objects.interfaces import WorkspaceWriter
 from lakebed._async.objects.sinks import Outgoing, Sink, outgoing
-from lakebed._bulk.batches import SMALL, Item, TreeSource
-from lakebed._bulk.failures import of_one_file
+from lakebed._bulk.batches import SMALL, Item, TreeSource, of_one_file
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import gather
 from lakebed._gateway.operations import objects, workspaces

@@ -10,7 +10,7 @@ from typing import Any
 from lakebed._async.bulk.fetch import Fetch
 from lakebed._async.http.pagination import Listing
 from lakebed._async.objects.interfaces import ObjectReader
-from lakebed._bulk.failures import Finished, partial_failure
+from lakebed._bulk.batches import Finished, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import folder, is_local
 from lakebed._bulk.progress import JOBS, Report, Tally

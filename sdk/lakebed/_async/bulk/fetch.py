@@ -19,8 +19,7 @@ from lakebed._async.objects.download import save
 from lakebed._async.objects.interfaces import ObjectReader
 from lakebed._async.objects.read_many import Wanted, read_batches
 from lakebed._async.objects.shared_directory import shared_directory
-from lakebed._bulk.batches import BATCH_FILES, SMALL
-from lakebed._bulk.failures import Finished, failure, of_one_file
+from lakebed._bulk.batches import BATCH_FILES, SMALL, Finished, failure, of_one_file
 from lakebed._bulk.hash_cache import Known, Memory, distinct_mtime, is_md5, md5_of
 from lakebed._bulk.local_tree import FileStat, inside
 from lakebed._bulk.progress import Tally

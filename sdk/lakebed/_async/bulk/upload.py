@@ -17,8 +17,18 @@ from typing import Any
 from lakebed import _checks
 from lakebed._async.bulk.bulk_routes import ProxiedRoute, UploadRoute, route_of
 from lakebed._async.objects.interfaces import ObjectWriter, WorkspaceWriter
-from lakebed._bulk.batches import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
-from lakebed._bulk.failures import Finished, failure, partial_failure
+from lakebed._bulk.batches import (
+    BATCH_FILES,
+    Batch,
+    Finished,
+    Item,
+    Journal,
+    batches,
+    failure,
+    of_tree,
+    partial_failure,
+    refuse_unreadable,
+)
 from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import count_tree, folder, refuse_no_directory, walk
 from lakebed._bulk.progress import JOBS, Report, Tally

@@ -21,8 +21,7 @@ from lakebed._async.bulk import fetch as bulk_fetch
 from lakebed._async.bulk import upload as bulk_upload
 from lakebed._async.checkout.plan import AT_ONCE, Plan, Side, file_stat_of, fits, planned
 from lakebed._async.objects.read_many import Wanted, read_batches
-from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
-from lakebed._bulk.failures import partial_failure
+from lakebed._bulk.batches import BATCH_FILES, SMALL, Item, partial_failure
 from lakebed._bulk.hash_cache import Known, distinct_mtime
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare

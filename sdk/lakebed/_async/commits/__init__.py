@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from lakebed._lazy import submodules
 
 if TYPE_CHECKING:
-    from lakebed._async.commits import commit, publish, recover, revert, undo
+    from lakebed._async.commits import commit, publish, recover, revert
 
-__all__ = ["commit", "publish", "recover", "revert", "undo"]
+__all__ = ["commit", "publish", "recover", "revert"]
 
 __getattr__ = submodules(__name__)

@@ -2,23 +2,31 @@
 
 With its key, a request takes effect once, however often it is sent. Unlike commits and merges, reverts and cherry-picks
 have no task: they change as much as one commit did.
+
+`undo` undoes the last commit of a branch, with a revert commit or by moving the branch back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from lakebed import _checks
 from lakebed._async.commits.commit import id_of, marked
 from lakebed._async.commits.recover import find, new_operation_id, settle
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
-from lakebed._gateway.operations import cherry_picks, commits
+from lakebed._gateway.operations import cherry_picks, commits, refs
 from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
-from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
-from lakebed.model import Commit
+from lakebed.errors import (
+    CommitStateUnknownError,
+    InvalidRequestError,
+    LakebedError,
+    NothingToCommitError,
+    OutcomeUnknownError,
+)
+from lakebed.model import Commit, Undone
 
 T = TypeVar("T")
 
@@ -97,3 +105,43 @@ async def _sent(transport: Transport, call: Call[T]) -> T:
             return await transport.call(call)
         except LakebedError as again:  # also after a refusal: the first request may still be running, and commit
             raise lost from again
+
+
+HOW = ("auto", "revert", "reset")
+
+
+async def last_commit(target: Target) -> Commit:
+    """The commit that `undo` would undo. Raises InvalidRequestError for the first commit of a branch."""
+    head = (await target.transport.call(refs.get_branch(target.repository, target.ref))).commit_id
+    commit = await target.transport.call(commits.get(target.repository, head))
+    if not commit.parents:
+        raise InvalidRequestError(
+            f"cannot undo the last commit of {target}: {commit.short_id} is the first commit of the branch",
+            operation="undo",
+            repository=target.repository,
+            ref=target.ref,
+        )
+    return commit
+
+
+async def undo(target: Target, message: str, how: Literal["auto", "revert", "reset"]) -> Undone:
+    """Undo the last commit. The commit is reverted by its id, so a concurrent commit is kept."""
+    if how not in HOW:
+        raise InvalidRequestError(f"how must be 'auto', 'revert' or 'reset', not {how!r}")
+    _checks.check_text(message, "commit message")
+    if how == "reset" and message:
+        raise InvalidRequestError("how='reset' makes no commit, so it takes no message")
+    commit = await last_commit(target)
+    if how != "reset":
+        parent = 1 if len(commit.parents) > 1 else None
+        try:
+            made = await revert(
+                target, commit.id, parent=parent, message=message, metadata=None, allow_empty=False, key=None
+            )
+        except NothingToCommitError:
+            if how == "revert" or message:
+                raise
+        else:
+            return Undone(commit, "revert", made.id)
+    await target.transport.call(cherry_picks.hard_reset(target.repository, target.ref, commit.parents[0], force=False))
+    return Undone(commit, "reset", commit.parents[0])

@@ -359,7 +359,7 @@ class Branch(Background):
 
             main.undo()
         """
-        return await flows.undo.undo(self._target, message, how)
+        return await flows.revert.undo(self._target, message, how)
 
     async def write_symlinks(self, location: str = "") -> str:
         """Write, for each directory, a file that lists the addresses of its objects, for Hive and similar tools.

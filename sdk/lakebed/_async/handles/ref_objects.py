@@ -195,7 +195,7 @@ class RefObjects(Shown, ByPath):
         off, for example because the server cannot read an object.
         """
         _checks.check_text(prefix, "prefix")
-        return await transfers.archive.save_archive(self._target, prefix, format, target)
+        return await transfers.read_many.save_archive(self._target, prefix, format, target)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
 from lakebed._async.handles.writable import Writable
-from lakebed._async.http.lazy_workspace import Opening
+from lakebed._async.http.target import Opening
 from lakebed._async.http.transport import Transport
 from lakebed._async.objects import batch, sinks, upload
 from lakebed._async.objects.shared_directory import trusted

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lakebed import _checks
-from lakebed._async.commits.polling import ended, made
+from lakebed._async.commits.recover import ended, made
 from lakebed._async.http.target import Target
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import imports, metadata, tasks

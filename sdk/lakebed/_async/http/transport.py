@@ -20,7 +20,7 @@ from lakebed._async.http.renewal import Renewal
 from lakebed._compat.aio import Clients, run_in_thread
 from lakebed._compat.aio_http import Client, Response, new_client
 from lakebed._gateway import calls
-from lakebed._http import loopback, retry, trust
+from lakebed._http import exchange, retry, trust
 from lakebed._http.exchange import USER_AGENT, HttpError, Options, Request, with_query
 from lakebed._settings import config
 from lakebed._settings.config import Settings
@@ -153,7 +153,7 @@ class Transport:
     async def is_near(self) -> bool:
         """Whether the server is on this machine, according to its address."""
         if self._near is None:
-            self._near = await run_in_thread(loopback.is_here, self.settings.api_url)
+            self._near = await run_in_thread(exchange.is_here, self.settings.api_url)
         return self._near
 
     async def close(self) -> None:
@@ -247,7 +247,7 @@ def _may_repeat(body: Body | None) -> Callable[[BaseException], bool]:
 
 def _headers(settings: Settings) -> dict[str, str | bytes]:
     """The headers of every request."""
-    near = loopback.machine_headers(settings.api_url)
+    near = exchange.machine_headers(settings.api_url)
     return {
         **_authorization(settings),
         "User-Agent": USER_AGENT,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from lakebed._lazy import submodules
 
 if TYPE_CHECKING:
-    from lakebed._async.objects import archive, batch, download, read_many, shared_directory, upload
+    from lakebed._async.objects import batch, download, read_many, shared_directory, upload
 
-__all__ = ["archive", "batch", "download", "read_many", "shared_directory", "upload"]
+__all__ = ["batch", "download", "read_many", "shared_directory", "upload"]
 
 __getattr__ = submodules(__name__)

@@ -1,18 +1,25 @@
-"""Many small objects of one ref in one response. A stream that breaks off goes on with the objects that are missing."""
+"""Many small objects of one ref in one response. A stream that breaks off goes on with the objects that are missing.
+
+`save_archive` writes a folder of a commit as one archive. The server makes it, and breaks off when it cannot read an
+object.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from lakebed import _checks
 from lakebed._async.http.target import Target
 from lakebed._async.objects.interfaces import ObjectReader
-from lakebed._bulk.batches import SMALL
-from lakebed._bulk.failures import failure, of_one_file, partial_failure
+from lakebed._bulk.batches import SMALL, failure, of_one_file, partial_failure
 from lakebed._bulk.progress import JOBS
-from lakebed._compat.aio import gather, sleep
+from lakebed._compat.aio import gather, run_in_thread, sleep
+from lakebed._files import appearing
 from lakebed._gateway.operations import objects
 from lakebed._http.object_frames import ObjectFrames, ObjectRead
 from lakebed._http.retry import Failed, unreachable
@@ -139,3 +146,26 @@ async def _alone(ref: ObjectReader, path: str) -> ObjectRead:
             raise
         return ObjectRead(path, error=error)
     return ObjectRead(path, source.info, data)
+
+
+async def save_archive(target: Target, prefix: str, format: str, to: str | os.PathLike[str] | IO[bytes]) -> int:
+    """Write the archive to a path, which appears when it is complete, or into a file. Returns its size in bytes."""
+    if hasattr(to, "write"):
+        return await _write(target, prefix, format, to)
+    final = Path(to)
+    if await run_in_thread(final.is_dir):  # raise before the transfer begins
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
+    with appearing(final) as file:
+        return await _write(target, prefix, format, file)
+
+
+async def _write(target: Target, prefix: str, format: str, file: Any) -> int:
+    written = 0
+    try:
+        async with target.transport.stream(objects.archive(target.repository, target.ref, prefix, format)) as opened:
+            async for chunk in opened[1]:
+                await run_in_thread(file.write, chunk)
+                written += len(chunk)
+    except Failed as failure:  # an archive cannot continue in the middle
+        raise failure.error from None
+    return written

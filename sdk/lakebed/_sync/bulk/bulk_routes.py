@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from lakebed._bulk.batches import SMALL, Item, TreeSource
-from lakebed._bulk.failures import of_one_file
+from lakebed._bulk.batches import SMALL, Item, TreeSource, of_one_file
 from lakebed._bulk.progress import Tally
 from lakebed._compat.sync import gather
 from lakebed._gateway.operations import objects, workspaces

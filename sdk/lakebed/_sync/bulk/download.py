@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lakebed._bulk.failures import Finished, partial_failure
+from lakebed._bulk.batches import Finished, partial_failure
 from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import folder, is_local
 from lakebed._bulk.progress import JOBS, Report, Tally

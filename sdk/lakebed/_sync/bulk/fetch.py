@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lakebed._bulk.batches import BATCH_FILES, SMALL
-from lakebed._bulk.failures import Finished, failure, of_one_file
+from lakebed._bulk.batches import BATCH_FILES, SMALL, Finished, failure, of_one_file
 from lakebed._bulk.hash_cache import Known, Memory, distinct_mtime, is_md5, md5_of
 from lakebed._bulk.local_tree import FileStat, inside
 from lakebed._bulk.progress import Tally

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from lakebed._bulk.batches import BATCH_FILES, SMALL, Item
-from lakebed._bulk.failures import partial_failure
+from lakebed._bulk.batches import BATCH_FILES, SMALL, Item, partial_failure
 from lakebed._bulk.hash_cache import Known, distinct_mtime
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare

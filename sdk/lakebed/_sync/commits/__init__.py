@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lakebed._lazy import submodules
 
 if TYPE_CHECKING:
-    from lakebed._sync.commits import commit, publish, recover, revert, undo
+    from lakebed._sync.commits import commit, publish, recover, revert
 
-__all__ = ["commit", "publish", "recover", "revert", "undo"]
+__all__ = ["commit", "publish", "recover", "revert"]
 
 __getattr__ = submodules(__name__)

@@ -10,6 +10,9 @@ If the task gives no result (the server does not answer, or does not accept a ke
 first-parent history of the branch for the random operation id in the commit metadata. It searches several times,
 because the request may still be running. If it finds no commit, the outcome is unknown, because the commit may still
 happen later, and the error says so.
+
+A flow starts a task and polls until it has ended. Lost requests are sent again; the key ensures that nothing happens
+twice.
 """
 
 from __future__ import annotations
@@ -17,12 +20,18 @@ from __future__ import annotations
 from uuid import uuid4
 
 from lakebed._compat.sync import sleep
-from lakebed._gateway.operations import commits
-from lakebed._sync.commits.polling import made, over
+from lakebed._gateway.operations import commits, tasks
 from lakebed._sync.http.target import Target
 from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
-from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
+from lakebed.errors import (
+    CommitStateUnknownError,
+    InvalidRequestError,
+    LakebedError,
+    NotFoundError,
+    OutcomeUnknownError,
+    ProtocolError,
+)
 from lakebed.model import Commit, TaskStatus
 
 
@@ -106,3 +115,34 @@ def settle(
     )
     failure.operation_id = operation_id
     raise failure from lost
+
+
+def over(target: Target, begin: Call[TaskStatus]) -> TaskStatus:
+    """Wait until a task has ended, and return it."""
+    state = target.transport.call(begin)
+    return state if state.completed else ended(target, state.id)
+
+
+def ended(target: Target, task_id: str) -> TaskStatus:
+    """Wait until a started task has ended, and return it. Uses long polling of about twenty seconds."""
+    while True:
+        state = target.transport.call(tasks.get(target.repository, target.ref, task_id))
+        if state.completed:
+            return state
+
+
+def made(target: Target, state: TaskStatus) -> Commit:
+    """The commit of an ended task. Raises the error of a failed task."""
+    if state.commit is not None:
+        return state.commit
+    if state.operation in ("dump", "restore") and state.error is None:
+        raise InvalidRequestError(
+            f"task {state.id} of {target.repository} is a {state.operation}, which makes no commit: "
+            f"`repo.{state.operation}_task` waits for it, and so does `lakebed repo {state.operation} --task`",
+            repository=target.repository,
+        )
+    raise state.error or ProtocolError(
+        f"task {state.id} of {target.repository} ended without a commit and without an error",
+        repository=target.repository,
+        ref=target.ref,
+    )

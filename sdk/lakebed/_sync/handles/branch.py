@@ -361,7 +361,7 @@ class Branch(Background):
 
             main.undo()
         """
-        return flows.undo.undo(self._target, message, how)
+        return flows.revert.undo(self._target, message, how)
 
     def write_symlinks(self, location: str = "") -> str:
         """Write, for each directory, a file that lists the addresses of its objects, for Hive and similar tools.

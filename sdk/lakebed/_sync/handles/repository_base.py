@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     # The other handles get the type `Repository` from this module, so only this import, for types, leads in a circle.
     from lakebed._sync.handles.repository import Repository as Repository  # noqa: PLC0414 - the alias exports it
-    from lakebed._sync.hooks.deliveries import Deliveries
-    from lakebed._sync.hooks.runs import Runs
+    from lakebed._sync.hooks.runs import Deliveries, Runs
 
 PURGE_PAUSE = 2.0
 """Seconds between two requests that ask whether a purge has ended."""
@@ -300,7 +299,7 @@ class RepositoryBase(Shown):
     @property
     def deliveries(self) -> Deliveries:
         """The waiting and failed deliveries of this repository."""
-        from lakebed._sync.hooks.deliveries import Deliveries
+        from lakebed._sync.hooks.runs import Deliveries
 
         return Deliveries(self._transport, self.id)
 

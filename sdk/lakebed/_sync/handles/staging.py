@@ -18,7 +18,7 @@ from lakebed._compat.sync import Data, run_in_thread
 from lakebed._direct.directory import is_plain
 from lakebed._gateway.operations import workspaces
 from lakebed._sync.handles.writable import Writable
-from lakebed._sync.http.lazy_workspace import Opening
+from lakebed._sync.http.target import Opening
 from lakebed._sync.http.transport import Transport
 from lakebed._sync.objects import batch, sinks, upload
 from lakebed._sync.objects.shared_directory import trusted

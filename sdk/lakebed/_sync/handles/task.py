@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lakebed import _checks
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import imports, metadata, tasks
-from lakebed._sync.commits.polling import ended, made
+from lakebed._sync.commits.recover import ended, made
 from lakebed._sync.http.target import Target
 from lakebed.model import Commit, RefsDump, TaskStatus
 

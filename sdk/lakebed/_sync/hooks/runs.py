@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/hooks/runs.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The runs of hooks of a repository."""
+"""The runs of hooks of a repository, and its deliveries: calls of actions after changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lakebed._gateway.operations import hooks
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed.errors import InvalidRequestError
-from lakebed.model import ActionRun, HookRun
+from lakebed.model import ActionRun, HookDelivery, HookRun
 
 
 class Runs:
@@ -105,3 +105,40 @@ class Runs:
 
 def _id(id: str) -> str:
     return _checks.check_name(id, "id of a run")
+
+
+class Deliveries:
+    """The waiting and the permanently failed deliveries of one repository: `repo.deliveries`."""
+
+    __module__ = "lakebed"
+
+    def __init__(self, transport: Transport, repository: str) -> None:
+        self._transport = transport
+        self._repository = repository
+
+    def list(self, limit: int | None = None) -> Listing[HookDelivery]:
+        """List deliveries: waiting ones by the time of the next attempt, then failed ones.
+
+            for delivery in repo.deliveries.list():
+                print(delivery.id, delivery.state, delivery.action)
+
+        A successful delivery is a run. A delivery that is retried while you iterate may be missing or occur twice.
+        Raises PermissionDeniedError.
+        """
+        return Listing(
+            self._transport,
+            lambda after, amount: hooks.deliveries_page(self._repository, after, amount),
+            HookDelivery.COLUMNS,
+            f"deliveries of {self._repository}",
+            limit=limit,
+        )
+
+    def redeliver(self, id: str) -> HookDelivery:
+        """Retry a failed delivery, from its first hook. It keeps its id. Raises RunNotFoundError.
+
+        Example:
+
+            repo.deliveries.redeliver(delivery.id)
+        """
+        checked = _checks.check_name(id, "id of a delivery")
+        return self._transport.call(hooks.redeliver(self._repository, checked))

@@ -58,7 +58,7 @@ def undo(app: App, target: Location | None, message: str, reset: bool, dry_run: 
 
 
 def _last(branch: Branch) -> Commit:
-    from lakebed._sync.commits.undo import last_commit
+    from lakebed._sync.commits.revert import last_commit
 
     return last_commit(branch._target)
 

@@ -8,8 +8,7 @@ import msgspec
 from lakebed_format import CommitRecord, decode_commit
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER, pull_file
-from lakebed_format.pulls import decode_pull
-from lakebed_format.refs import PullRef, RefsRecord, decode_marker, decode_refs, parse_key
+from lakebed_format.refs import PullRef, RefsRecord, decode_marker, decode_pull, decode_refs, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.resolve import decode_tag

@@ -13,8 +13,17 @@ from functools import partial
 
 import msgspec
 from lakebed_format.keys import PULLS, REFS, pull_file
-from lakebed_format.pulls import encode_pull
-from lakebed_format.refs import BranchRef, PullRef, RefsRecord, RuleNeeds, TagRef, encode_refs, parse_key, refs_id
+from lakebed_format.refs import (
+    BranchRef,
+    PullRef,
+    RefsRecord,
+    RuleNeeds,
+    TagRef,
+    encode_pull,
+    encode_refs,
+    parse_key,
+    refs_id,
+)
 
 from lakebed_engine.operations.branch.resolve import decode_tag
 from lakebed_engine.operations.context import (

@@ -10,8 +10,7 @@ from msgspec import UNSET, UnsetType
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.rest import serializers
-from lakebed_server.rest.handlers.versions.commits import commit_request
-from lakebed_server.rest.handlers.versions.merges import merge_request
+from lakebed_server.rest.handlers.versions.commits import commit_request, merge_request
 from lakebed_server.rest.rights import authors, task_rights
 
 
