@@ -15,8 +15,7 @@ from types import TracebackType
 from typing import IO, Any
 from uuid import uuid4
 
-from lakebed._process.disk_full import is_full
-from lakebed._process.special_files import refuse_special
+from lakebed._process.local_files import is_full, refuse_special
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 

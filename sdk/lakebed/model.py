@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from lakebed._model.events import Event
 from lakebed._model.hooks import (
     ActionRun,
     DeliveryAttempt,
+    Event,
     HookDelivery,
     HookRun,
     HookSettings,

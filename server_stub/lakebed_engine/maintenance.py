@@ -8,7 +8,6 @@ from functools import partial
 from lakebed_engine.operations import health
 from lakebed_engine.operations.context import Context, active_records, opened
 from lakebed_engine.operations.events.drain import Drainer
-from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.fsck import fsck as fsck_check
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
 from lakebed_engine.operations.gc import purge
@@ -21,6 +20,7 @@ from lakebed_engine.operations.multipart import abort
 from lakebed_engine.operations.pulls import auto_merge
 from lakebed_engine.operations.recovery import rebuild as recovery_rebuild
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
+from lakebed_engine.operations.retry import Failures
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.workspace import expiry
 from lakebed_engine.services import Service, bound

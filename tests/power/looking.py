@@ -10,7 +10,7 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_engine.vocabulary.requests import CommitRequest, LogRequest, UploadRequest
 from lakebed_server.auth.credentials import CredentialStore
-from lakebed_server.auth.opening import key_ring
+from lakebed_server.auth.key_file import key_ring
 from lakebed_server.process import wiring
 from lakebed_server.vocabulary import StartError
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from lakebed import _checks
 from lakebed._bulk.hash_cache import Known, Memory
 from lakebed._bulk.local_tree import FileStat, LocalFile
-from lakebed._process.disk_full import is_full
+from lakebed._process.local_files import is_full
 from lakebed._values.upload_source import CHUNK, Source
 from lakebed.errors import (
     CorruptDataError,
     CorruptTransferError,
-    InvalidRequestError,
     LakebedError,
     ObjectExistsError,
     ObjectFailure,
@@ -89,25 +86,6 @@ def of_tree(files: Iterable[LocalFile], prefix: str) -> Iterator[Item]:
     """The objects for the files of a tree. Raises InvalidRequestError for an invalid path."""
     for file in files:
         yield Item(_checks.check_path(prefix + file.name), file.stat.size, local=file)
-
-
-def of_data(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Iterator[Item]:
-    """The same for given content. Raises InvalidRequestError for a repeated path."""
-    seen: set[bytes] = set()
-    for path, data in items.items() if isinstance(items, Mapping) else items:
-        name = hashlib.blake2b(_checks.check_path(path).encode(), digest_size=16).digest()
-        if name in seen:
-            raise InvalidRequestError(f"the path {path!r} is given twice")
-        seen.add(name)
-        yield Item(path, _size(data), data)
-
-
-def _size(data: Any) -> int | None:
-    if isinstance(data, bytes | bytearray | memoryview):
-        return memoryview(data).nbytes
-    if isinstance(data, os.PathLike):
-        return Path(data).stat().st_size
-    return None
 
 
 class TreeSource(Source):

@@ -22,7 +22,7 @@ from typing import Self
 
 from lakebed_format import keys
 
-from lakebed._process.disk_full import is_full
+from lakebed._process.local_files import is_full
 from lakebed._values.hashed_file import HashedFile
 from lakebed.errors import CorruptTransferError, StoreFullError
 

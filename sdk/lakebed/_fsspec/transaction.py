@@ -17,7 +17,7 @@ from fsspec.transaction import Transaction
 
 from lakebed._fsspec.paths import Place
 from lakebed._fsspec.transaction_spool import Spool
-from lakebed._integration.values import recovery_hints
+from lakebed._integration.values import advise
 from lakebed.errors import InvalidRequestError, LakebedError, NothingToCommitError
 from lakebed.model import Commit
 
@@ -173,7 +173,7 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
     def _advise(self, error: BaseException) -> None:
         if self._branch is not None and self.commit is None and self._name:
             workspace_id = self._name.rpartition("+")[2]
-            recovery_hints.advise(error, self._branch.repository, self._name, workspace_id)
+            advise(error, self._branch.repository, self._name, workspace_id)
 
     def __enter__(self) -> Self:
         self.start()

@@ -8,7 +8,6 @@ from lakebed._http.object_frames import ObjectRead
 from lakebed._process.exit import held_by_arrow
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
-from lakebed._values import recovery_hints
 from lakebed._values.ingest import Source as IngestSource
 from lakebed._values.ingest import refuse_empty
 from lakebed._values.signed import DIRECT, PROXIED, wanted_path
@@ -29,6 +28,7 @@ __all__ = [
     "WorkspaceOptions",
     "Writing",
     "Written",
+    "advise",
     "appearing",
     "config",
     "default_lake",
@@ -40,7 +40,6 @@ __all__ = [
     "read_file",
     "read_file_range",
     "read_into",
-    "recovery_hints",
     "refuse_empty",
     "wanted_path",
 ]

@@ -1,4 +1,7 @@
-"""Values that describe runs of hooks, their calls after changes, and the action files of the settings."""
+"""Values that describe events, runs of hooks, their calls after changes, and the action files of the settings.
+
+An event says what changed in a repository, when, and by which user.
+"""
 
 from __future__ import annotations
 
@@ -117,3 +120,42 @@ class HookSettings:
 
     actions: Mapping[str, str] = field(default_factory=dict, hash=False)
     etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change of a branch, a tag, a protection rule, a pull request or the repository. docs/events.md lists the types.
+
+    `logical_timestamp` is the place in the order of all events of the repository; None for an event of the last
+    seconds. `before` and `after` are commits. In a live feed, an event of the type `reset` says that earlier events
+    were deleted before this client got them.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("logical_timestamp", "int64"),
+        ("type", "string"),
+        ("time", "time"),
+        ("repository", "string"),
+        ("branch", "string"),
+        ("user", "string"),
+        ("commit_id", "string"),
+        ("before", "string"),
+        ("after", "string"),
+        ("request_id", "string"),
+    )
+
+    id: str
+    type: str
+    time: datetime
+    repository: str
+    logical_timestamp: int | None = None
+    repository_uid: str = ""
+    branch: str = ""
+    gen: int = 0
+    user: str = ""
+    request_id: str = ""
+    commit_id: str = ""
+    before: str = ""
+    after: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lakebed._process.special_files import refuse_special
+from lakebed._process.local_files import refuse_special
 from lakebed._settings import profiles
 from lakebed._settings.config import Settings, normalise_endpoint
 from lakebed._settings.profiles import DEFAULT

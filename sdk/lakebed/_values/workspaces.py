@@ -1,4 +1,7 @@
-"""The options of a workspace, checked before a request is sent. Pure. The sync and the async API share it."""
+"""The options of a workspace, checked before a request is sent. Pure. The sync and the async API share it.
+
+`advise` adds to an error how to go on with work that was kept. It knows the command line's words.
+"""
 
 from __future__ import annotations
 
@@ -78,3 +81,18 @@ def stash_message(branch: str, message: str, now: datetime) -> str:
 def is_stash(message: str) -> bool:
     """Whether a workspace with this message is a stash."""
     return message.startswith(_STASH)
+
+
+SEARCHED = 1000
+"""Commits that are searched for a lost one: more than others could have put on top of it."""
+
+
+def advise(error: BaseException, repository: str, name: str, workspace: str) -> None:
+    """Add to an error that a workspace is kept, and how to resume or drop it. Once for each workspace."""
+    note = (
+        f"The workspace {name} of {repository} stays open with its changes. "
+        f'Go on with repo.workspace("{workspace}"), or `lakebed workspace show lakebed://{repository}/{name}`; '
+        f'drop it with repo.workspace("{workspace}").drop(), or `lakebed workspace drop lakebed://{repository}/{name}`.'
+    )
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)

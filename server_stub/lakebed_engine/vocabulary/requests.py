@@ -29,9 +29,6 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
 
 
-MergeStrategy = Literal["", "dest-wins", "source-wins"]
-
-
 class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of a merge, without the two sides. `conflicts_after` and `conflicts_amount` page a conflict.
 

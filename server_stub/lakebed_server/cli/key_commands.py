@@ -88,7 +88,7 @@ def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | 
 
 
 async def _rotate(settings: Settings, *, prepare: bool) -> int:
-    from lakebed_server.auth import opening, rotation
+    from lakebed_server.auth import key_file, rotation
     from lakebed_server.process.wiring import open_kv
 
     async with open_kv(settings) as kv:
@@ -98,8 +98,8 @@ async def _rotate(settings: Settings, *, prepare: bool) -> int:
                     "auth.secret_key is set: replace it with a new one, set auth.previous_secret_key to the old one, "
                     "restart every server, and then run this without --prepare"
                 )
-            return await rotation.rotate(kv, await opening.key_ring(settings, kv))
-        file = opening.key_file(settings)
+            return await rotation.rotate(kv, await key_file.key_ring(settings, kv))
+        file = key_file.key_file(settings)
         if not prepare:
             return await rotation.rotate_file(kv, file)
         with file.locked():
@@ -110,11 +110,11 @@ async def _rotate(settings: Settings, *, prepare: bool) -> int:
 async def _reset(settings: Settings, *, forget: bool) -> Reset:
     from lakebed_server.access import opening as access_opening
     from lakebed_server.access.directory import Directory
-    from lakebed_server.auth import opening, rotation
+    from lakebed_server.auth import key_file, rotation
     from lakebed_server.process.wiring import open_kv
 
     async with open_kv(settings) as kv:
-        ring, now = await opening.key_ring(settings, kv, forget=forget), int(time.time())
+        ring, now = await key_file.key_ring(settings, kv, forget=forget), int(time.time())
         done = await rotation.reset_admin(kv, ring, now, forget=forget)
         await access_opening.restore_admin(kv, Directory(kv), now)
         return done

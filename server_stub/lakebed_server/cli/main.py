@@ -82,7 +82,7 @@ commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys, upgrade, sys
 
 
 def _serve(flags: dict[str, Any], path: str | None, workers: int, *, as_json: bool) -> None:
-    from lakebed_server.cli.platform import check_platform
+    from lakebed_server.cli.maintenance_commands import check_platform
     from lakebed_server.settings.load import load
 
     check_platform()

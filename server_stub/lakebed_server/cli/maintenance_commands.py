@@ -13,6 +13,7 @@ from lakebed_server.vocabulary import SettingError, StartError
 
 if TYPE_CHECKING:
     from lakebed_server.settings.schema import Settings
+import sys
 
 
 class VerbError(click.ClickException):
@@ -36,7 +37,6 @@ def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(verb)
     def checked(*args: Any, **options: Any) -> Any:
-        from lakebed_server.cli.platform import check_platform
 
         try:
             check_platform()
@@ -201,3 +201,14 @@ def _run(job: Callable[[], int]) -> int:
     except Exception as error:  # never exit code 1, which means that the work was finished and problems were found
         message = f"the work could not be finished: unexpected {type(error).__name__}: {error}"
         raise VerbError(f"{message}; run it again with --debug for a traceback", 7, "internal") from error
+
+
+def check_platform() -> None:
+    """Raise StartError on a system without the file locks that the stores need, such as Windows."""
+    try:
+        import fcntl  # noqa: F401 - only whether it is there
+    except ImportError:
+        raise StartError(
+            f"the Lakebed server runs on Linux and macOS, not on this system ({sys.platform}): use WSL or a container; "
+            "the Python package and the other commands work here"
+        ) from None

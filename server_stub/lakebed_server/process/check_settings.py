@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from lakebed_server.auth.opening import key_file
+from lakebed_server.auth.key_file import key_file
 from lakebed_server.auth.records import SHORTEST_SECRET
 from lakebed_server.auth.secret_key import configured
 from lakebed_server.hooks.sources import files_of_server

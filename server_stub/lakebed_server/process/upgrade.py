@@ -19,8 +19,7 @@ from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_server.access import opening
 from lakebed_server.access.directory import Directory
 from lakebed_server.auth.credentials import CredentialStore
-from lakebed_server.auth.key_file import new_secret
-from lakebed_server.auth.opening import ensure_admin, key_file
+from lakebed_server.auth.key_file import ensure_admin, key_file, new_secret
 from lakebed_server.auth.secret_key import KeyRing, SecretKey, configured
 from lakebed_server.process import wiring
 from lakebed_server.process.inspection import Rehearsal, kv_state, rehearse

@@ -29,8 +29,7 @@ from lakebed_server.access.rights_log import RightsLog
 from lakebed_server.access_history.recorder import Recorder
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
-from lakebed_server.auth.key_file import new_secret
-from lakebed_server.auth.opening import ensure_admin, key_ring
+from lakebed_server.auth.key_file import ensure_admin, key_ring, new_secret
 from lakebed_server.auth.records import Credential
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.hooks.gate import Hooks

@@ -17,7 +17,7 @@ import fsspec
 import lakebed
 import pandas as pd
 import pytest
-from lakebed._process.disk_full import is_full
+from lakebed._process.local_files import is_full
 from lakebed.fsspec import LakebedFileSystem
 
 from tests.cli.conftest import Run

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from lakebed_engine.vocabulary.reports import SweepOptions
-from lakebed_server.auth.opening import key_file
+from lakebed_server.auth.key_file import key_file
 from lakebed_server.auth.rotation import rotate_file
 from lakebed_server.process import wiring
 from lakebed_server.settings.schema import Settings

@@ -20,8 +20,8 @@ from uuid import uuid4
 from lakebed._async.http.target import Target
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import commits, tasks
-from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
+from lakebed._values.workspaces import SEARCHED
 from lakebed.errors import (
     CommitStateUnknownError,
     InvalidRequestError,

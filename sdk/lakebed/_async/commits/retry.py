@@ -16,8 +16,8 @@ from lakebed._async.http.transport import Body
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import workspaces
 from lakebed._http import retry
-from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
+from lakebed._values.workspaces import SEARCHED
 from lakebed.errors import (
     CommitStateUnknownError,
     ConcurrentCommitError,

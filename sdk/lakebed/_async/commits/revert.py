@@ -17,8 +17,8 @@ from lakebed._async.commits.recover import find, new_operation_id, settle
 from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import cherry_picks, commits, refs
-from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
+from lakebed._values.workspaces import SEARCHED
 from lakebed.errors import (
     CommitStateUnknownError,
     InvalidRequestError,

@@ -17,8 +17,15 @@ from lakebed._gateway.operations import cherry_picks, commits, physical_addresse
 from lakebed._gateway.operations import metadata as metadata_calls
 from lakebed._render import html
 from lakebed._values.ingest import Source
-from lakebed._values.recovery_hints import SEARCHED
-from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions, is_stash, new_id, seconds_of, stash_message
+from lakebed._values.workspaces import (
+    RETRY_FOR,
+    SEARCHED,
+    WorkspaceOptions,
+    is_stash,
+    new_id,
+    seconds_of,
+    stash_message,
+)
 from lakebed.errors import AlreadyExistsError, InvalidRequestError, NotFoundError
 from lakebed.model import (
     Change,

@@ -27,8 +27,7 @@ from lakebed._bulk import progress_bar as render_progress
 from lakebed._bulk.progress import JOBS
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
-from lakebed._values import recovery_hints
-from lakebed._values.workspaces import check_policy, checked_globs, seconds_of
+from lakebed._values.workspaces import advise, check_policy, checked_globs, seconds_of
 from lakebed.errors import NothingToCommitError, WorkspaceClosedError
 from lakebed.model import Commit, ScanResult, TransferProgress, TransferResult, WorkspaceInfo
 
@@ -304,7 +303,7 @@ class Workspace(Staging):
     def _advise(self, error: BaseException) -> None:
         """Add to the error, once, what happened to the changes."""
         if self._made and not isinstance(error, WorkspaceClosedError) and self._done is None:
-            recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
+            advise(error, self.repository.id, self.id, self.workspace_id)
 
 
 class Selection:

@@ -21,7 +21,7 @@ from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import blocking, gather, run_in_thread
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import commits
-from lakebed._process.disk_full import is_full
+from lakebed._process.local_files import is_full
 from lakebed._tables.location import Place
 from lakebed.errors import (
     InvalidRequestError,

@@ -18,8 +18,8 @@ from lakebed._http import retry
 from lakebed._sync.commits import recover
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Body
-from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
+from lakebed._values.workspaces import SEARCHED
 from lakebed.errors import (
     CommitStateUnknownError,
     ConcurrentCommitError,

@@ -19,8 +19,8 @@ from lakebed._sync.commits.commit import id_of, marked
 from lakebed._sync.commits.recover import find, new_operation_id, settle
 from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
-from lakebed._values.recovery_hints import SEARCHED
 from lakebed._values.wire import Call
+from lakebed._values.workspaces import SEARCHED
 from lakebed.errors import (
     CommitStateUnknownError,
     InvalidRequestError,

@@ -19,8 +19,15 @@ from lakebed._sync import commits as flows
 from lakebed._sync.handles.background import Background
 from lakebed._sync.handles.ref import Ref, id_of
 from lakebed._values.ingest import Source
-from lakebed._values.recovery_hints import SEARCHED
-from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions, is_stash, new_id, seconds_of, stash_message
+from lakebed._values.workspaces import (
+    RETRY_FOR,
+    SEARCHED,
+    WorkspaceOptions,
+    is_stash,
+    new_id,
+    seconds_of,
+    stash_message,
+)
 from lakebed.errors import AlreadyExistsError, InvalidRequestError, NotFoundError
 from lakebed.model import (
     Change,

@@ -29,8 +29,7 @@ from lakebed._sync.handles.staging import Staging
 from lakebed._sync.http.transport import recall
 from lakebed._sync.objects.shared_directory import trusted
 from lakebed._sync.tables.diff import Diff
-from lakebed._values import recovery_hints
-from lakebed._values.workspaces import check_policy, checked_globs, seconds_of
+from lakebed._values.workspaces import advise, check_policy, checked_globs, seconds_of
 from lakebed.errors import NothingToCommitError, WorkspaceClosedError
 from lakebed.model import Commit, ScanResult, TransferProgress, TransferResult, WorkspaceInfo
 
@@ -306,7 +305,7 @@ class Workspace(Staging):
     def _advise(self, error: BaseException) -> None:
         """Add to the error, once, what happened to the changes."""
         if self._made and not isinstance(error, WorkspaceClosedError) and self._done is None:
-            recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
+            advise(error, self.repository.id, self.id, self.workspace_id)
 
 
 class Selection:

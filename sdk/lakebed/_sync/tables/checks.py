@@ -19,7 +19,7 @@ from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import blocking, gather, run_in_thread
 from lakebed._files import RangeRaw
 from lakebed._gateway.operations import commits
-from lakebed._process.disk_full import is_full
+from lakebed._process.local_files import is_full
 from lakebed._sync.http.target import Target
 from lakebed._sync.objects.interfaces import ObjectReader
 from lakebed._sync.objects.shared_directory import shared_directory

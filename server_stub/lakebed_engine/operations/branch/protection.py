@@ -10,18 +10,14 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lakebed_engine.operations.context import Context, decode_repository, encode, open_repo
+from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.events.rows import event_rows
-from lakebed_engine.operations.keys import REPOSITORIES, text_key
-from lakebed_engine.operations.retry import retry_on_conflict
+from lakebed_engine.operations.retry import change_record
 from lakebed_engine.operations.validation import MAX_CHECK_NAME, check_bounded, check_text
-from lakebed_engine.stores.kv.base import Batch, Check, Put
+from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
-    OutcomeUnknownError,
     PreconditionFailedError,
-    PredicateFailed,
-    RepositoryNotFoundError,
     RuleNotFoundError,
 )
 from lakebed_engine.vocabulary.events import NewEvent
@@ -110,45 +106,17 @@ def _shown(record: Repository) -> list[object]:
 
 
 async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]) -> None:
-    """Change the rules by compare-and-swap of the repository's record. This also works on a read-only repository."""
-    key = text_key(repo_name)
+    """Change the rules in the repository's record. This also works on a read-only repository."""
     repo = await open_repo(ctx, repo_name)
-    uid = repo.record.uid
-    lost: OutcomeUnknownError | None = None
-    wanted: Rules = ()
 
-    async def attempt() -> bool | None:
-        nonlocal lost, wanted
-        found = await ctx.kv.get(REPOSITORIES, key)
-        if found is None or decode_repository(found.value).uid != uid:
-            raise lost or RepositoryNotFoundError(
-                f"repository {repo_name!r} not found: it was deleted during the request"
-            )
-        record = decode_repository(found.value)
-        if lost is not None and record.rules == wanted:
-            return True
-        if lost is not None:  # the lost batch may be applied later, or was applied and changed since: unknown
-            raise lost
+    def changed(record: Repository) -> Repository:
         wanted = change(record.rules)
-        if wanted == record.rules:
-            return True
         patterns = tuple(rule.pattern for rule in wanted)
         requirements = {rule.pattern: rule.requirements for rule in wanted if rule.requirements != NO_REQUIREMENTS}
-        changed = msgspec.structs.replace(record, protection=patterns, requirements=requirements)
-        new = encode(changed)
-        event = NewEvent(type="protection.changed", data={"before": _shown(record), "after": _shown(changed)})
-        try:
-            await ctx.kv.apply(
-                Batch(
-                    checks=[Check(REPOSITORIES, key, found.version)],
-                    puts=[Put(REPOSITORIES, key, new), *event_rows(ctx, repo, event)],
-                )
-            )
-        except PredicateFailed:
-            return None
-        except OutcomeUnknownError as error:
-            lost = error
-            return None
-        return True
+        return msgspec.structs.replace(record, protection=patterns, requirements=requirements)
 
-    await retry_on_conflict(f"repository {repo_name!r}", attempt)
+    def event(before: Repository, after: Repository) -> Sequence[Put]:
+        data = {"before": _shown(before), "after": _shown(after)}
+        return event_rows(ctx, repo, NewEvent(type="protection.changed", data=data))
+
+    await change_record(ctx, repo, changed, lambda one, other: one.rules == other.rules, event)

@@ -13,7 +13,6 @@ import msgspec
 from lakebed_engine.operations.branch.compare_and_swap import Note, everything_of
 from lakebed_engine.operations.context import Context, Repo, active_records, decode_branch, decode_workspace, opened
 from lakebed_engine.operations.events.drain import drain_deleted
-from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,
     DROPPED_REPOSITORIES,
@@ -24,6 +23,7 @@ from lakebed_engine.operations.keys import (
     staging,
     under,
 )
+from lakebed_engine.operations.retry import Failures
 from lakebed_engine.stores.kv.base import Batch, Delete, scan_pages, scan_rows
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Branch

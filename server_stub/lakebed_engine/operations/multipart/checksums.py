@@ -8,7 +8,6 @@ is linear: that of `a` and `b` together is that of `a`, extended by as many zero
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import zlib
 from collections.abc import Callable, Sequence
@@ -35,15 +34,6 @@ def _xxhash() -> Any:
     from awscrt.checksums import XXHash  # imported at the first use, because the import takes 0.1 s
 
     return XXHash
-
-
-def raw_sum(algorithm: str, text: str) -> bytes | None:
-    """The bytes of a checksum in base64, or None when it is invalid."""
-    try:
-        raw = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return raw if len(raw) == LENGTHS[algorithm] else None
 
 
 def of_parts(algorithm: str, sums: Sequence[str]) -> str:

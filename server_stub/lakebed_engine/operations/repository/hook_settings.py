@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from lakebed_engine.operations.context import Context, decode_repository, encode, open_repo
+from lakebed_engine.operations.context import Context, encode, open_repo
 from lakebed_engine.operations.events.rows import event_rows
-from lakebed_engine.operations.keys import HOOK_SETTINGS, REPOSITORIES, text_key
-from lakebed_engine.operations.retry import retry_on_conflict
+from lakebed_engine.operations.keys import HOOK_SETTINGS
+from lakebed_engine.operations.retry import change_record
 from lakebed_engine.operations.validation import check_bounded
-from lakebed_engine.stores.kv.base import Batch, Check, Put
+from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
-    OutcomeUnknownError,
     PreconditionFailedError,
-    PredicateFailed,
-    RepositoryNotFoundError,
 )
 from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.hooks import MAX_ACTION_FILE, MOST_ACTION_FILES, HookSettings
+from lakebed_engine.vocabulary.records import Repository
 
 MAX_NAME: Final = 256
 _settings = msgspec.json.Decoder(HookSettings)
@@ -46,41 +45,19 @@ async def set_hook_settings(
     _check(settings)
     repo = await open_repo(ctx, repo_name)
     content = encode(HookSettings(dict(sorted(settings.actions.items()))))
-    digest = settings.digest
-    lost: OutcomeUnknownError | None = None
 
-    async def attempt() -> bool | None:
-        nonlocal lost
-        found = await ctx.kv.get(REPOSITORIES, text_key(repo_name))
-        record = None if found is None else decode_repository(found.value)
-        if found is None or record is None or record.uid != repo.record.uid:
-            raise lost or RepositoryNotFoundError(
-                f"repository {repo_name!r} not found: it was deleted during the request"
-            )
-        if lost is None and if_match not in (None, record.hooks):
+    def changed(record: Repository) -> Repository:
+        if if_match not in (None, record.hooks):
             raise PreconditionFailedError(
                 f"hook settings of {repo_name!r}: they have changed (If-Match): nothing was set; read them again"
             )
-        if record.hooks == digest:
-            return True
-        if lost is not None:  # the lost batch may be applied later
-            raise lost
-        event = NewEvent(type="hooks.changed", data={"actions": sorted(settings.actions)})
-        puts = [
-            Put(REPOSITORIES, text_key(repo_name), encode(msgspec.structs.replace(record, hooks=digest))),
-            Put(repo.partition, HOOK_SETTINGS, content),
-            *event_rows(ctx, repo, event),
-        ]
-        try:
-            await ctx.kv.apply(Batch([Check(REPOSITORIES, text_key(repo_name), found.version)], puts))
-        except PredicateFailed:
-            return None
-        except OutcomeUnknownError as error:
-            lost = error
-            return None
-        return True
+        return msgspec.structs.replace(record, hooks=settings.digest)
 
-    await retry_on_conflict(f"repository {repo_name!r}", attempt)
+    def rows(_before: Repository, _after: Repository) -> Sequence[Put]:
+        event = NewEvent(type="hooks.changed", data={"actions": sorted(settings.actions)})
+        return [Put(repo.partition, HOOK_SETTINGS, content), *event_rows(ctx, repo, event)]
+
+    await change_record(ctx, repo, changed, lambda one, other: one.hooks == other.hooks, rows)
 
 
 def _check(settings: HookSettings) -> None:

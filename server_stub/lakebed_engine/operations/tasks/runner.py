@@ -35,9 +35,8 @@ from lakebed_engine.operations.context import (
     opened,
 )
 from lakebed_engine.operations.expiry_clock import REMEMBERED
-from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
-from lakebed_engine.operations.retry import retry_on_conflict
+from lakebed_engine.operations.retry import Failures, retry_on_conflict
 from lakebed_engine.operations.tasks.records import (
     Heartbeat,
     decode_heartbeat,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from lakebed_engine.operations.context import Context, Repo, Seen, active_records, find_workspace, opened
 from lakebed_engine.operations.expiry_clock import REMEMBERED
-from lakebed_engine.operations.failures import Failures
 from lakebed_engine.operations.keys import (
     PENDING_MARKERS,
     WORKSPACE_DUE,
@@ -19,6 +18,7 @@ from lakebed_engine.operations.keys import (
     idempotency_key,
     workspace_key,
 )
+from lakebed_engine.operations.retry import Failures
 from lakebed_engine.operations.workspace.commit import write_marker
 from lakebed_engine.operations.workspace.lifecycle import close, has_objects, mark_used, record_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, scan_pages
