@@ -12,7 +12,7 @@ from lakebed._values.ingest import Source as IngestSource
 from lakebed._values.ingest import refuse_empty
 from lakebed._values.signed import DIRECT, PROXIED, wanted_path
 from lakebed._values.uri import SCHEMES
-from lakebed._values.workspaces import WorkspaceOptions, new_id
+from lakebed._values.workspaces import WorkspaceOptions, advise, new_id
 
 __all__ = [
     "DIRECT",
