@@ -284,7 +284,7 @@ _HOMES = {
     "Import": "_sync.handles.task",
     "Keys": "_sync.access.keys",
     "TableDiff": "_tables.compare_results",
-    "Deliveries": "_sync.hooks.deliveries",
+    "Deliveries": "_sync.hooks.runs",
     "Lake": "_sync.handles.lake",
     "Events": "_sync.http.events",
     "Listing": "_sync.http.pagination",
