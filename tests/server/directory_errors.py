@@ -73,7 +73,7 @@ def _send(people: People, kv: FaultyKV, request: Request, status: int) -> Answer
     if status == 403:
         key = people.keys["powerless"]
         pair = base64.b64encode(f"{key.access_key_id}:{key.secret_access_key}".encode()).decode()
-        request = request.told(authorization=f"Basic {pair}")
+        request = request.with_headers(authorization=f"Basic {pair}")
     elif status == 404 and request.operation == "simulate":
         request = request.says(user="none")
     elif status == 404:

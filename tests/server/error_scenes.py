@@ -191,7 +191,7 @@ class Request:
         """The same of another task."""
         return replace(self, query=f"{self.query}&id={found}")
 
-    def told(self, **headers: str) -> Request:
+    def with_headers(self, **headers: str) -> Request:
         """The same with headers."""
         return replace(self, headers=(*self.headers, *headers.items()))
 
@@ -327,7 +327,7 @@ class Scene(Lake):
         if (operation, status) == ("importCancel", 409):
             return request.id(self._import)
         if (operation, status) == ("linkPhysicalAddress", 412):
-            return replace(request, body=self._linked).told(if_none_match="*")
+            return replace(request, body=self._linked).with_headers(if_none_match="*")
         return request
 
     def send(self, request: Request, fault: errors.EngineError | None = None, app: App | None = None) -> Answer:

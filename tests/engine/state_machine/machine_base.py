@@ -210,7 +210,7 @@ class Base(RuleBasedStateMachine):
             return
         branch = repo.branches[name]
         assert self.view(repo, name) == branch.view
-        told = [change_told(row) for row in self.run(self.engine.branches.diff(repo.name, name, amount=1000)).items]
+        told = [change_of_row(row) for row in self.run(self.engine.branches.diff(repo.name, name, amount=1000)).items]
         assert told == repo.changes_of(name)
 
     def view(self, repo: Repo, ref: str) -> View:
@@ -240,7 +240,7 @@ class Base(RuleBasedStateMachine):
         for repo in self.model.repos.values():
             branches = self.run(self.engine.branches.list(repo.name, amount=1000, show_hidden=True)).items
             tags = self.run(self.engine.tags.list(repo.name, amount=1000)).items
-            assert [branch_told(one) for one in branches] == branches_wanted(repo.branches)
+            assert [branch_of(one) for one in branches] == branches_wanted(repo.branches)
             assert [(one.name, one.commit_id) for one in tags] == sorted(repo.tags.items())
             assert self.run(self.engine.repositories.get_metadata(repo.name)) == repo.metadata
             for one in repo.commits.values():
@@ -306,15 +306,15 @@ def upload_of(path: str, value: Value, **conditions: Any) -> UploadRequest:
     return UploadRequest(path=path, content_type=value.kind, metadata=value.metadata, **conditions)
 
 
-def change_told(row: DiffEntry) -> Change:
+def change_of_row(row: DiffEntry) -> Change:
     return Change(row.type, row.path, value_of(row.left), value_of(row.right))
 
 
-def listed_told(row: Listed) -> tuple[str, Value | None]:
+def listed_as(row: Listed) -> tuple[str, Value | None]:
     return row.path, value_of(row.entry)
 
 
-def branch_told(one: Any) -> tuple[str, str, bool]:
+def branch_of(one: Any) -> tuple[str, str, bool]:
     return one.name, one.commit_id, one.hidden
 
 

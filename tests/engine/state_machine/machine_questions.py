@@ -19,11 +19,11 @@ from tests.engine.state_machine.machine_base import (
     Base,
     afters,
     amounts,
-    branch_told,
+    branch_of,
     branches_wanted,
-    change_told,
+    change_of_row,
     delimiters,
-    listed_told,
+    listed_as,
     often,
     paths,
     prefixes,
@@ -51,7 +51,7 @@ class Questions(Base):
         self.paged(
             lambda start: self.engine.objects.list(repo.name, str(ref), after=start, **asked),  # type: ignore[arg-type]
             wanted,
-            listed_told,
+            listed_as,
             lambda row: row.path,
             after,
             amount,
@@ -89,7 +89,7 @@ class Questions(Base):
         self.paged(
             lambda start: self.engine.branches.diff(repo.name, branch, after=start, **asked),  # type: ignore[arg-type]
             pages_of(repo.changes_of(branch), prefix, after, delimiter),
-            change_told,
+            change_of_row,
             lambda row: row.path,
             after,
             amount,
@@ -206,7 +206,7 @@ class Questions(Base):
                 repo.name, prefix=prefix, after=start, amount=amount, show_hidden=hidden
             ),
             rows,
-            branch_told,
+            branch_of,
             lambda one: one.name,
             after,
             amount,

@@ -152,19 +152,19 @@ def test_bars_are_drawn_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.delenv(progress.VARIABLE, raising=False)
 
-    def told(given: Any = None) -> bool:
+    def draws_a_bar(given: Any = None) -> bool:
         with progress.following("work", given) as report:
             return report is not None
 
-    assert not told()
+    assert not draws_a_bar()
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert told()
-    assert not told(False)
+    assert draws_a_bar()
+    assert not draws_a_bar(False)
     monkeypatch.setenv(progress.VARIABLE, "0")
-    assert not told()
-    assert told(True)
+    assert not draws_a_bar()
+    assert draws_a_bar(True)
     monkeypatch.setattr(sys, "stderr", None)
-    assert not told()
+    assert not draws_a_bar()
 
 
 def test_progress_bar_appears_after_its_delay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ def test_damaged_metadata_is_reported_and_no_answer_is_wrong(history: History, h
         assert failed, f"nobody read {key}"
         for verb, answer in answers.items():
             if verb in failed:
-                told(history, answer, key)
+                assert_damage_is_reported(history, answer, key)
             else:
                 assert said(answer) == truth[verb], f"{verb} gave wrong data"
         if writing.is_success:
@@ -147,12 +147,12 @@ def test_damaged_metadata_is_reported_and_no_answer_is_wrong(history: History, h
             assert [entry["path"] for entry in well(found)["results"]] == ["a", "b", *PATHS]
             assert history.read(writing.json()["id"], "p/030").content == b"written"
         else:
-            told(history, writing, key)
+            assert_damage_is_reported(history, writing, key)
         assert bodies(history.everything()) == truth, "well again as soon as the file is"
     print(f"{len(files)} files damaged: {how}")
 
 
-def told(history: History, answer: httpx.Response, key: str) -> None:
+def assert_damage_is_reported(history: History, answer: httpx.Response, key: str) -> None:
     """A typed error that names the file and the next step, and the same with the request's id in the log."""
     assert (answer.status_code, answer.json()["kind"]) == (500, "corrupt_data"), answer.text
     message = answer.json()["message"]

@@ -97,7 +97,7 @@ def pages(server: RunningServer, client: httpx.Client) -> Lake:
     return Lake(server, client)
 
 
-def told(answer: httpx.Response) -> dict[str, str | None]:
+def safe_headers_of(answer: httpx.Response) -> dict[str, str | None]:
     return {name: answer.headers.get(name) for name in SAFE_HEADERS}
 
 
@@ -110,14 +110,14 @@ def test_a_page_that_is_an_object_does_not_run(
     pages.put("x.html", content_type)
     rest = pages.get("x.html", method=method, **sent)
     assert rest.status_code == (206 if sent else 200)
-    assert told(rest) == {
+    assert safe_headers_of(rest) == {
         **SAFE_HEADERS,
         "content-disposition": "attachment; filename=\"x.html\"; filename*=UTF-8''x.html",
     }
     for presigned in (False, True):
         answer = pages.s3(method, "main/x.html", sent=sent, presigned=presigned)
         assert answer.status_code == (206 if sent else 200), answer.text
-        assert told(answer) == SAFE_HEADERS
+        assert safe_headers_of(answer) == SAFE_HEADERS
         assert answer.headers["content-type"] == content_type
 
 
@@ -129,14 +129,14 @@ def test_a_presigned_url_makes_no_page_of_an_object(pages: Lake) -> None:
     ):
         answer = pages.s3("GET", f"main/x.txt?{query}", presigned=True)
         assert answer.headers["content-type"] == "text/html"
-        assert told(answer) == SAFE_HEADERS
+        assert safe_headers_of(answer) == SAFE_HEADERS
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8", "IMAGE/PNG", "application/json"])
 def test_browsers_may_show_types_without_code(pages: Lake, content_type: str) -> None:
     pages.put("x.txt", content_type)
     for answer in (pages.get("x.txt"), pages.s3("GET", "main/x.txt")):
-        assert told(answer) == {**SAFE_HEADERS, "content-disposition": None}
+        assert safe_headers_of(answer) == {**SAFE_HEADERS, "content-disposition": None}
 
 
 def test_an_object_says_how_it_is_kept_but_not_that_it_is_shown(pages: Lake) -> None:
@@ -147,7 +147,7 @@ def test_an_object_says_how_it_is_kept_but_not_that_it_is_shown(pages: Lake) -> 
     }
     assert pages.s3("PUT", "main/kept", SCRIPT, sent).status_code == 200
     answer = pages.s3("GET", "main/kept")
-    assert told(answer) == {
+    assert safe_headers_of(answer) == {
         **SAFE_HEADERS,
         "cache-control": "max-age=60",
         "content-disposition": 'attachment; filename="a;b.html"',

@@ -46,9 +46,9 @@ CLOSED_NAME = f"main+{CLOSED}"
 NOT_THERE = {"objects": [{"path": "a", "physical_address": "x", "checksum": "x", "size_bytes": 1}]}
 
 SPECIAL: dict[tuple[str, int], Change] = {
-    ("commit", 409): lambda one: one.told(idempotency_key="used"),
-    ("commitAsync", 409): lambda one: one.told(idempotency_key="used"),
-    ("mergeIntoBranchAsync", 409): lambda one: one.told(idempotency_key="used"),
+    ("commit", 409): lambda one: one.with_headers(idempotency_key="used"),
+    ("commitAsync", 409): lambda one: one.with_headers(idempotency_key="used"),
+    ("mergeIntoBranchAsync", 409): lambda one: one.with_headers(idempotency_key="used"),
     ("createCommitRecord", 409): lambda one: one,
     ("cherryPick", 409): lambda one: one.says(ref=CLOSED_NAME),
     ("copyObject", 501): lambda one: one.says(shallow=True),
@@ -60,8 +60,8 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("deleteCredentials", 400): lambda one: one.at(accessKeyId=KEY_ID),
     ("deleteCredentials", 403): lambda one: one.at(userId="other"),
     ("deleteCredentials", 404): lambda one: one,
-    ("deleteObject", 412): lambda one: one.told(if_match='"another"'),
-    ("deleteObject", 501): lambda one: one.told(if_match='"a", "b"'),
+    ("deleteObject", 412): lambda one: one.with_headers(if_match='"another"'),
+    ("deleteObject", 501): lambda one: one.with_headers(if_match='"a", "b"'),
     ("endUserSession", 403): lambda one: one.at(userId="other"),
     ("endUserSession", 404): lambda one: one,
     ("listUserSessions", 403): lambda one: one.at(userId="other"),
@@ -73,28 +73,28 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("readTable", 422): lambda one: one,
     ("diffTable", 400): lambda one: one.asks("limit=x"),
     ("diffTable", 422): lambda one: one.at(rightRef="main"),
-    ("getObject", 416): lambda one: one.told(range="bytes=9-"),
+    ("getObject", 416): lambda one: one.with_headers(range="bytes=9-"),
     ("getUnderlyingProperties", 410): lambda one: one.path("gone"),
     ("getServerAccessHistory", 400): lambda one: one.asks("since=yesterday"),
-    ("headObject", 416): lambda one: one.told(range="bytes=9-"),
+    ("headObject", 416): lambda one: one.with_headers(range="bytes=9-"),
     ("importCancel", 409): lambda one: one,
     ("linkPhysicalAddress", 412): lambda one: one,
     ("logout", 400): lambda one: one,
     ("renewSession", 400): lambda one: one,
     ("createTemporaryKey", 400): lambda one: one.says(duration=1),
-    ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x", "y"'),
+    ("linkPhysicalAddress", 501): lambda one: one.with_headers(if_none_match='"x", "y"'),
     ("listUserCredentials", 403): lambda one: one.at(userId="other"),
     ("mergePullRequest", 409): lambda one: one.says(source_commit_id="0" * 64),
     ("createPullRequestReview", 409): lambda one: one.says(verdict="approve", source_commit_id="0" * 64),
     ("approvePullRequest", 409): lambda one: one.says(source_commit_id="0" * 64),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
     ("startActionRun", 409): lambda one: one.says(ref=CLOSED_NAME),
-    ("setBranchProtectionRules", 412): lambda one: one.told(if_match='"another"'),
-    ("setHookSettings", 412): lambda one: one.told(if_match='"another"'),
+    ("setBranchProtectionRules", 412): lambda one: one.with_headers(if_match='"another"'),
+    ("setHookSettings", 412): lambda one: one.with_headers(if_match='"another"'),
     ("setup", 409): lambda one: one,
     ("setupCommPrefs", 409): lambda one: one,
-    ("uploadObject", 412): lambda one: one.told(if_none_match="*"),
-    ("uploadObject", 501): lambda one: one.told(if_none_match='"x", "y"'),
+    ("uploadObject", 412): lambda one: one.with_headers(if_none_match="*"),
+    ("uploadObject", 501): lambda one: one.with_headers(if_none_match='"x", "y"'),
 }
 """What is wrong where the rules of `wrong` have nothing, or something else comes first."""
 
@@ -214,7 +214,7 @@ def wrong(request: Request, status: int) -> Request | None:
     if status == 401:
         return replace(request, auth=False)
     if status == 403 and name in FOREIGN:
-        return request.told(sec_fetch_site="cross-site")
+        return request.with_headers(sec_fetch_site="cross-site")
     if status == 403 and "repository" in names:
         return request.at(repository="frozen")
     if status == 404 and "repository" in names:
@@ -246,7 +246,7 @@ def provoke(scene: Scene, name: str, status: int) -> Answer:
     if (name, status) == ("deleteCredentials", 409):
         login = Request.of("login").says(access_key_id=KEY_ID, secret_access_key=SECRET)
         token = scene.send(login).json["token"]
-        return scene.send(request.at(accessKeyId=KEY_ID).told(authorization=f"Bearer {token}"))
+        return scene.send(request.at(accessKeyId=KEY_ID).with_headers(authorization=f"Bearer {token}"))
     if (name, status) in STOOD_IN:
         return standing_in(request, status)
     if name in ("startActionRun", "repeatActionRun") and status == 501:
@@ -358,13 +358,13 @@ def test_a_documented_error(scene: Scene, name: str, status: int) -> None:
     if TABLE[name].method == "HEAD":
         assert answer.body == b""
         return
-    told = answer.json
-    assert ERROR_KINDS[told["kind"]] == status
-    assert told["message"]
-    assert told["request_id"] == answer.headers["x-request-id"]
+    error = answer.json
+    assert ERROR_KINDS[error["kind"]] == status
+    assert error["message"]
+    assert error["request_id"] == answer.headers["x-request-id"]
     if (name, status) in STOOD_IN:
         raised = (REFUSED if name in COLD else RAISED)[status]
-        assert told["kind"] == raised.kind, "another error came first"
+        assert error["kind"] == raised.kind, "another error came first"
 
 
 def test_every_simulated_error_is_documented() -> None:

@@ -20,7 +20,7 @@ from tests.simulation.checks.joins import JOINS, MERGES, joined, pairs
 from tests.simulation.checks.landing import TASKS
 from tests.simulation.checks.multiparts import COMPLETE, Uploads
 from tests.simulation.checks.rules import condition_holds
-from tests.simulation.checks.truths import Truths, told
+from tests.simulation.checks.truths import Truths, named_paths
 
 UNKNOWN = (errors.OutcomeUnknownError,)
 FAULTS = {"unavailable", "lost_before", "lost_after", "late"}
@@ -232,7 +232,9 @@ class Checker:
 
     def _conflict(self, op: Op) -> bool:
         """It reports exactly the paths that are in conflict."""
-        return any(told(op) == joined(self._contents, op, *pair)[1] for pair in self._pairs(op)) and bool(told(op))
+        return any(named_paths(op) == joined(self._contents, op, *pair)[1] for pair in self._pairs(op)) and bool(
+            named_paths(op)
+        )
 
     def _pairs(self, op: Op) -> list[tuple[str, str]]:
         ours = [state for state in self._states(op) if state is not None]

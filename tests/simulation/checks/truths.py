@@ -55,7 +55,7 @@ class Truths:
         """The head had moved; by more than disjoint paths, for `rebase`. It reports exactly the paths in conflict."""
         if op.kind != "ws_commit" or op.args["policy"] == "overwrite":
             return False
-        paths = told(op)
+        paths = named_paths(op)
         for one, head in self._pairs(op):
             if one.record.commit_id != head and (found := met(self._contents, op, one, head)) == paths:
                 return op.args["policy"] == "abort" or bool(found)
@@ -64,18 +64,20 @@ class Truths:
     def dirty(self, op: Op) -> bool:
         """A row was staged on the branch at each reported path, and the workspace has or claims it."""
         if op.kind == "publish":
-            paths = told(op)
+            paths = named_paths(op)
             states = self._states(op, op.branch)
             return bool(paths) and any(paths == op.rows.keys() & state.delta.keys() for state in states)
         if op.kind == "import":
             staged = {path for state in self._states(op, op.branch) for path in state.delta}
-            return bool(told(op)) and all(path in staged and path.startswith(INTO) for path in told(op))
+            return bool(named_paths(op)) and all(path in staged and path.startswith(INTO) for path in named_paths(op))
         if op.kind != "ws_commit":
             return False
         staged = {path for state in self._states(op, op.branch) for path in state.delta}
         for one in self._states(op, op.args["workspace"]):
             rows, claims = rows_of(op, one), claims_of(op, one)
-            if told(op) and all(path in staged and (path in rows or path.startswith(claims)) for path in told(op)):
+            if named_paths(op) and all(
+                path in staged and (path in rows or path.startswith(claims)) for path in named_paths(op)
+            ):
                 return True
         return False
 
@@ -125,7 +127,7 @@ class Truths:
         return [one for other in {op, *self._landed(op)} for _, one in other.did("landed")]
 
 
-def told(op: Op) -> set[str]:
+def named_paths(op: Op) -> set[str]:
     """The paths that a conflict names."""
     assert isinstance(op.error, PathsConflictError)
     return {one.path for one in op.error.conflicts}

@@ -40,7 +40,9 @@ def known(spark: SparkSession, lake: lakebed.Lake) -> None:
     lakebed_spark.register(spark, lake)
 
 
-def told(repo: lakebed.Repository, left: str, right: str, two_dot: bool, prefix: str) -> list[tuple[str, str]]:
+def diff_of_the_sdk(
+    repo: lakebed.Repository, left: str, right: str, two_dot: bool, prefix: str
+) -> list[tuple[str, str]]:
     found = repo.ref(left).diff(right, two_dot=two_dot, prefix=prefix)
     return sorted((change.path, change.type) for change in found)
 
@@ -61,7 +63,7 @@ def test_spark_diff_equals_the_diff_of_the_sdk(spark: SparkSession, grown: lakeb
         kind = "two_dot" if two_dot else "three_dot"
         frame = load(spark, "lakebed.diff", grown, f"{right}/{prefix}", other=left, type=kind)
         shown = sorted(rows_of(frame.select("path", "type")))
-        assert shown == told(grown, left, right, two_dot, prefix), (left, right, kind, prefix)
+        assert shown == diff_of_the_sdk(grown, left, right, two_dot, prefix), (left, right, kind, prefix)
         kinds.update(row[1] for row in shown)
     assert kinds == {"added", "removed", "changed", "conflict"}
 
@@ -94,7 +96,7 @@ def test_ranges_that_both_have_are_not_opened(
     store = Store.of(lakebed_spark.Access.of(lake), grown.id)
     trees = [store.tree(grown.commit(ref).metarange_id) for ref in ("one~1", "one")]
     pair = Pair.of(*trees)
-    changed = told(grown, "one~1", "one", True, "")
+    changed = diff_of_the_sdk(grown, "one~1", "one", True, "")
     assert [kind for _, kind in changed] == ["changed", "added", "removed"]
     opened: list[str] = []
     rows = Store.rows
