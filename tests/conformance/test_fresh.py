@@ -18,7 +18,7 @@ from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
 
 from tests.conformance.objects import Recorder, cut, keys, partial, setup_root
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 MIB = 1 << 20
 Answers = list[OSError | None]
@@ -126,8 +126,7 @@ async def test_put_cancelled_during_sync_leaves_no_file(root: Path) -> None:
     calls = Syncing(gate=go_on)
     local = LocalObjects(root, "local://t", calls=calls)
     task = put(local, "data/x")
-    while not calls.entered.is_set():
-        await asyncio.sleep(0.001)
+    await until(calls.entered.is_set, "the sync has begun")
     task.cancel()
     await asyncio.sleep(0.01)  # time for the task to end too early
     assert not task.done()
@@ -270,8 +269,7 @@ async def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how
 
     async def main() -> None:
         task = named(local, "trees/x")
-        while not calls.entered.is_set():
-            await asyncio.sleep(0.001)
+        await until(calls.entered.is_set, "the sync has begun")
         await named(other, "trees/x")
         if how == "cancelled":
             task.cancel()

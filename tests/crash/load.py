@@ -18,7 +18,7 @@ import httpx
 import lakebed
 
 from tests.support.processes.server import RunningServer, running_server
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 WRITERS = 8
 COMMITTERS = 2
@@ -127,9 +127,7 @@ def kill_under_load(server: RunningServer, load: Load, round_number: int, second
         for writer in range(WRITERS)
     ]
     threads += [run_until_dead(server, load.commit, range(begin, begin + 1_000_000)) for _ in range(COMMITTERS)]
-    deadline = time.monotonic() + PATIENCE
-    while load.operations < before + _BUSY and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: load.operations >= before + _BUSY, "the server is busy", every=0.01)
     time.sleep(seconds)  # a random moment is what this is about: no condition can replace "anywhere in the work"
     load.kill(server)
     server.process.wait()

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import lakebed
@@ -16,7 +15,7 @@ import pytest
 from tests.deploy.pages import block, replaced
 from tests.support.processes.owned import owned_process
 from tests.support.processes.server import clean_environment
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -57,11 +56,13 @@ def test_the_steps_of_the_page(tmp_path: Path) -> None:
     run(before)
     log = tmp_path / "journal"
     with owned_process(shlex.split(start), tmp_path, log) as process:
-        deadline = time.monotonic() + PATIENCE
-        while not (ready := re.search(r"is ready at (http://\S+)", log.read_text())):
+
+        def address() -> re.Match[str] | None:
             assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.1)
+            return re.search(r"is ready at (http://\S+)", log.read_text())
+
+        ready = wait_until(address, log.read_text, every=0.1)
+        assert ready is not None
         (file,) = tmp_path.rglob("admin.env")
         key = dict(re.findall(r"(LAKEBED_[A-Z_]+)=(\S+)", file.read_text()))
         with lakebed.connect(ready[1], key["LAKEBED_ACCESS_KEY_ID"], key["LAKEBED_SECRET_ACCESS_KEY"]) as lake:

@@ -6,7 +6,6 @@ import re
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,7 +23,7 @@ from tests.support.processes.owned import owned_directory, owned_process
 from tests.support.processes.ports import reserved_ports
 from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.services.debian import program
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -93,10 +92,8 @@ def running(make: Callable[..., list[str]], root: Path) -> Iterator[Proxy]:
         command = make(directory, port, pair, servers)
         stack.enter_context(owned_process(command, directory, directory / "log"))
         endpoint = f"https://localhost:{port}"
-        deadline = time.monotonic() + PATIENCE
-        while not healthy(endpoint, pair.certificate):
-            assert time.monotonic() < deadline, (directory / "log").read_text()
-            time.sleep(0.1)
+        log = directory / "log"
+        wait_until(lambda: healthy(endpoint, pair.certificate), log.read_text, every=0.1)
         yield Proxy(endpoint, pair.certificate, servers)
 
 
@@ -122,10 +119,13 @@ def test_the_configuration_of_the_page(proxy: Proxy, monkeypatch: pytest.MonkeyP
         events: list[Any] = []
         live = threading.Thread(target=feed, args=(lake, events), daemon=True)
         live.start()
-        time.sleep(1)
-        main.commit("through the proxy")
-        live.join(PATIENCE)
-        assert events, "no event came through the proxy while its feed was open"
+
+        def commit() -> bool:  # again, until one comes after the feed is open
+            main.commit("through the proxy", allow_empty=True)
+            live.join(0.5)
+            return bool(events)
+
+        wait_until(commit, "an event comes through the proxy while its feed is open")
         assert main.get("big.bin") == BIG
         assert s3_of(proxy).get_object(Bucket="proxied", Key="main/big.bin")["Body"].read() == BIG
         s3_of(proxy).put_object(Bucket="proxied", Key="main/by-s3", Body=b"signed over Host")
@@ -158,11 +158,12 @@ def seen_address(proxy: Proxy) -> None:
     trusted = ssl.create_default_context(cafile=str(proxy.certificate))
     answer = httpx.post(f"{proxy.endpoint}/api/v1/repositories", headers=headers, verify=trusted)
     assert answer.status_code == 401
-    deadline = time.monotonic() + PATIENCE
-    while not re.search(r" status=401 ", log := "".join(server.log for server in proxy.servers)):
-        assert time.monotonic() < deadline, log
-        time.sleep(0.1)
-    assert "203.0.113.7" not in log
+
+    def log() -> str:
+        return "".join(server.log for server in proxy.servers)
+
+    wait_until(lambda: re.search(r" status=401 ", log()), log, every=0.1)
+    assert "203.0.113.7" not in log()
 
 
 def test_the_block_for_one_server_is_valid(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +23,7 @@ from tests.support.processes.owned import owned_directory, owned_process
 from tests.support.processes.ports import reserved_ports
 from tests.support.processes.server import RunningServer, running_server
 from tests.support.services.postgres import programs, running_postgres
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -119,15 +118,15 @@ def enforcing() -> Iterator[Enforcing]:
         log = directory / "log"
         with owned_process(command, directory, log):
             server = Enforcing(f"http://127.0.0.1:{port}")
-            deadline = time.monotonic() + PATIENCE
-            while True:
-                try:
-                    httpx.get(f"{server.endpoint}/moto-api/data.json").raise_for_status()
-                    break
-                except httpx.HTTPError:
-                    assert time.monotonic() < deadline, log.read_text()
-                    time.sleep(0.1)
+            wait_until(lambda: answers(f"{server.endpoint}/moto-api/data.json"), log.read_text, every=0.1)
             yield server
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url).is_success
+    except httpx.HTTPError:
+        return False
 
 
 START = """

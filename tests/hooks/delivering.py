@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 from tests.hooks.rest import Rest
+from tests.support.waiting import wait_until
 
 
 def until(found: Callable[[], Any], seconds: float = 20) -> Any:
-    """Wait until a function returns something."""
-    end = time.monotonic() + seconds
-    while not (value := found()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return value
+    """Wait until a function returns something, and return that."""
+    return wait_until(found, seconds=seconds, every=0.02)
 
 
 def waiting(rest: Rest) -> list[dict[str, Any]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.waiting import PATIENCE, wait_until
 
 Answer = tuple[int, Any]
 """A status and a document."""
@@ -36,11 +37,6 @@ def _fail(_: Received) -> Answer:
     return 500, {}
 
 
-def _hang(_: Received) -> Answer:
-    time.sleep(3)
-    return 200, {}
-
-
 @dataclass
 class Receiver:
     """`answers`: by path. Paths without an answer get 200."""
@@ -48,8 +44,17 @@ class Receiver:
     url: str
     received: list[Received] = field(default_factory=list)
     answers: dict[str, Callable[[Received], Answer]] = field(
-        default_factory=lambda: {"/pass": _agree, "/refuse": _refuse, "/error": _fail, "/hang": _hang}
+        default_factory=lambda: {"/pass": _agree, "/refuse": _refuse, "/error": _fail}
     )
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set when the receiver ends: until then, `/hang` has no answer."""
+
+    def __post_init__(self) -> None:
+        self.answers["/hang"] = self._hang
+
+    def _hang(self, _: Received) -> Answer:
+        self.ended.wait(PATIENCE)
+        return 200, {}
 
     def at(self, path: str) -> list[Received]:
         """The requests to one path."""
@@ -57,10 +62,11 @@ class Receiver:
 
     def wait(self, path: str, count: int, seconds: float = 20) -> list[Received]:
         """Wait for a number of requests to a path."""
-        until = time.monotonic() + seconds
-        while len(self.at(path)) < count and time.monotonic() < until:
-            time.sleep(0.02)
-        assert len(self.at(path)) >= count, f"{len(self.at(path))} of {count} requests to {path}"
+
+        def arrived() -> bool:
+            return len(self.at(path)) >= count
+
+        wait_until(arrived, lambda: f"{len(self.at(path))} of {count} requests to {path}", seconds=seconds, every=0.02)
         return self.at(path)
 
 
@@ -96,6 +102,7 @@ def receiving(port: int = 0) -> Iterator[Receiver]:
     try:
         yield receiver
     finally:
+        receiver.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 from tests.supply.sources import PAGE, build, copy_sources, make_page
 from tests.support.processes.server import clean_environment
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 from tools import lock
 
 pytestmark = pytest.mark.slow
@@ -90,11 +89,12 @@ def served(commands: Path, home: Path) -> Iterator[str]:
             cwd=home, env=clean_environment(HOME=str(home)), stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + PATIENCE
-        while not READY.search(log.read_text()):
+
+        def ready() -> bool:
             assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+            return READY.search(log.read_text()) is not None
+
+        wait_until(ready, log.read_text, every=0.05)
         yield log.read_text()
     finally:
         process.terminate()

@@ -14,6 +14,7 @@ from lakebed_server.auth.sessions import MOST, OpenSession, Sessions
 from lakebed_testing import LakebedServer
 
 from tests.auth.signed_in import new_session, signing_server, token_of
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -112,13 +113,14 @@ def test_a_deleted_user_who_is_created_again_has_no_old_session(server: LakebedS
     with server.connect() as lake:
         key = add_user(lake, "eva")
         log_in(server, key)
-        old = token_of(new_session("eva", generation=int(lake.users.get("eva").created.timestamp())))
+        generation = int(lake.users.get("eva").created.timestamp())
+        old = token_of(new_session("eva", generation=generation))
         assert status(server, old) == 200
         lake.users.drop("eva")
-        time.sleep(1.1)  # the generation of a user is the second of its creation
+        wait_until(lambda: time.time() >= generation + 1, "the second of the creation, which is the generation, ends")
         lake.users.create("eva")
         assert lake.users.sessions("eva").all() == []
-        assert status(server, old) == 401
+        wait_until(lambda: status(server, old) == 401, "the server refuses the old session, which it may remember")
 
 
 def test_expired_sessions_and_the_oldest_of_too_many_are_pruned() -> None:

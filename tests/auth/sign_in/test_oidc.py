@@ -16,6 +16,7 @@ import pytest
 from tests.auth.forged_tokens import Forge, signed_by_another_key, signed_with_the_public_key, unsigned
 from tests.auth.provider import CLIENT, CLIENT_SECRET, Provider, running_provider
 from tests.support.processes.server import RunningServer, running_server
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -138,8 +139,11 @@ def test_signing_out_ends_the_session(browser: httpx.Client, provider: Provider)
     browser.get(go_to_provider(browser))
     cookies = dict(browser.cookies)
     assert browser.get("/logout").status_code == 200
-    time.sleep(1)  # how long a process may remember that a session is open
-    assert httpx.get(f"{browser.base_url}/api/v1/user", cookies=cookies).status_code == 401
+
+    def refused() -> bool:  # a process may remember for a second that a session is open
+        return httpx.get(f"{browser.base_url}/api/v1/user", cookies=cookies).status_code == 401
+
+    wait_until(refused, "the session has ended", every=0.05)
 
 
 def test_signing_out_ends_the_session_at_the_provider_too(

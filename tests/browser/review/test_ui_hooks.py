@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import lakebed
 import pyarrow as pa
@@ -39,7 +40,8 @@ on: {pre-create-tag: }
 hooks:
   - {id: listed, type: python, properties: {entry: "page_checks:sizes"}}
 """
-CHECK = """import time
+CHECK = """import pathlib
+import time
 
 from lakebed_hooks import Refuse
 
@@ -50,15 +52,22 @@ def sizes(event, lake, args):
 
 
 def waits(event, lake, args):
-    time.sleep(8)
+    while not pathlib.Path(__file__).with_name("go_on").exists():
+        time.sleep(0.05)
 """
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def checks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the checks. The check `waits` ends when the file `go_on` is there."""
+    folder = tmp_path_factory.mktemp("checks")
+    (folder / "page_checks.py").write_text(CHECK)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, checks: Path) -> Iterator[RunningServer]:
     """A server of these tests: its hooks may call this machine, and run the checks of the tests."""
-    checks = tmp_path_factory.mktemp("checks")
-    (checks / "page_checks.py").write_text(CHECK)
     environment = {
         "LAKEBED_HOOKS_WEBHOOK_ALLOW": "127.0.0.1",
         "LAKEBED_HOOKS_PYTHON_ALLOW": "page_checks",
@@ -274,7 +283,9 @@ def test_a_python_check_and_a_webhook_show_their_details(
         check(page, "hooks-python")
 
 
-def test_a_run_is_shown_while_it_runs(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
+def test_a_run_is_shown_while_it_runs(
+    chromium: Browser, server: RunningServer, repo: lakebed.Repository, checks: Path
+) -> None:
     main = repo.branch("main")
     main.put("_lakebed_actions/waits.yaml", PYTHON.replace(":sizes", ":waits").encode())
     main.commit("add a slow check")
@@ -285,6 +296,7 @@ def test_a_run_is_shown_while_it_runs(chromium: Browser, server: RunningServer, 
         expect(row).to_contain_text("Running")
         row.get_by_role("link").first.click()
         expect(page.get_by_role("button", name="Run again")).to_be_disabled()
+        (checks / "go_on").touch()
         expect(page.get_by_role("article", name="sizes / listed")).to_contain_text("Passed")
         expect(page.get_by_role("button", name="Run again")).to_be_enabled()
         assert made.result().id == "v1"

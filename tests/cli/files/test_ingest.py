@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -17,7 +16,7 @@ import pytest
 from tests.cli.support import Command
 from tests.support.processes.server import RunningServer, running_server
 from tests.support.services.s3 import S3Server, shared
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -184,11 +183,11 @@ def test_watch_commits_new_objects_and_ends_at_ctrl_c(feed: Feed) -> None:
 
 
 def wait_for(done: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
+    def is_done() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        return done()
+
+    wait_until(is_done, "the watch did its work", every=0.05)
 
 
 def test_lasting_errors_end_the_watch(feed: Feed) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +15,7 @@ from lakebed._bulk import progress_bar
 from lakebed.model import TransferProgress
 
 from tests.support.processes.server import RunningServer
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -117,8 +117,7 @@ def test_progress_without_ipywidgets_is_a_line_of_text(monkeypatch: pytest.Monke
     monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
     with progress_bar.following("upload", None) as report:
         assert report is not None
-        while not shown:  # by the timer, in its thread
-            time.sleep(0.01)
+        wait_until(lambda: shown, "the timer shows the bar, in its thread")
         report(TransferProgress(bytes=1_000, bytes_total=2_000, files=1, files_total=2, complete=True, seconds=1.0))
         report(TransferProgress(bytes=2_000, bytes_total=2_000, files=2, files_total=2, complete=True, seconds=1.0))
     assert shown[-1] == ("upload: 2/2 files, 2.0 kB of 2.0 kB", True)

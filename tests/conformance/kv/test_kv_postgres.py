@@ -29,7 +29,7 @@ from lakebed_engine.vocabulary.errors import (
 
 from tests.support.services.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.steady import steady
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 
@@ -528,8 +528,7 @@ async def test_acknowledged_commits_survive_a_crash_of_postgres_under_load(morta
 
         tasks = [asyncio.ensure_future(caller(number)) for number in range(16)]
         for turn in range(1, 6):
-            while len(acknowledged) < turn * 100:  # however busy the machine is
-                await asyncio.sleep(0.005)
+            await until(lambda: len(acknowledged) >= turn * 100, f"turn {turn} has its writes")  # noqa: B023
             mortal.kill()
             await asyncio.to_thread(mortal.start)
         going = False

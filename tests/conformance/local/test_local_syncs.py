@@ -28,7 +28,7 @@ from tests.conformance.objects import (
     partial,
     setup_root,
 )
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.mark.parametrize("if_absent", [False, True])
@@ -198,8 +198,7 @@ async def test_cancelled_before_its_name_is_written(root: Path, size: int) -> No
 
     async def main() -> None:
         task = asyncio.ensure_future(local.put_stream("new", cut(bytes(size), MIB)))
-        while not entered.is_set():
-            await asyncio.sleep(0.001)
+        await until(entered.is_set, "the sync has begun")
         task.cancel()
         await asyncio.sleep(0.01)  # the task receives the first cancellation
         task.cancel()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import boto3  # type: ignore[import-untyped]
 import httpx
@@ -19,6 +20,7 @@ import pytest
 from tests.hooks.receiving import Received, Receiver, receiving
 from tests.hooks.rest import OPERATIONS, Rest, action_file, new_repository, prepare
 from tests.hooks.serving import client_of, serving
+from tests.support.waiting import PATIENCE, wait_until
 
 RULE = "_lakebed_actions/rule.yaml"
 
@@ -171,25 +173,20 @@ def test_a_branch_that_is_deleted_while_its_hook_runs_stays_deleted(rest: Rest, 
     rest.put_commit("a", "1")
     rest.done("POST", "/branches", json={"name": "dev", "source": "main"})
     rest.put("b", "2", "dev")
-    begun: list[int] = []
-    gone: list[int] = []
+    begun, deleted = threading.Event(), threading.Event()
 
     def wait(_: Received) -> tuple[int, object]:
-        begun.append(1)
-        until = time.monotonic() + 10
-        while not gone and time.monotonic() < until:
-            time.sleep(0.01)
+        begun.set()
+        assert deleted.wait(PATIENCE)
         return 200, {}
 
     receiver.answers["/wait"] = wait
     rest.settings(rule=action_file("pre-commit", f"{receiver.url}/wait", timeout="20s"))
     with ThreadPoolExecutor(1) as pool:
         commit = pool.submit(rest.commit, "dev")
-        until = time.monotonic() + 10
-        while not begun and time.monotonic() < until:
-            time.sleep(0.01)
+        assert begun.wait(PATIENCE)
         assert rest.call("DELETE", "/branches/dev").status_code == 204
-        gone.append(1)
+        deleted.set()
         answer = commit.result()
     assert answer.status_code == 404, answer.text
     assert "dev" not in rest.heads()
@@ -217,11 +214,14 @@ def test_an_import_is_checked(tmp_path: Path, receiver: Receiver) -> None:
         paths = [{"path": "local://feed/", "destination": "in/", "type": "common_prefix"}]
         body = {"paths": paths, "commit": {"message": "import"}}
         started = rest.done("POST", "/branches/main/import", json=body)["id"]
-        told = rest.done("GET", "/branches/main/import", params={"id": started})
-        while not told["completed"] and "error" not in told:
-            time.sleep(0.05)
-            told = rest.done("GET", "/branches/main/import", params={"id": started})
-        assert "hook aborted" in told["error"]["message"]
+        status: dict[str, Any] = {}
+
+        def ended() -> bool:
+            status.update(rest.done("GET", "/branches/main/import", params={"id": started}))
+            return status["completed"] or "error" in status
+
+        wait_until(ended, "the import ends", every=0.05)
+        assert "hook aborted" in status["error"]["message"]
         assert rest.heads() == before
         assert [run["state"] for run in rest.runs()] == ["refused"]
 

@@ -22,6 +22,7 @@ from tests.hooks.receiving import Received, receiving
 from tests.hooks.rest import Rest, action_file
 from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.services.postgres import running_postgres
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -75,13 +76,13 @@ def test_a_server_that_is_killed_before_the_call_makes_it_after_its_start(tmp_pa
 
 
 def test_a_server_that_is_killed_during_a_call_makes_it_again_with_the_same_id(tmp_path: Path) -> None:
-    reached = threading.Event()
+    reached, killed = threading.Event(), threading.Event()
     with receiving() as receiver:
 
         def hold(_: Received) -> tuple[int, Any]:
             if not reached.is_set():
                 reached.set()
-                time.sleep(5)
+                assert killed.wait(PATIENCE)
             return 200, {}
 
         receiver.answers["/after"] = hold
@@ -91,6 +92,7 @@ def test_a_server_that_is_killed_during_a_call_makes_it_again_with_the_same_id(t
             made = rest.put_commit("a", "1")
             assert reached.wait(20)
             _kill(server)
+            killed.set()
         with running_server(tmp_path / "data", environment=ALLOW) as server, _client(server) as client:
             first, second = receiver.wait("/after", 2, TAKEN_OVER)
             assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -183,23 +185,9 @@ def _together(job: Any, count: int) -> None:
 
 
 def test_a_server_that_stops_during_a_check_records_the_end_of_the_run(tmp_path: Path) -> None:
-    (tmp_path / "stopped_checks.py").write_text("import time\n\n\ndef sleep(event, lake, args):\n    time.sleep(60)\n")
-    environment = {
-        "LAKEBED_HOOKS_PYTHON_ALLOW": "stopped_checks",
-        "LAKEBED_SERVER_SHUTDOWN_TIMEOUT": "1s",
-        "PYTHONPATH": str(tmp_path),
-    }
-    rule = (
-        "name: checks\non: {pre-create-tag: }\nhooks:\n"
-        "  - {id: rule, type: python, properties: {entry: 'stopped_checks:sleep'}}\n"
-    )
+    environment = {**_sleeping_check(tmp_path), "LAKEBED_SERVER_SHUTDOWN_TIMEOUT": "1s"}
     with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
-        rest = _local(client)
-        rest.settings(rule=rule)
-        sent = threading.Thread(target=_tag, args=(rest,), daemon=True)
-        sent.start()
-        assert until(lambda: [run["state"] for run in rest.runs()] == ["running"])
-        time.sleep(2)  # the process of the check has begun
+        rest, sent = _tag_with_the_sleeping_check(client, tmp_path)
         server.process.send_signal(signal.SIGINT)
         server.process.wait(40)
         sent.join(20)
@@ -213,22 +201,9 @@ def test_a_server_that_stops_during_a_check_records_the_end_of_the_run(tmp_path:
 
 
 def test_a_run_of_a_killed_server_is_shown_as_failed_after_its_time(tmp_path: Path) -> None:
-    (tmp_path / "killed_checks.py").write_text("import time\n\n\ndef sleep(event, lake, args):\n    time.sleep(60)\n")
-    environment = {
-        "LAKEBED_HOOKS_PYTHON_ALLOW": "killed_checks",
-        "LAKEBED_HOOKS_OPERATION_TIMEOUT": "20s",
-        "PYTHONPATH": str(tmp_path),
-    }
-    rule = (
-        "name: checks\non: {pre-create-tag: }\nhooks:\n"
-        "  - {id: rule, type: python, properties: {entry: 'killed_checks:sleep'}}\n"
-    )
+    environment = {**_sleeping_check(tmp_path), "LAKEBED_HOOKS_OPERATION_TIMEOUT": "20s"}
     with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
-        rest = _local(client)
-        rest.settings(rule=rule)
-        sent = threading.Thread(target=_tag, args=(rest,), daemon=True)
-        sent.start()
-        assert until(lambda: [run["state"] for run in rest.runs()] == ["running"])
+        rest, sent = _tag_with_the_sleeping_check(client, tmp_path)
         _kill(server)
         sent.join(20)
     with running_server(tmp_path / "data", environment=environment) as server, _client(server) as client:
@@ -239,6 +214,29 @@ def test_a_run_of_a_killed_server_is_shown_as_failed_after_its_time(tmp_path: Pa
         (run,) = rest.runs()
         assert (run["message"], "end_time" in run) == ("the server stopped before its hooks ended", True)
         assert rest.done("GET", "/tags")["results"] == []
+
+
+def _sleeping_check(folder: Path) -> dict[str, str]:
+    """The environment of a server with a check that writes the file `begun` and does not end."""
+    (folder / "sleeping_checks.py").write_text(
+        "import pathlib\nimport time\n\n\ndef sleep(event, lake, args):\n"
+        "    pathlib.Path(__file__).with_name('begun').touch()\n    time.sleep(600)\n"
+    )
+    return {"LAKEBED_HOOKS_PYTHON_ALLOW": "sleeping_checks", "PYTHONPATH": str(folder)}
+
+
+def _tag_with_the_sleeping_check(client: httpx.Client, folder: Path) -> tuple[Rest, threading.Thread]:
+    """A new repository, and the request for a tag whose check has begun in its process."""
+    rest = _local(client)
+    rest.settings(
+        rule="name: checks\non: {pre-create-tag: }\nhooks:\n"
+        "  - {id: rule, type: python, properties: {entry: 'sleeping_checks:sleep'}}\n"
+    )
+    sent = threading.Thread(target=_tag, args=(rest,), daemon=True)
+    sent.start()
+    wait_until((folder / "begun").exists, "the process of the check has begun")
+    assert [run["state"] for run in rest.runs()] == ["running"]
+    return rest, sent
 
 
 def _tag(rest: Rest) -> None:

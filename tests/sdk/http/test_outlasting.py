@@ -16,6 +16,7 @@ from lakebed_server.process.app import create_app
 
 from tests.sdk.doors import Door
 from tests.server.support import KEY_ID, SECRET, services, serving
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.medium  # real sockets
 
@@ -80,8 +81,7 @@ def slow(inner: Callable[..., Awaitable[Any]], done: threading.Event) -> Callabl
     """The last step of the work, which waits until it may."""
 
     async def step(*args: Any, **more: Any) -> Any:
-        while not done.is_set():
-            await asyncio.sleep(0.005)
+        await until(done.is_set, "the test lets the step go on")
         return await inner(*args, **more)
 
     return step

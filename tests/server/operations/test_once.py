@@ -19,6 +19,7 @@ from lakebed_engine.vocabulary.requests import CommitRequest, PickRequest
 
 from tests.server.lake import MAIN, REPO
 from tests.server.slow_tasks import Working
+from tests.support.waiting import until
 
 COMMIT, TASK = MAIN + "/commits", MAIN + "/commits/async?wait=10"
 MERGE = REPO + "/refs/dev/merge/main"
@@ -133,8 +134,7 @@ def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
 
     async def race() -> tuple[Commit, Commit]:
         begun = asyncio.ensure_future(lake.engine.commits.cherry_pick("lake", "main", request, "p"))
-        while not held:
-            await asyncio.sleep(0.001)
+        await until(lambda: held, "the first call is held")
         second = await lake.engine.commits.cherry_pick("lake", "main", request, "p")
         go.set()
         return await begun, second
@@ -183,8 +183,7 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
     async def race() -> tuple[str, str]:
         ways = (plain, task) if first == "plain" else (task, plain)
         begun = asyncio.ensure_future(ways[0]())
-        while not held:
-            await asyncio.sleep(0.001)
+        await until(lambda: held, "the first call is held")
         other = asyncio.ensure_future(ways[1]())
         await asyncio.sleep(0.02)  # time for the other call to find the first one at work
         go.set()

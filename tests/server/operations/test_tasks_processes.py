@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -27,7 +26,7 @@ from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 from tests.support.processes.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.services.postgres import running_postgres
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -156,11 +155,12 @@ def test_an_import_goes_on_when_its_server_does_not(
 
 def ended(http: httpx.Client, url: str, task: str) -> Any:
     """What an import came to."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        status = ask(http, "GET", url, params={"id": task})
-        if status["completed"]:
-            assert "error" not in status, status
-            return status
-        time.sleep(0.02)
-    raise AssertionError(f"still at it: {status}")
+    status: dict[str, Any] = {}
+
+    def completed() -> bool:
+        status.update(ask(http, "GET", url, params={"id": task}))
+        return bool(status["completed"])
+
+    wait_until(completed, lambda: f"the import ends: {status}", every=0.02)
+    assert "error" not in status, status
+    return status

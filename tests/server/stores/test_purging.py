@@ -19,7 +19,7 @@ from tests.cli.support import Command
 from tests.support.processes.server import RunningServer, running_server
 from tests.support.services.s3 import shared
 from tests.support.services.s3_settings import settings_of
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -205,6 +205,13 @@ def test_purge_in_a_bucket(kind: str, tmp_path: Path) -> None:
         assert repo.branch("main").get("a/00001") == b"1"
 
 
+def kind_of_refusal(lake: lakebed.Lake) -> str:
+    """Why the repository `large` does not answer."""
+    with pytest.raises(lakebed.NotFoundError) as caught:
+        lake.repository("large").info()
+    return caught.value.kind
+
+
 @pytest.mark.parametrize("round_", [1, *(pytest.param(one, marks=pytest.mark.soak) for one in (0, 2))])
 def test_killed_in_the_middle(round_: int, tmp_path: Path) -> None:
     """SIGKILL while files are being deleted. The next server finishes by itself, and the name is free again."""
@@ -212,14 +219,8 @@ def test_killed_in_the_middle(round_: int, tmp_path: Path) -> None:
     place = next(place for place in tries if _is_killed_in_the_middle(place, 300 * round_))
     objects = place / "objects" / "large"
     with running_server(place, environment=QUICK) as server, client(server) as lake:
-        with pytest.raises(lakebed.NotFoundError) as caught:
-            lake.repository("large").info()
-        assert caught.value.kind in ("repository_deleting", "repository_not_found")
-        deadline = time.monotonic() + PATIENCE
-        while caught.value.kind == "repository_deleting" and time.monotonic() < deadline:
-            time.sleep(0.2)
-            with pytest.raises(lakebed.NotFoundError) as caught:
-                lake.repository("large").info()
+        assert kind_of_refusal(lake) in ("repository_deleting", "repository_not_found")
+        wait_until(lambda: kind_of_refusal(lake) == "repository_not_found", "the purge ends", every=0.2)
         assert files(objects) == []
         repo = lake.repository("large").create("local://large")
         fill(repo)

@@ -26,6 +26,13 @@ async def test_timeout_names_the_missing_event(monkeypatch: pytest.MonkeyPatch) 
         await waiting.until(lambda: False, "the sun rises in the west")
 
 
+def test_wait_returns_the_value_and_reports_the_last_one() -> None:
+    values = iter([[], [], ["ready"]])
+    assert waiting.wait_until(lambda: next(values), every=0) == ["ready"]
+    with pytest.raises(AssertionError, match=r"it did not happen in 0 s: a text of the end; the last value was \[\]"):
+        waiting.wait_until(list, lambda: "a text of the end", seconds=0.01)
+
+
 def test_pulse_measures_the_longest_pause() -> None:
     now = iter([0.0, 1.0, 8.0, *(8.0 + beat for beat in range(1, 1_000_000))])
     with Pulse(clock=lambda: next(now)) as pulse:

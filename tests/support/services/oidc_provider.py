@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ import httpx
 from tests.support.processes.owned import owned_directory, owned_process
 from tests.support.processes.ports import reserved_ports
 from tests.support.services.npm_packages import FOLDER, node_modules
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import wait_until
 
 PEOPLE: dict[str, dict[str, Any]] = {
     "mia-7": {"email": "mia@example.com", "email_verified": True, "name": "Mia Lund", "groups": ["data-team"]},
@@ -89,12 +88,13 @@ def running_oidc_provider_mock() -> Iterator[OidcProvider]:
 
 
 def _wait(issuer: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            httpx.get(f"{issuer}/.well-known/openid-configuration").raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(f"the provider did not start ({process.poll()}): {log.read_text(errors='replace')[-4000:]}")
+    def failure() -> str:
+        return f"the provider did not start ({process.poll()}): {log.read_text(errors='replace')[-4000:]}"
+
+    def answers() -> bool:
+        assert process.poll() is None, failure()
+        with suppress(httpx.HTTPError):
+            return httpx.get(f"{issuer}/.well-known/openid-configuration").is_success
+        return False
+
+    wait_until(answers, failure, every=0.05)

@@ -16,14 +16,13 @@ import pwd
 import signal
 import stat
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 from tests.support.processes.owned import owned_directory
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 USER = "lakebed"
 PASSWORD = "a-password/of:tests@1"
@@ -85,12 +84,16 @@ class Postgres:
             self._process = subprocess.Popen(
                 [*command, *self._options], user=self._user, cwd=self.directory, stdout=log, stderr=subprocess.STDOUT
             )
-        deadline = time.monotonic() + PATIENCE
+        wait_until(self._is_ready, self._failure, every=0.02)
+
+    def _is_ready(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, self._failure()
         ready = [str(programs() / "pg_isready"), "-q", "-h", str(self.directory)]
-        while subprocess.run(ready, check=False).returncode != 0:
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"PostgreSQL did not start; it said:\n{self._log.read_text(errors='replace')}")
-            time.sleep(0.02)
+        return subprocess.run(ready, check=False).returncode == 0
+
+    def _failure(self) -> str:
+        return f"PostgreSQL did not start; it said:\n{self._log.read_text(errors='replace')}"
 
     def kill(self) -> None:
         """End it like a crash: every connection is cut, nothing is finished, the next start recovers."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.services.debian import program
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_until
 
 BASE = "dc=example,dc=com"
 SERVICE = f"cn=service,{BASE}"
@@ -92,12 +91,14 @@ def running_slapd(directory: Path, entries: str, *, tls: str = "", port: int = 0
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
+    def failure() -> str:
+        return f"slapd did not start ({process.poll()}): {log.read_text(errors='replace')}"
+
+    def listens() -> bool:
+        assert process.poll() is None, failure()
+        with suppress(OSError):
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    raise AssertionError(f"slapd did not start ({process.poll()}): {log.read_text(errors='replace')}")
+            return True
+        return False
+
+    wait_until(listens, failure, every=0.02)
