@@ -203,3 +203,14 @@ def test_signature_v2_can_be_off(strict: RunningServer) -> None:
     assert code_of(send(signed(place, "a", "s3"))) == (400, "InvalidRequest")
     assert code_of(send(signed(place, "a"))) == (204, "")
     assert REGION in signed(place, "a")["fields"]["x-amz-credential"]
+
+
+@pytest.mark.parametrize(
+    "field", ["x-amz-meta-who", "Content-Type", "Cache-Control", "Content-Disposition", "Content-Language", "Expires"]
+)
+def test_a_field_cannot_add_headers_to_later_responses(branch: Target, field: str) -> None:
+    """A form may have values that no HTTP header has."""
+    value = "a\r\nX-Planted: yes\r\n\r\n<script>"
+    form = signed(branch, "planted", Fields={field: value}, Conditions=[["starts-with", f"${field}", ""]])
+    assert code_of(send(form)) == (400, "InvalidArgument")
+    assert stored(branch, "planted") is None
