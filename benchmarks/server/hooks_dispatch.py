@@ -134,12 +134,12 @@ def _dead(folder: Path, count: int) -> dict[str, float]:
                 for side, name in (sides if number % 2 else sides[::-1])
             }
             rates.append(found)
-    told = {f"{name}: commits per second": 1 / statistics.median(one[name][0] for one in rates) for name in rates[0]}
+    shown = {f"{name}: commits per second": 1 / statistics.median(one[name][0] for one in rates) for name in rates[0]}
     for kind, what in enumerate(("rate", "processor time, inverse")):
         for other in ("none", "alive"):
             ratios = [one[other][kind] / one["dead"][kind] for one in rates]
-            told[f"dead / {other}, {what}"] = statistics.median(ratios)
-    return told
+            shown[f"dead / {other}, {what}"] = statistics.median(ratios)
+    return shown
 
 
 def main() -> None:

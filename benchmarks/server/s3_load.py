@@ -98,10 +98,10 @@ class Link:
             if not count:
                 raise SystemExit(f"the connection was closed within an answer: {head!r}")
             head += self._buffer[:count]
-        told, _, rest = head.partition(b"\r\n\r\n")
-        if told[9:12] != b"200":
+        reported, _, rest = head.partition(b"\r\n\r\n")
+        if reported[9:12] != b"200":
             raise SystemExit(head[:1000].decode())
-        lines = told.lower().splitlines()
+        lines = reported.lower().splitlines()
         sizes = [line.split(b":")[1] for line in lines if line.startswith(b"content-length:")]
         left = (int(sizes[0]) if sizes else 0) - len(rest)
         while left > 0:

@@ -40,9 +40,9 @@ class Syncing(SystemCalls):
         self.entered.set()
         if self._gate is not None:
             assert self._gate.wait(PATIENCE)
-        told = syscalls.fsync_all(fds)
+        reported = syscalls.fsync_all(fds)
         broken = OSError(errno.EIO, os.strerror(errno.EIO))
-        return [broken if kind == self._fails else done for kind, done in zip(kinds, told, strict=True)]
+        return [broken if kind == self._fails else done for kind, done in zip(kinds, reported, strict=True)]
 
 
 @pytest.fixture

@@ -112,8 +112,8 @@ def known_to_existing_receivers(kind: str) -> bytes:
 
 
 def without_own_fields(body: bytes) -> bytes:
-    told = json.loads(body)
-    kept = {name: content for name, content in told.items() if name not in OWN_FIELDS}
+    reported = json.loads(body)
+    kept = {name: content for name, content in reported.items() if name not in OWN_FIELDS}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
 
 

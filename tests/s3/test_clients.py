@@ -201,8 +201,8 @@ def test_minio(target: Target, repo: lakebed.Repository, tmp_path: Path) -> None
     key = target.key("m/ü large")
     client.put_object(target.bucket, key, BytesIO(LARGE), -1, part_size=5 << 20, metadata={"kept": "1"})
     assert repo.branch("main").get("m/ü large") == LARGE
-    told = client.stat_object(target.bucket, key)
-    assert (told.size, (told.metadata or {})["x-amz-meta-kept"]) == (len(LARGE), "1")
+    reported = client.stat_object(target.bucket, key)
+    assert (reported.size, (reported.metadata or {})["x-amz-meta-kept"]) == (len(LARGE), "1")
     client.fget_object(target.bucket, key, str(tmp_path / "back"))
     assert (tmp_path / "back").read_bytes() == LARGE
     answer = client.get_object(target.bucket, key, offset=7, length=9)
@@ -264,7 +264,7 @@ def test_boto3_before_1_36(target: Target, repo: lakebed.Repository) -> None:
     assert folder.is_dir(), f"{folder} is not there: `make s3` installs it"
     program = Path(__file__).with_name("old_boto3.py")
     said = target.run(sys.executable, program, target.bucket, target.prefix, variables={"PYTHONPATH": str(folder)})
-    version, _, told = said.partition(" ")
+    version, _, reported = said.partition(" ")
     assert tuple(map(int, version.split(".")[:2])) < (1, 36)
-    assert told.strip() == "well"
+    assert reported.strip() == "well"
     assert repo.branch("main").get("old/large") == bytes(9 << 20)

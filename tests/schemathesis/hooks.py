@@ -167,11 +167,11 @@ def after_call(context: Any, case: Any, response: Any) -> None:
             _remember(response.json())
 
 
-def _remember(told: Any) -> None:
-    if isinstance(told, list):
-        for one in told:
+def _remember(reported: Any) -> None:
+    if isinstance(reported, list):
+        for one in reported:
             _remember(one)
-    elif isinstance(told, dict):
-        TOLD.update(value for name, value in told.items() if name in _IDS and isinstance(value, str))
-        for value in told.values():
+    elif isinstance(reported, dict):
+        TOLD.update(value for name, value in reported.items() if name in _IDS and isinstance(value, str))
+        for value in reported.values():
             _remember(value)

@@ -43,8 +43,8 @@ def of_pytest(report: bytes) -> Report:
         figures["generated examples"] = sum(generated)
         if not all(generated):
             wrong.append("hypothesis says of a test that no example passed")
-    told = wrong[:_ENOUGH] + ([f"{len(wrong) - _ENOUGH} more"] if len(wrong) > _ENOUGH else [])
-    return dict(figures), told, []
+    reported = wrong[:_ENOUGH] + ([f"{len(wrong) - _ENOUGH} more"] if len(wrong) > _ENOUGH else [])
+    return dict(figures), reported, []
 
 
 def of_schedules(report: bytes) -> Report:

@@ -87,14 +87,14 @@ class ActionSources:
         found = action_set.build([*applied, *others], self._parsed)
         new = () if proposal.operation not in MOVING else self._broken(set(candidate) - set(head))
         errors = [*found.errors, *(error for error in new if error.path not in {one.path for one in found.errors})]
-        return ActionSet(found.actions, (*(_told(error, problems) for error in errors), *_too_many(applied)))
+        return ActionSet(found.actions, (*(_reported(error, problems) for error in errors), *_too_many(applied)))
 
     async def of_commit(self, repository: Repository, files: Sequence[StoredFile]) -> ActionSet:
         """The actions of a commit, with those of the settings and of the server."""
         others = (*await self.of_settings(repository), *self.of_server)
         found = action_set.build([*_files(files), *others], self._parsed)
         problems = {one.path: one.problem for one in files if one.problem}
-        return ActionSet(found.actions, tuple(_told(error, problems) for error in found.errors))
+        return ActionSet(found.actions, tuple(_reported(error, problems) for error in found.errors))
 
     async def of_delivery(self, delivery: Delivery) -> Action | None:
         """The action of a delivery. None: its file is not there any more, or has no such action.
@@ -155,11 +155,11 @@ class ActionSources:
 
 
 def _files(stored: Sequence[StoredFile]) -> list[ActionFile]:
-    """A file that was not read has no content, so it cannot be parsed. `_told` says why."""
+    """A file that was not read has no content, so it cannot be parsed. `_reported` says why."""
     return [ActionFile(one.path, one.digest, b"" if one.problem else one.content) for one in stored]
 
 
-def _told(error: ActionFileError, problems: dict[str, str]) -> ActionFileError:
+def _reported(error: ActionFileError, problems: dict[str, str]) -> ActionFileError:
     if error.path not in problems:
         return error
     return ActionFileError(f"{error.path}: {problems[error.path]}", path=error.path)

@@ -92,16 +92,16 @@ def test_too_large_file_does_not_stop_the_others(run: Run, repo: lakebed.Reposit
     """On a disk with no room at all, the first write would fail and the rest would not be tried."""
     repo.branch("main").put_many({"t/a": LARGE, "t/b": b"small"})
     with little_room():
-        told = run("fs", "download", "-r", "-j", "1", f"{repo.id}/main/t/", str(tmp_path / "down"), code=1).err
-    assert "File too large" in told
-    assert "1 failed, 1 done" in told
+        reported = run("fs", "download", "-r", "-j", "1", f"{repo.id}/main/t/", str(tmp_path / "down"), code=1).err
+    assert "File too large" in reported
+    assert "1 failed, 1 done" in reported
     assert (tmp_path / "down" / "b").read_bytes() == b"small"
 
 
 @pytest.mark.parametrize(("number", "full"), [("ENOSPC", True), ("EDQUOT", True), ("EROFS", True), ("EACCES", False)])
 def test_full_disk_errors_are_recognized(number: str, full: bool) -> None:
-    assert is_full(OSError(getattr(errno, number), "told by the disk")) is full
-    assert not is_full(lakebed.StoreFullError("told by the server"))
+    assert is_full(OSError(getattr(errno, number), "reported by the disk")) is full
+    assert not is_full(lakebed.StoreFullError("reported by the server"))
 
 
 def test_failed_upload_names_the_next_step(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
@@ -110,11 +110,11 @@ def test_failed_upload_names_the_next_step(run: Run, repo: lakebed.Repository, t
     (tree / "large").write_bytes(LARGE)
     upload = ("upload", str(tree), f"{repo.id}/main/t/", "-m", "load", "--data-path", "direct")
     with little_room():
-        told = run(*upload, code=1).err
-    assert "the same command resumes where it stopped" in told
-    assert "cannot write 't/large' into /" in told
+        reported = run(*upload, code=1).err
+    assert "the same command resumes where it stopped" in reported
+    assert "cannot write 't/large' into /" in reported
     (work,) = repo.workspaces()
-    assert f"are kept in lakebed://{repo.id}/{work.name}" in told
+    assert f"are kept in lakebed://{repo.id}/{work.name}" in reported
     run(*upload)
     assert repo.branch("main").get("t/large") == LARGE
     assert list(repo.workspaces()) == []

@@ -14,8 +14,8 @@ from tests.support.processes.server import RunningServer
 
 
 def test_config_server_prints_level_and_settings(run: Run, lake: lakebed.Lake) -> None:
-    told = run("config", "server", "--json").json
-    assert (told["api_level"], told["set_up"], told["signs"]) == (lake.version(), True, False)
+    reported = run("config", "server", "--json").json
+    assert (reported["api_level"], reported["set_up"], reported["signs"]) == (lake.version(), True, False)
     text = run("config", "server").text
     assert "nothing: they are off" in text
     assert f"API level             {lake.version()}\nset up                yes\n" in text
@@ -30,10 +30,10 @@ def test_token_is_the_only_output(run: Run, server: RunningServer) -> None:
     assert given.json.keys() == {"token", "expires"}
     assert given.err == ""
     assert run("key", "end-tokens", "--yes").text == "Your tokens no longer work.\n"
-    told = httpx.get(
+    reported = httpx.get(
         f"{server.endpoint}/api/v1/user", headers={"Authorization": f"Bearer {given.json['token']}"}, trust_env=False
     )
-    assert told.status_code == 401
+    assert reported.status_code == 401
 
 
 def test_dump_and_restore_without_waiting(

@@ -51,9 +51,9 @@ def test_data_of_another_tool_is_refused_first_and_survives_a_sweep(tmp_path: Pa
         checked = command("fsck", "legacy", "--data", *at_disk).text
         assert "foreign data/warehouse/part-0.parquet: 9 bytes, not made by Lakebed\n" in checked
         assert "orphan" not in checked
-        told = command("fsck", "legacy", "--data", "--json", *at_disk).json
-        assert [one["finding"] for one in told["findings"]] == ["foreign"] * 2
-        assert (told["foreign_count"], told["foreign_bytes"], told["orphan_count"]) == (2, 20, 0)
+        reported = command("fsck", "legacy", "--data", "--json", *at_disk).json
+        assert [one["finding"] for one in reported["findings"]] == ["foreign"] * 2
+        assert (reported["foreign_count"], reported["foreign_bytes"], reported["orphan_count"]) == (2, 20, 0)
         old_file(place / ORPHAN, b"of a copied bucket")
         held = command("sweep", "legacy", "--data", "--grace", "1", *at_disk, code=1).text
         assert f"orphan {ORPHAN}: 18 bytes" in held

@@ -101,8 +101,8 @@ def test_unreachable_server_exits_with_7() -> None:
     result = Command(NOBODY)("repo", "list", "--retries", "0", code=7)
     assert "127.0.0.1:9" in result.err
     assert "lakebed serve" in result.err
-    told = Command(NOBODY)("--json", "--retries", "0", "repo", "list", code=7).error
-    assert told["kind"] == "store_unavailable"
+    reported = Command(NOBODY)("--json", "--retries", "0", "repo", "list", code=7).error
+    assert reported["kind"] == "store_unavailable"
 
 
 def test_missing_settings_exit_with_2(tmp_path: Path) -> None:

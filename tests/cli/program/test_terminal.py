@@ -156,10 +156,10 @@ def test_upload_knows_the_content_type(
     run("fs", "upload", str(tmp_path / "up" / name), f"{target}/one/")
     run("fs", "upload", "-r", str(tmp_path / "up"), f"{target}/many")
     run("fs", "upload", "-", f"{target}/in/{name}", stdin=b"1")
-    run("fs", "upload", str(tmp_path / "up" / name), f"{target}/told/", "--content-type", "text/x-mine")
+    run("fs", "upload", str(tmp_path / "up" / name), f"{target}/reported/", "--content-type", "text/x-mine")
     main = repo.branch("main")
     assert {main.stat(f"{folder}/{name}").content_type for folder in ("one", "many", "in")} == {kind}
-    assert main.stat(f"told/{name}").content_type == "text/x-mine"
+    assert main.stat(f"reported/{name}").content_type == "text/x-mine"
 
 
 def test_colours_are_decided_for_each_run(run: Run, main: lakebed.Branch) -> None:

@@ -129,11 +129,11 @@ def test_conflict_lists_its_paths_and_exits_with_4(run: Run, diverged: lakebed.R
     error = run("merge", f"{diverged.id}/dev", "main", code=4).err
     assert "\n    both\n" in error
     assert "--strategy" in error
-    told = run("merge", f"{diverged.id}/dev", "main", "--json", code=4).error
-    assert told["kind"] == "merge_conflict"
-    assert told["exit_code"] == 4
-    assert told["paths"] == ["both"]
-    assert set(told["conflicts"][0]) == {"path", "base", "ours", "theirs"}
+    reported = run("merge", f"{diverged.id}/dev", "main", "--json", code=4).error
+    assert reported["kind"] == "merge_conflict"
+    assert reported["exit_code"] == 4
+    assert reported["paths"] == ["both"]
+    assert set(reported["conflicts"][0]) == {"path", "base", "ours", "theirs"}
     assert diverged.ref("main").get("both") == b"main"
 
 

@@ -77,8 +77,8 @@ def test_files_of_metadata_and_commits(run: Run, repo: lakebed.Repository, tmp_p
     run("repo", "metadata-file", repo.id, "range", found, "-o", str(target))
     assert target.read_bytes()[:4] == b"PAR1"
     run("repo", "metadata-file", repo.id, "range", "0" * 64, code=3)
-    told = run("show", f"{repo.id}/main", "--json").out
-    shown = json.loads(told)
+    reported = run("show", f"{repo.id}/main", "--json").out
+    shown = json.loads(reported)
     shown = shown.get("commit", shown)
     stored = run("repo", "add-commit", repo.id, "-", stdin=json.dumps(shown).encode())
     assert commit.short_id in stored.text

@@ -378,8 +378,8 @@ async def test_of_neighbours_that_put_one_key_the_later_wins(kv: KVStore) -> Non
 
 
 async def test_concurrent_puts_return_the_version_of_their_row(kv: KVStore) -> None:
-    told = await asyncio.gather(*(put(kv, b"%02d" % number) for number in range(50)))
-    assert [row.version for row in await kv.scan("p")] == told
+    reported = await asyncio.gather(*(put(kv, b"%02d" % number) for number in range(50)))
+    assert [row.version for row in await kv.scan("p")] == reported
 
 
 async def test_cancelled_put_does_not_affect_other_puts(kv: KVStore) -> None:

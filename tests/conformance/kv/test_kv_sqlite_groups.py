@@ -146,8 +146,8 @@ async def test_a_group_of_several_loops_is_answered_in_each(kv: SqliteKV, path: 
             ]
             while queued() < 17:  # the writer holds the first of 18 already
                 await asyncio.sleep(0)
-        told = [version for versions in await asyncio.gather(*jobs) for version in versions]
-    assert [row.version for row in await kv.scan("p")] == told
+        reported = [version for versions in await asyncio.gather(*jobs) for version in versions]
+    assert [row.version for row in await kv.scan("p")] == reported
 
 
 class Steps:
@@ -172,7 +172,7 @@ async def test_half_of_many_callers_are_answered_while_the_others_are_synced(
     kv: SqliteKV, monkeypatch: pytest.MonkeyPatch, callers: int, groups: list[int]
 ) -> None:
     """No call returns before the COMMIT of its transaction."""
-    steps, all_in, told = Steps(kv, monkeypatch), threading.Event(), threading.Semaphore(0)
+    steps, all_in, reported = Steps(kv, monkeypatch), threading.Event(), threading.Semaphore(0)
     seen: list[int] = []
     done = 0
 
@@ -181,14 +181,14 @@ async def test_half_of_many_callers_are_answered_while_the_others_are_synced(
             assert all_in.wait(PATIENCE)
         if what == "COMMIT":
             for _ in range(groups[number - 2] if number > 1 else 0):
-                assert told.acquire(timeout=PATIENCE)
+                assert reported.acquire(timeout=PATIENCE)
             seen.append(done)
 
     async def caller(number: int) -> None:
         nonlocal done
         await kv.apply(Batch(puts=[Put("p", b"%d" % number, b"")]))
         done += 1
-        told.release()
+        reported.release()
 
     steps.at = at
     tasks = [asyncio.ensure_future(caller(number)) for number in range(callers)]

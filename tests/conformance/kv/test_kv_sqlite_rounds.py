@@ -89,10 +89,10 @@ async def test_a_caller_woken_from_outside_sees_what_was_written_before_it_was_w
     for step in range(200):
         landed = loop.create_future()
 
-        def write(number: int, told: asyncio.Future[bytes]) -> None:
+        def write(number: int, reported: asyncio.Future[bytes]) -> None:
             written = str(number).encode()
             other.put(b"a", written)
-            loop.call_soon_threadsafe(told.set_result, written)
+            loop.call_soon_threadsafe(reported.set_result, written)
 
         job = loop.run_in_executor(None, write, step, landed)
 

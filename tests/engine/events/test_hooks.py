@@ -265,13 +265,13 @@ def test_the_port_gets_the_action_files_of_both_sides() -> None:
         await put_commit(engine, {"_lakebed_actions/x.yaml": "one"})
         await put_commit(engine, {"_lakefs_actions/sub/ignored.yaml": "no"})
         await put_commit(engine, {"_lakebed_actions/x.yaml": "two"})
-        told = [
+        reported = [
             ([(one.path, one.content) for one in asked.before_files], [one.content for one in asked.files])
             for asked in hooks.asked
             if asked.operation == "commit"
         ]
         path = "_lakebed_actions/x.yaml"
-        assert told == [([], [b"one"]), ([(path, b"one")], [b"one"]), ([(path, b"one")], [b"two"])]
+        assert reported == [([], [b"one"]), ([(path, b"one")], [b"one"]), ([(path, b"one")], [b"two"])]
         await put_commit(engine, {"unrelated": "1"})
         assert [one.content for one in hooks.asked[-1].files] == [b"two"]
         await engine.close()
@@ -288,8 +288,8 @@ def test_a_user_who_may_bypass_hooks_does_and_the_event_says_so() -> None:
         await put_commit(engine, {"b": "1"})
         await engine.tags.create(REPO, "v1", "main")
         events = (await engine.events.page(REPO)).items
-        told = [(event.type, event.data.get("hooks_bypassed")) for event in events[-2:]]
-        assert told == [("branch.committed", True), ("tag.created", True)]
+        reported = [(event.type, event.data.get("hooks_bypassed")) for event in events[-2:]]
+        assert reported == [("branch.committed", True), ("tag.created", True)]
         await engine.close()
 
     run(job())

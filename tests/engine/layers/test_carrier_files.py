@@ -91,8 +91,8 @@ def test_other_readers_read_the_patch(tmp_path: Path) -> None:
     pairs = [dict(one) for one in patch.column("metadata").to_pylist()]
     assert pd.read_parquet(file)["path"].tolist() == paths
     assert polars.read_parquet(file)["size_bytes"].to_list() == patch.column("size_bytes").to_pylist()
-    told = duckdb.connect().execute(f"SELECT path, metadata, deleted FROM '{file}' ORDER BY path").fetchall()
-    assert [row[0] for row in told] == sorted(paths)
-    assert [row[1] for row in told] == [one for _, one in sorted(zip(paths, pairs, strict=True), key=lambda x: x[0])]
+    shown = duckdb.connect().execute(f"SELECT path, metadata, deleted FROM '{file}' ORDER BY path").fetchall()
+    assert [row[0] for row in shown] == sorted(paths)
+    assert [row[1] for row in shown] == [one for _, one in sorted(zip(paths, pairs, strict=True), key=lambda x: x[0])]
     wanted = duckdb.connect().execute(f"SELECT count(*) FROM '{file}' WHERE path = 'p/00003'").fetchall()
     assert wanted == [(1,)]

@@ -266,11 +266,11 @@ async def test_a_sweep_holds_back_when_much_is_older_than_the_repository() -> No
             await lake.store.put(f"data/2026010112/{number:032x}", b"x")
         await lake.age(2 * DAY)
         holding = SweepOptions(data=True, grace=1.0, hold_older=True)
-        told: list[Finding] = []
-        swept = await lake.engine.maintenance.sweep(REPO, holding, sink=told.append)
+        reported: list[Finding] = []
+        swept = await lake.engine.maintenance.sweep(REPO, holding, sink=reported.append)
         (report,) = swept.reports
         assert (report.older, report.found) == (old, old + young)
-        assert len(told) == old + young
+        assert len(reported) == old + young
         assert swept.ok is not report.held
         if report.held:
             assert (await lake.sweep(DATA)).deleted == old + young

@@ -138,14 +138,16 @@ def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None
         assert [found.id for found in line[:-2]] == [new.id for new in reversed(made)]
         assert line[-2] == base
         for new in made:
-            told: dict[str, Entry | None] = {}
-            while len(told) < len(wanted[new.id]):
-                page = await engine.commits.diff(REPO, new.parents[0], new.id, amount=1000, after=max(told, default=""))
-                told |= {row.path: row.right for row in page.items}
+            shown: dict[str, Entry | None] = {}
+            while len(shown) < len(wanted[new.id]):
+                page = await engine.commits.diff(
+                    REPO, new.parents[0], new.id, amount=1000, after=max(shown, default="")
+                )
+                shown |= {row.path: row.right for row in page.items}
                 assert page.items
             assert not page.has_more
-            assert told == wanted[new.id]
-            log = await engine.commits.log(REPO, "main", LogRequest(objects=[max(told)]))
+            assert shown == wanted[new.id]
+            log = await engine.commits.log(REPO, "main", LogRequest(objects=[max(shown)]))
             assert [found.id for found in log.items] == [new.id]
         report = await engine.maintenance.fsck(
             REPO, FsckOptions()
@@ -213,14 +215,14 @@ def test_a_refusal_names_what_was_staged_at_one_moment(sealed: bool, count: int)
         return [one.path for one in error.conflicts], left <= 0  # type: ignore[attr-defined]
 
     async def job() -> None:
-        told: list[str] = []
+        shown: list[str] = []
         changed, number = True, 0
         while changed:
             number += 1
-            told, changed = await told_when_changed_at(number)
-            assert told in (["a"], ["a", "b"] if sealed else ["b"])  # a sealed row is hidden by a newer one
+            shown, changed = await told_when_changed_at(number)
+            assert shown in (["a"], ["a", "b"] if sealed else ["b"])  # a sealed row is hidden by a newer one
         assert number > 2
-        assert told == ["a"], "nothing was changed in between"
+        assert shown == ["a"], "nothing was changed in between"
 
     run_job(job())
 
@@ -281,12 +283,12 @@ def test_the_answer_names_the_data_that_the_commit_names() -> None:
         kept = await engine.objects.stat(REPO, "main", "a")
         before = await data_keys(stores)
         done = await publish(engine, {"a": "1", "b": "2"})
-        told = dict(done.objects)
-        assert told["a"].entry.physical_address == kept.physical_address
-        assert await data_keys(stores) == before | {told["b"].entry.physical_address}
+        shown = dict(done.objects)
+        assert shown["a"].entry.physical_address == kept.physical_address
+        assert await data_keys(stores) == before | {shown["b"].entry.physical_address}
         again = await publish(engine, {"a": "1"}, allow_empty=True)
         assert dict(again.objects)["a"].entry.physical_address == kept.physical_address
-        assert await data_keys(stores) == before | {told["b"].entry.physical_address}
+        assert await data_keys(stores) == before | {shown["b"].entry.physical_address}
         assert await content(engine) == {"a": "1", "b": "2"}
 
     run_job(job())

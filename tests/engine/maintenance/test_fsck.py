@@ -369,12 +369,12 @@ async def test_orphans_and_what_is_too_young_to_be_one() -> None:
         await lake.store.put(key, b"12345")
     await lake.store.put("workspaces/of-others", b"not ours to judge")
     await lake.engine.dumps.dump(REPO)
-    told: list[Finding] = []
-    report = await lake.engine.maintenance.fsck(REPO, EVERYTHING, sink=told.append)
+    reported: list[Finding] = []
+    report = await lake.engine.maintenance.fsck(REPO, EVERYTHING, sink=reported.append)
     assert report.ok
     assert [orphan.key for orphan in report.orphans] == strange
     assert (report.orphan_count, report.orphan_bytes) == (6, 30)
-    assert [one.key for one in told if isinstance(one, Foreign)] == others
+    assert [one.key for one in reported if isinstance(one, Foreign)] == others
     assert (report.foreign_count, report.foreign_bytes) == (8, 40)
     assert 0 <= report.orphans[0].age < 60
     young = await lake.check(FsckOptions(data=True))
@@ -386,14 +386,14 @@ async def test_findings_beyond_keep_are_counted_and_sent_to_the_sink() -> None:
     lake = await make_lake()
     gone = await files(lake, "data/")
     await lake.store.delete(gone)
-    told: list[Finding] = []
+    reported: list[Finding] = []
     report = await lake.engine.maintenance.fsck(
-        REPO, FsckOptions(data=True, keep=3), sink=told.append, progress=lambda *_: None
+        REPO, FsckOptions(data=True, keep=3), sink=reported.append, progress=lambda *_: None
     )
     assert len(report.problems) == 3
-    assert report.problem_count == len(gone) == len(told)
-    assert {one.name for one in told if isinstance(one, Problem)} == set(gone)
-    assert not any(isinstance(one, Orphan) for one in told)
+    assert report.problem_count == len(gone) == len(reported)
+    assert {one.name for one in reported if isinstance(one, Problem)} == set(gone)
+    assert not any(isinstance(one, Orphan) for one in reported)
 
 
 class BrokenStore(MemoryObjects):
@@ -437,10 +437,10 @@ async def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_mis
     total = broken.calls
     assert total > 40
     for at in range(1, total + 1):
-        told: list[Finding] = []
+        reported: list[Finding] = []
         broken.calls, broken.fail_at = 0, at
-        await fails(engine.maintenance.fsck(REPO, EVERYTHING, sink=told.append), errors.StoreUnavailableError)
-        assert told == []
+        await fails(engine.maintenance.fsck(REPO, EVERYTHING, sink=reported.append), errors.StoreUnavailableError)
+        assert reported == []
 
 
 async def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

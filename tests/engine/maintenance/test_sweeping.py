@@ -128,12 +128,12 @@ async def test_without_data_objects_stay() -> None:
         await leave(lake)
     await settle(lake)
     await lake.age()
-    told: list[Orphan] = []
-    found = await lake.engine.maintenance.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
-    kinds = {one.key.rpartition("/")[0] + "/" for one in told}
+    reported: list[Orphan] = []
+    found = await lake.engine.maintenance.sweep(REPO, SweepOptions(grace=GRACE), sink=reported.append)  # type: ignore[arg-type]
+    kinds = {one.key.rpartition("/")[0] + "/" for one in reported}
     assert kinds == {*FOLDERS, DUMPS}
-    assert found.deleted == len(told)
-    assert all(one.age > DAY for one in told)
+    assert found.deleted == len(reported)
+    assert all(one.age > DAY for one in reported)
     assert not await lake.whole(), "orphaned data is left"
     await lake.sweep()
     assert await lake.whole()

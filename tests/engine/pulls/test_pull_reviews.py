@@ -276,8 +276,8 @@ async def test_the_timeline_has_everything_in_order() -> None:
     pushed = await put_commit(engine, {"c": "3"}, "dev")
     await check(engine, "dev")
     _, page = await engine.pulls.events(REPO, pull.id)
-    told = [(one.id, one.type, one.actor) for one in page.items]
-    assert told == [(1, "opened", "ann"), (2, "commented", "bob"), (0, "pushed", ""), (0, "check", "ci")]
+    reported = [(one.id, one.type, one.actor) for one in page.items]
+    assert reported == [(1, "opened", "ann"), (2, "commented", "bob"), (0, "pushed", ""), (0, "check", "ci")]
     assert page.items[2].commit_id == pushed.id
     await review(engine, pull, "bob")
     await edit(engine, pull, reviewers=("bob", "@team", "bob"))
@@ -298,13 +298,13 @@ async def test_own_pull_requests_of_all_repositories() -> None:
     mine = await open_pull(engine)
     asked = await open_pull(engine, author_id="bob")
     await edit(engine, asked, reviewers=("@team",))
-    told = await open_pull(engine, author_id="bob", description="see @ann")
+    reported = await open_pull(engine, author_id="bob", description="see @ann")
     over = await open_pull(engine)
     await edit(engine, over, status="closed")
     await open_pull(engine, author_id="bob")
     page = await engine.pulls.own("ann", ["team"], lambda name: True)
     found = {one.pull.id: one.reasons for one in page.items}
-    assert found == {mine.id: ("author",), asked.id: ("review_requested",), told.id: ("mentioned",)}
+    assert found == {mine.id: ("author",), asked.id: ("review_requested",), reported.id: ("mentioned",)}
     first = await engine.pulls.own("ann", ["team"], lambda name: True, amount=2)
     rest = await engine.pulls.own(
         "ann", ["team"], lambda name: True, after=f"{REPO}/{first.items[-1].pull.id}", amount=2

@@ -330,9 +330,9 @@ def test_every_change_is_an_event_of_the_repository() -> None:
         found = await engine.context.kv.scan(f"repo/{repo.uid}", b"journal/", b"journal0")
         found.sort(key=lambda row: (row.version, row.key))
         events = [msgspec.json.decode(row.value, type=Event) for row in found]
-        told = [(one.type, one.user, one.branch) for one in events if one.type.startswith("pull.")]
+        reported = [(one.type, one.user, one.branch) for one in events if one.type.startswith("pull.")]
         verbs = ("opened", "edited", "closed", "reopened")
-        assert told == [*((f"pull.{verb}", "ann", "main") for verb in verbs), ("pull.merged", "bob", "main")]
+        assert reported == [*((f"pull.{verb}", "ann", "main") for verb in verbs), ("pull.merged", "bob", "main")]
         last = next(one for one in events if one.type == "pull.merged")
         assert (last.commit_id, last.data["pull_request"], last.data["title"]) == (made.id, pull.id, "Better")
 

@@ -127,13 +127,13 @@ async def test_a_namespace_belongs_to_one_repository_whatever_its_store(place: P
 async def test_creation_checks_the_store_its_scheme_and_its_prefixes(place: Place) -> None:
     stores = place.stores(named={"eu": NamedStore(scheme="local", root=place.root / "eu", prefixes=("local://lakes",))})
     engine = place.engine(stores)
-    for store_id, uri, told in (
+    for store_id, uri, reported in (
         ("us", "local://lakes/a", "no store 'us': leave the store out for the default one; named stores .*: 'eu'"),
         ("eu", "s3://lakes/a", "store 'eu' has local:// namespaces, not s3://"),
         ("eu", "local://lakesides", "store 'eu' takes namespaces below local://lakes only"),
         ("eu", "local://other", "stores.eu.prefixes"),
     ):
-        with pytest.raises(errors.InvalidNamespaceError, match=told):
+        with pytest.raises(errors.InvalidNamespaceError, match=reported):
             await engine.repositories.create("one", uri, storage_id=store_id)
     assert place.files("eu") == set()
     await engine.repositories.create("one", "local://lakes/a", storage_id="eu")

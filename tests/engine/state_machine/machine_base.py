@@ -132,8 +132,8 @@ class Base(RuleBasedStateMachine):
         )
         if made is None:
             return None
-        told = (made.name, made.storage_namespace, made.default_branch, made.read_only, made.state)
-        assert told == (name, uri, default, read_only, "active")
+        sent = (made.name, made.storage_namespace, made.default_branch, made.read_only, made.state)
+        assert sent == (name, uri, default, read_only, "active")
         return self.model.repos[name]
 
     def upload_rows(self, repo: Repo, branch: str, changed: Rows) -> None:
@@ -145,8 +145,8 @@ class Base(RuleBasedStateMachine):
             lambda _: repo.write(branch, changed),
         )
         if found is not None:
-            told = [(path, value_of(made.entry)) for path, made in found]
-            assert told == [row for row in changed.items() if row[1] is not None]
+            sent = [(path, value_of(made.entry)) for path, made in found]
+            assert sent == [row for row in changed.items() if row[1] is not None]
 
     def commit_on(self, repo: Repo, branch: str, request: CommitRequest) -> None:
         now = int(self.world.clock.now())
@@ -210,8 +210,8 @@ class Base(RuleBasedStateMachine):
             return
         branch = repo.branches[name]
         assert self.view(repo, name) == branch.view
-        told = [change_of_row(row) for row in self.run(self.engine.branches.diff(repo.name, name, amount=1000)).items]
-        assert told == repo.changes_of(name)
+        sent = [change_of_row(row) for row in self.run(self.engine.branches.diff(repo.name, name, amount=1000)).items]
+        assert sent == repo.changes_of(name)
 
     def view(self, repo: Repo, ref: str) -> View:
         page = self.run(self.engine.objects.list(repo.name, ref, amount=1000))
@@ -221,13 +221,13 @@ class Base(RuleBasedStateMachine):
         return found
 
     def paged(
-        self, page: Callable[[str], Coroutine[Any, Any, Page[T]]], wanted: list[Any], told: Callable[[T], Any],
+        self, page: Callable[[str], Coroutine[Any, Any, Page[T]]], wanted: list[Any], sent: Callable[[T], Any],
         key: Callable[[T], str], after: str, amount: int,
     ) -> None:  # fmt: skip
         """Pages of `amount` rows, one after another, are what is wanted, and the last one says that it is."""
         while True:
             found = self.run(page(after))
-            assert [told(row) for row in found.items] == wanted[:amount]
+            assert [sent(row) for row in found.items] == wanted[:amount]
             assert found.has_more == (len(wanted) > amount)
             if not found.has_more:
                 return
@@ -250,8 +250,8 @@ class Base(RuleBasedStateMachine):
                 self.shown(repo, name)
                 self.run(self.readable(repo, name))
             known = self.run(self.engine.workspaces.list(repo.name, amount=1000, state="all")).items
-            told = sorted((one.name, one.state, one.commit_id) for one in known)
-            assert told == sorted((one.name, one.state, one.base) for one in repo.workspaces.values())
+            sent = sorted((one.name, one.state, one.commit_id) for one in known)
+            assert sent == sorted((one.name, one.state, one.base) for one in repo.workspaces.values())
             for name in [one.name for one in repo.workspaces.values() if one.state == "open"]:
                 self.run(self.readable(repo, name))
 

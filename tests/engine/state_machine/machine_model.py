@@ -332,8 +332,8 @@ class Repo:
 
 def same_commit(wanted: Commit, found: Any) -> None:
     """The engine's record of a commit says what the model's does."""
-    told = (found.id, found.parents, found.message, found.committer, found.metadata, found.creation_date)
-    assert told == (wanted.id, wanted.parents, wanted.message, wanted.committer, wanted.metadata, wanted.date)
+    reported = (found.id, found.parents, found.message, found.committer, found.metadata, found.creation_date)
+    assert reported == (wanted.id, wanted.parents, wanted.message, wanted.committer, wanted.metadata, wanted.date)
     assert found.generation == wanted.generation
 
 

@@ -116,14 +116,14 @@ class Questions(Base):
         if self.agree(first, lambda _: repo.diff(left, right, three_dot)) is None:
             return
 
-        def told(row: DiffEntry) -> Change:
+        def reported(row: DiffEntry) -> Change:
             sides = [value_of(one, slim=not asked["details"]) for one in (row.left, row.right)]
             return Change(row.type, row.path, *sides)
 
         self.paged(
             lambda start: self.engine.commits.diff(*names, after=start, **asked),
             pages_of(repo.diff(left, right, three_dot), asked["prefix"], after, asked["delimiter"]),
-            told,
+            reported,
             lambda row: row.path,
             after,
             asked["amount"],
@@ -158,14 +158,14 @@ class Questions(Base):
         wanted = repo.log(ref, request, stop)
         assert ([one.id for one in found.items], found.has_more) == (wanted[: request.amount], False)
 
-        def told(one: Commit) -> str:
+        def reported(one: Commit) -> str:
             same_commit(repo.commits[one.id], one)
             return one.id
 
         self.paged(
             lambda after: self.engine.commits.log(repo.name, str(ref), replace(request, after=after)),
             wanted,
-            told,
+            reported,
             lambda one: one.id,
             "",
             request.amount,
@@ -181,8 +181,8 @@ class Questions(Base):
         )
         if found is not None:
             commits = repo.commit_of(one), repo.commit_of(other)
-            told = found.source_id, found.destination_id, found.base_id
-            assert told == (commits[0].id, commits[1].id, repo.base_of(*commits).id)
+            reported = found.source_id, found.destination_id, found.base_id
+            assert reported == (commits[0].id, commits[1].id, repo.base_of(*commits).id)
 
     @rule(data=st.data())
     def get_commit(self, data: Data) -> None:
@@ -300,8 +300,8 @@ class Questions(Base):
         for repo in self.model.repos.values():
             report = self.run(self.engine.maintenance.rebuild(repo.namespace))
             assert list(report.problems) == []
-            told = report.repository, report.commits, report.branches, report.tags
-            assert told == (repo.name, len(repo.commits), len(repo.branches), len(repo.tags))
+            reported = report.repository, report.commits, report.branches, report.tags
+            assert reported == (repo.name, len(repo.commits), len(repo.branches), len(repo.tags))
             assert {one.id for one in report.heads} == repo.heads()
             repo.forget_staged()
         self.loose_layers = True

@@ -94,8 +94,8 @@ class Staging(Questions):
             lambda _: repo.write(branch, good),
         )
         if failures is not None:
-            told = [(one.path, one.kind) for one in failures]
-            assert told == [(path, "invalid_path") for path in chosen if path not in PATHS]
+            reported = [(one.path, one.kind) for one in failures]
+            assert reported == [(path, "invalid_path") for path in chosen if path not in PATHS]
         self.shown(repo, branch)
 
     @rule(data=st.data(), path=paths, source=paths, here=st.booleans())

@@ -45,8 +45,8 @@ def value_of(entry: Entry | None, *, slim: bool = False) -> Value | None:
     value = BY_IDENTITY[entry.identity]
     assert entry.size == len(value.text)
     if not slim:
-        told = (entry.checksum, entry.parts, entry.content_type, entry.metadata)
-        assert told == (value.checksum, 0, value.kind, value.metadata)
+        reported = (entry.checksum, entry.parts, entry.content_type, entry.metadata)
+        assert reported == (value.checksum, 0, value.kind, value.metadata)
     return value
 
 

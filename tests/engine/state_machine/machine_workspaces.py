@@ -255,8 +255,8 @@ class Workspaces(Staging):
         said = isinstance(answer, Refused) and isinstance(answer.error, errors.DirtyOverlapError)
         if must or (may and said):
             if said:
-                told = {one.path for one in answer.error.conflicts}
-                assert must <= told <= may
+                reported = {one.path for one in answer.error.conflicts}
+                assert must <= reported <= may
             raise errors.DirtyOverlapError(found.name)
 
     def _moved(self, found: Workspace, request: AdvanceRequest, met: set[str], head: str, answer: Any) -> None:
@@ -273,8 +273,8 @@ class Workspaces(Staging):
         base = repo.commits[found.base].view
         assert self.view(repo, found.name) == found.view(base)
         page = self.run(self.engine.branches.diff(repo.name, found.name, amount=1000)).items
-        told = {one.path: value_of(one.right) for one in page}
-        assert told == {path: value for path, value in found.rows.items() if base.get(path) != value}
+        reported = {one.path: value_of(one.right) for one in page}
+        assert reported == {path: value for path, value in found.rows.items() if base.get(path) != value}
 
     async def raw_rows(self, repo: Repo, found: Workspace) -> dict[str, Value | None]:
         """All rows in its layers, including rows that equal the base and are in no diff."""

@@ -179,16 +179,16 @@ async def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditi
         fault = Fault(kind, number, late=late)
         lake = Lake(fault, joins)
         target = await lake.prepared()
-        told: Entry | None = None
+        reported: Entry | None = None
         fault.on = True
         with suppress(errors.EngineError, asyncio.CancelledError):
-            told = await complete(lake.engine(faulty=True), target, **conditions)
+            reported = await complete(lake.engine(faulty=True), target, **conditions)
         fault.on = False
         shown = (await content(lake.engine(faulty=False)))["big"]
         assert shown in ("old", WHOLE)
         entry = await complete(lake.engine(faulty=False), target, **conditions)
-        assert told is None or told == entry
-        assert told is None or shown == WHOLE, "it was told that it is there, and was not"
+        assert reported is None or reported == entry
+        assert reported is None or shown == WHOLE, "it was reported that it is there, and was not"
         assert await content(lake.engine(faulty=False)) == {"big": WHOLE}
         assert await lake.engine(faulty=False).objects.stat(REPO, "main", "big") == entry
         await lake.is_clean()

@@ -245,14 +245,14 @@ def test_an_ingest_is_checked(tmp_path: Path, receiver: Receiver) -> None:
         ):
             lake.repository(rest.name).branch("main").ingest("local://feed/", "in")
         command = ["ingest", "commit", "--from", "local://feed/", "--to", f"{rest.name}/main/in", "-m", "new"]
-        told = subprocess.run(
+        reported = subprocess.run(
             [sys.executable, "-m", "lakebed.cli", *command],
             env={**os.environ, **running.environment},
             capture_output=True,
             text=True,
             check=False,
         )
-        assert (told.returncode, "the table has no owner" in told.stderr) == (4, True), told.stderr
+        assert (reported.returncode, "the table has no owner" in reported.stderr) == (4, True), reported.stderr
         assert rest.heads() == before
         assert [run["state"] for run in rest.runs()] == ["refused", "refused"]
 

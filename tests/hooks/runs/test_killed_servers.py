@@ -68,8 +68,8 @@ def test_a_server_that_is_killed_before_the_call_makes_it_after_its_start(tmp_pa
         running_server(tmp_path / "data", environment=ALLOW) as server,
         _client(server) as client,
     ):
-        told = receiver.wait("/after", 5, TAKEN_OVER)
-        assert {one.event["tag_id"] for one in told} == {f"v{number}" for number in range(5)}
+        reported = receiver.wait("/after", 5, TAKEN_OVER)
+        assert {one.event["tag_id"] for one in reported} == {f"v{number}" for number in range(5)}
         again = Rest(client, rest.name)
         assert until(lambda: waiting(again) == [])
         assert len(receiver.received) == 5  # nothing for the commit that did not land
@@ -139,7 +139,7 @@ def test_two_servers_on_one_database_deliver_each_event_once(tmp_path: Path) -> 
             assert Counter(one.event["commit_id"] for one in receiver.received) == dict.fromkeys(made, 1)
             _kill(one)
             last = sides[1].put_commit("last", "1")
-            assert until(lambda: any(told.event["commit_id"] == last for told in receiver.received), TAKEN_OVER)
+            assert until(lambda: any(reported.event["commit_id"] == last for reported in receiver.received), TAKEN_OVER)
 
 
 def test_a_slow_hook_and_a_hundred_other_commits(tmp_path: Path) -> None:

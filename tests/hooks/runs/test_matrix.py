@@ -59,8 +59,12 @@ def test_a_hook_that_agrees_lets_the_operation_land(client: httpx.Client, receiv
     assert rest.heads() != before
     (run,) = rest.runs()
     assert (run["event_type"], run["status"], run["state"]) == (f"pre-{operation}", "completed", "passed")
-    told = receiver.received[-1].event
-    assert (told["event_type"], told["repository_id"], told["run_id"]) == (run["event_type"], rest.name, run["run_id"])
+    delivered = receiver.received[-1].event
+    assert (delivered["event_type"], delivered["repository_id"], delivered["run_id"]) == (
+        run["event_type"],
+        rest.name,
+        run["run_id"],
+    )
 
 
 @pytest.mark.parametrize("outcome", CAUSES)
@@ -126,17 +130,17 @@ def test_payloads_have_the_fields_that_receivers_know(
     rest.settings(rule=action_file(f"{when}-{operation}", f"{receiver.url}{path}"))
     heads = rest.heads()
     assert make(rest).status_code < 300
-    (told,) = receiver.wait(path, 1)
+    (delivered,) = receiver.wait(path, 1)
     golden = json.loads((GOLDEN / f"{when}-{operation}.json").read_bytes())
     missing = {"links", "commit_metadata"}  # a server does not know its address; no metadata was given
-    assert set(golden) - set(told.event) <= missing
-    assert set(told.event) <= set(golden)
-    source = told.event["source_ref"]
+    assert set(golden) - set(delivered.event) <= missing
+    assert set(delivered.event) <= set(golden)
+    source = delivered.event["source_ref"]
     match golden["source_ref"][:1]:
         case "m":  # a ref as the user wrote it
             assert source in ("main", "dev")
         case "c":
-            assert source == told.event["commit_id"]
+            assert source == delivered.event["commit_id"]
         case "1":
             assert source in heads.values()
 
@@ -150,6 +154,6 @@ def test_a_call_follows_the_operation(client: httpx.Client, receiver: Receiver, 
     rest.settings(rule=action_file(f"post-{operation}", f"{receiver.url}{path}"))
     answer = make(rest)
     assert answer.status_code < 300, answer.text
-    (told,) = receiver.wait(path, 1)
-    assert (told.event["event_type"], told.event["repository_id"]) == (f"post-{operation}", rest.name)
-    assert told.headers["webhook-id"].endswith("-rule")
+    (delivered,) = receiver.wait(path, 1)
+    assert (delivered.event["event_type"], delivered.event["repository_id"]) == (f"post-{operation}", rest.name)
+    assert delivered.headers["webhook-id"].endswith("-rule")

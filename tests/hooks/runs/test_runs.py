@@ -183,10 +183,10 @@ def test_a_hook_reads_the_candidate_and_receives_its_changes(
     rest.settings(rule=_action("pre-merge", _hook("rule", f"{receiver.url}/read")))
     merged = rest.done("POST", "/refs/dev/merge/main", json={})["reference"]
     assert seen == [200]
-    (told,) = receiver.at("/read")
-    assert told.event["commit_id"] == merged
-    assert told.event["merge_source"] == "dev"
-    assert told.event["changes"] == {"added": 1, "changed": 0, "removed": 0, "paths": ["b"], "truncated": False}
+    (reported,) = receiver.at("/read")
+    assert reported.event["commit_id"] == merged
+    assert reported.event["merge_source"] == "dev"
+    assert reported.event["changes"] == {"added": 1, "changed": 0, "removed": 0, "paths": ["b"], "truncated": False}
 
 
 def test_what_a_prepare_hook_writes_becomes_part_of_the_commit(
@@ -274,9 +274,9 @@ def test_a_run_by_the_rules_of_a_branch_says_what_a_merge_into_it_would_meet(res
     order = {"event": "pre-merge", "ref": "dev", "branch": "main"}
     made = rest.done("POST", "/actions/runs", json=order)
     assert (made["state"], made["branch"], made["commit_id"]) == ("refused", "main", before["dev"])
-    (told,) = receiver.at("/refuse")
-    assert (told.event["branch_id"], told.event["merge_source"]) == ("main", "dev")
-    assert told.event["base_commit_id"] == before["main"]
+    (reported,) = receiver.at("/refuse")
+    assert (reported.event["branch_id"], reported.event["merge_source"]) == ("main", "dev")
+    assert reported.event["base_commit_id"] == before["main"]
     again = rest.done("POST", f"/actions/runs/{made['run_id']}/rerun")
     assert (again["state"], again["branch"], again["rerun_of"]) == ("refused", "main", made["run_id"])
     assert receiver.at("/refuse")[-1].event["base_commit_id"] == before["main"]

@@ -195,11 +195,11 @@ class Work:
         parts = [self._bytes(2000), self._bytes(700), self._bytes(3000)]
         for number, data in enumerate(parts, 1):
             await self._client.s3("PUT", f"{target}?partNumber={number}&uploadId={upload}", data)
-        told = "".join(
+        reported = "".join(
             f'<Part><PartNumber>{number}</PartNumber><ETag>"{hashlib.md5(data).hexdigest()}"</ETag></Part>'
             for number, data in enumerate(parts, 1)
         )
-        body = f"<CompleteMultipartUpload>{told}</CompleteMultipartUpload>".encode()
+        body = f"<CompleteMultipartUpload>{reported}</CompleteMultipartUpload>".encode()
         effects = {of_object("main", path): b"".join(parts)}
         await self._client.s3("POST", f"{target}?uploadId={upload}", body, effects)
 
@@ -231,11 +231,11 @@ class Work:
         body, headers = {"paths": [source], "commit": {"message": "import"}}, until('"completed":true')
         one, started = await self._client.ask("POST", where, effects, json=body, headers=headers)
         while True:
-            told = await self._client.go_on(one, "GET", where, params={"id": started["id"]}, headers=headers)
-            if told["completed"]:
+            reported = await self._client.go_on(one, "GET", where, params={"id": started["id"]}, headers=headers)
+            if reported["completed"]:
                 break
             await asyncio.sleep(0.002)
-        one.effects["commit", "main", told["commit"]["id"]] = b""
+        one.effects["commit", "main", reported["commit"]["id"]] = b""
 
     async def _batches(self) -> None:
         folder = f"many/{self._round}"

@@ -127,14 +127,14 @@ def test_copies(target: Target) -> None:
     etag = s3.put_object(**source, Body=b"copied", Metadata={"kept": "1"}, ContentType="text/csv")["ETag"]
     kept = {"Bucket": target.bucket, "Key": target.key("kept")}
     assert s3.copy_object(**kept, CopySource=source)["CopyObjectResult"]["ETag"] == etag
-    told = s3.head_object(**kept)
-    assert (told["Metadata"], told["ContentType"], told["ETag"]) == ({"kept": "1"}, "text/csv", etag)
+    reported = s3.head_object(**kept)
+    assert (reported["Metadata"], reported["ContentType"], reported["ETag"]) == ({"kept": "1"}, "text/csv", etag)
     replaced = {"Bucket": target.bucket, "Key": target.key("replaced")}
     s3.copy_object(
         **replaced, CopySource=source, MetadataDirective="REPLACE", Metadata={"new": "2"}, ContentType="text/plain"
     )
-    told = s3.head_object(**replaced)
-    assert (told["Metadata"], told["ContentType"]) == ({"new": "2"}, "text/plain")
+    reported = s3.head_object(**replaced)
+    assert (reported["Metadata"], reported["ContentType"]) == ({"new": "2"}, "text/plain")
     # onto itself: how tools change metadata
     s3.copy_object(**source, CopySource=source, MetadataDirective="REPLACE", Metadata={"third": "3"})
     assert s3.head_object(**source)["Metadata"] == {"third": "3"}

@@ -15,8 +15,8 @@ def test_uncommitted_data_is_shared_with_rest(branch: Target, repo: lakebed.Repo
     s3.put_object(Bucket=branch.bucket, Key=branch.key("by s3"), Body=b"s3", Metadata={"who": "s3"}, ContentType="a/b")
     main.put("by rest", b"rest", metadata={"who": "rest"}, content_type="c/d")
     assert main.get("by s3") == b"s3"
-    told = main.stat("by s3")
-    assert (told.metadata, told.content_type) == ({"X-Amz-Meta-Who": "s3"}, "a/b")
+    reported = main.stat("by s3")
+    assert (reported.metadata, reported.content_type) == ({"X-Amz-Meta-Who": "s3"}, "a/b")
     answer = s3.get_object(Bucket=branch.bucket, Key=branch.key("by rest"))
     assert (answer["Body"].read(), answer["Metadata"], answer["ContentType"]) == (b"rest", {"who": "rest"}, "c/d")
     assert answer["ETag"] == f'"{main.stat("by rest").checksum}"'

@@ -32,9 +32,13 @@ def test_parts_become_an_object(target: Target) -> None:
     assert [(one["Key"], one["UploadId"]) for one in uploads] == [(where["Key"], begun)]
     done = s3.complete_multipart_upload(**where, UploadId=begun, MultipartUpload={"Parts": parts})
     assert done["ETag"] == parted(FIRST, SECOND)
-    told = s3.get_object(**where)
-    assert told["Body"].read() == FIRST + SECOND
-    assert (told["ETag"], told["ContentType"], told["Metadata"]) == (parted(FIRST, SECOND), "text/csv", {"kept": "1"})
+    fetched = s3.get_object(**where)
+    assert fetched["Body"].read() == FIRST + SECOND
+    assert (fetched["ETag"], fetched["ContentType"], fetched["Metadata"]) == (
+        parted(FIRST, SECOND),
+        "text/csv",
+        {"kept": "1"},
+    )
     assert "Uploads" not in s3.list_multipart_uploads(Bucket=target.bucket, Prefix=target.key(""))
     second = s3.get_object(**where, PartNumber=2)
     assert (second["Body"].read(), second["PartsCount"]) == (SECOND, 2)
@@ -77,8 +81,8 @@ def test_the_transfer_manager(target: Target, tmp_path: Path) -> None:
     s3.upload_file(str(tmp_path / "up"), target.bucket, key, Config=config, ExtraArgs={"Metadata": {"a": "b"}})
     s3.download_file(target.bucket, key, str(tmp_path / "down"), Config=config)
     assert (tmp_path / "down").read_bytes() == body
-    told = s3.head_object(Bucket=target.bucket, Key=key)
-    assert (told["Metadata"], told["ETag"][-3:]) == ({"a": "b"}, '-4"')
+    fetched = s3.head_object(Bucket=target.bucket, Key=key)
+    assert (fetched["Metadata"], fetched["ETag"][-3:]) == ({"a": "b"}, '-4"')
     s3.copy({"Bucket": target.bucket, "Key": key}, target.bucket, target.key("large2"), Config=config)
     assert s3.head_object(Bucket=target.bucket, Key=target.key("large2"))["ContentLength"] == len(body)
 

@@ -25,10 +25,10 @@ def begin(s3: Any, where: dict[str, str], algorithm: str, kind: str) -> dict[str
     return {**where, "UploadId": begun["UploadId"]}
 
 
-def send(s3: Any, this: dict[str, str], algorithm: str, **told: Any) -> list[dict[str, Any]]:
+def send(s3: Any, this: dict[str, str], algorithm: str, **reported: Any) -> list[dict[str, Any]]:
     parts = []
     for number, body in enumerate(BODIES, 1):
-        answer = s3.upload_part(**this, PartNumber=number, Body=body, **told)
+        answer = s3.upload_part(**this, PartNumber=number, Body=body, **reported)
         found = answer[f"Checksum{algorithm}"]
         assert found == text(algorithm, body)
         parts.append({"PartNumber": number, "ETag": answer["ETag"], f"Checksum{algorithm}": found})
@@ -62,8 +62,8 @@ def test_the_checksum_of_the_whole_content(branch: Target, algorithm: str) -> No
     wrong = {named: text(algorithm, b"other"), "ChecksumType": "FULL_OBJECT"}
     assert refused(s3.complete_multipart_upload, **this, MultipartUpload=parts, **wrong)[0] == "BadDigest"
     size = sum(map(len, BODIES))
-    told = refused(s3.complete_multipart_upload, **this, MultipartUpload=parts, MpuObjectSize=size - 1)
-    assert told[1] == 400
+    reported = refused(s3.complete_multipart_upload, **this, MultipartUpload=parts, MpuObjectSize=size - 1)
+    assert reported[1] == 400
     right = {named: text(algorithm, b"".join(BODIES)), "ChecksumType": "FULL_OBJECT", "MpuObjectSize": size}
     done = s3.complete_multipart_upload(**this, MultipartUpload=parts, **right)
     assert (done[named], done["ChecksumType"]) == (right[named], "FULL_OBJECT")
@@ -81,11 +81,11 @@ def test_parts_without_a_checksum_are_summed_here(branch: Target) -> None:
 def test_damaged_part_is_refused_and_not_stored(branch: Target) -> None:
     s3 = branch.boto(request_checksum_calculation="when_required")
     this = begin(s3, where_of(branch, "d"), "CRC32", "COMPOSITE")
-    for told in (
+    for reported in (
         {"ChecksumCRC32": text("CRC32", b"other")},
         {"ContentMD5": text("MD5", b"other")},
     ):
-        assert refused(s3.upload_part, **this, PartNumber=1, Body=BODIES[0], **told) == ("BadDigest", 400)
+        assert refused(s3.upload_part, **this, PartNumber=1, Body=BODIES[0], **reported) == ("BadDigest", 400)
     assert "Parts" not in s3.list_parts(**this)
 
 
@@ -95,5 +95,5 @@ def test_damaged_part_is_refused_and_not_stored(branch: Target) -> None:
 )
 def test_kinds_that_do_not_go_together(branch: Target, algorithm: str, kind: str) -> None:
     options = {"ChecksumAlgorithm": algorithm, "ChecksumType": kind}
-    told = refused(branch.boto().create_multipart_upload, **where_of(branch, "e"), **options)
-    assert told == ("InvalidRequest", 400)
+    reported = refused(branch.boto().create_multipart_upload, **where_of(branch, "e"), **options)
+    assert reported == ("InvalidRequest", 400)

@@ -61,6 +61,6 @@ def test_late_error_is_in_the_body_of_the_answer(slow: Target, monkeypatch: pyte
         raise PreconditionFailedError("somebody was faster")
 
     monkeypatch.setattr(complete, "_stage_object", refuse)
-    told = refused(s3.complete_multipart_upload, **where, UploadId=begun, MultipartUpload={"Parts": parts})
-    assert told[0] == "PreconditionFailed"
+    reported = refused(s3.complete_multipart_upload, **where, UploadId=begun, MultipartUpload={"Parts": parts})
+    assert reported[0] == "PreconditionFailed"
     assert refused(s3.head_object, **where)[1] == 404

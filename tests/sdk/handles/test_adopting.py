@@ -20,16 +20,16 @@ def finished(path: Path) -> HashedFile:
 def test_file_is_moved_without_a_copy(tmp_path: Path) -> None:
     given = tmp_path / "given"
     given.write_bytes(b"content" * 1000)
-    told: list[int] = []
+    reported: list[int] = []
     folder = Directory(tmp_path / "prefix")
-    written = folder.adopt("a/b.parquet", finished(given), told.append)
+    written = folder.adopt("a/b.parquet", finished(given), reported.append)
     assert written is not None
     folder.publish([written])
     given.unlink()
     there = tmp_path / "prefix/a/b.parquet"
     assert there.read_bytes() == b"content" * 1000
     assert (written.checksum, written.size) == (hashlib.md5(there.read_bytes()).hexdigest(), 7000)
-    assert told == [7000]
+    assert reported == [7000]
     folder.close()
 
 

@@ -94,14 +94,14 @@ def test_an_import(repo: lakebed.Repository, open_server: RunningServer) -> None
         (folder / f"{n}.csv").write_text(str(n))
     source = f"local://feed/{repo.id}/"
     main = repo.branch("main")
-    told: list[TaskStatus] = []
+    reported: list[TaskStatus] = []
     begun = main.start_import({source: "in/", f"{source}1.csv": "one.csv"}, "taken over", metadata={"k": "v"})
-    made = begun.wait(told.append)
+    made = begun.wait(reported.append)
     assert (made.message, made.metadata["k"]) == ("taken over", "v")
-    assert told[-1].completed
-    assert told[-1].objects == 4
+    assert reported[-1].completed
+    assert reported[-1].objects == 4
     assert [row.path for row in main.list()] == ["in/0.csv", "in/1.csv", "in/2.csv", "one.csv"]
-    assert main.import_task(begun.id).status() == told[-1]
+    assert main.import_task(begun.id).status() == reported[-1]
     assert repo.task(begun.id).status().operation == "import"
     with pytest.raises(ConflictError):
         begun.cancel()

@@ -211,14 +211,14 @@ def test_listings_and_ingests_are_counted_on_a_terminal(monkeypatch: pytest.Monk
     assert listing.all() == list(page.items)
     assert reached == [1000]
     source = Source("mem://x", "", (), (), 0, True)
-    told: list[IngestReport] = []
-    for callback in (None, told.append):
+    reported: list[IngestReport] = []
+    for callback in (None, reported.append):
         job = Ingest(Target(None, Storage(), "repo", "main"), source, callback)  # type: ignore[arg-type]
         pages = IngestPage("c", None, 5, 0, 0, 0, 5, 0, 0, ())
         monkeypatch.setattr(job, "_page", lambda *_, pages=pages, **__: pages)
         job.commit("m", None, "rebase", allow_empty_source=False)
     assert reached == [1000, 5]
-    assert [one.listed for one in told] == [5]
+    assert [one.listed for one in reported] == [5]
 
 
 def test_count_is_drawn_but_never_over_another_bar(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,10 +241,10 @@ def test_count_is_drawn_but_never_over_another_bar(monkeypatch: pytest.MonkeyPat
 
 
 def test_progress_callback_receives_the_end() -> None:
-    told: list[TransferProgress] = []
-    with progress.counting("work", told.append) as tally:
+    reported: list[TransferProgress] = []
+    with progress.counting("work", reported.append) as tally:
         tally.expect(7)
         tally.moved(7)
         tally.done(1)
         tally.no_more()
-    assert (told[-1].bytes, told[-1].files, told[-1].complete) == (7, 1, True)
+    assert (reported[-1].bytes, reported[-1].files, reported[-1].complete) == (7, 1, True)

@@ -29,11 +29,11 @@ from tests.support.processes.server import RunningServer
 
 def test_info_returns_level_storage_and_features(door: Door, server: RunningServer) -> None:
     async def body(lake: Any) -> None:
-        told = await lake.info()
-        assert told.api_level == await lake.version()
-        assert told.namespace_prefix.startswith("local://")
-        assert (told.storage, told.import_pattern, told.signs) == ("local", "", False)
-        assert told.workspaces
+        reported = await lake.info()
+        assert reported.api_level == await lake.version()
+        assert reported.namespace_prefix.startswith("local://")
+        assert (reported.storage, reported.import_pattern, reported.signs) == ("local", "", False)
+        assert reported.workspaces
         assert await lake.is_set_up()
 
     door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)
@@ -73,15 +73,15 @@ def test_info_maps_each_setting_of_the_server(door: Door, wire: respx.MockRouter
 def test_session_token_authenticates_as_the_key(lake: lakebed.Lake, server: RunningServer) -> None:
     given = lake.session_token()
     url = f"{server.endpoint}/api/v1/user"
-    told = httpx.get(url, headers={"Authorization": f"Bearer {given.token}"}, trust_env=False)
-    assert told.json()["user"]["id"] == lake.user().id
+    reported = httpx.get(url, headers={"Authorization": f"Bearer {given.token}"}, trust_env=False)
+    assert reported.json()["user"]["id"] == lake.user().id
     assert given.expires > datetime.now(UTC)
     assert given.token not in repr(given)
     with lakebed.connect(server.endpoint, server.access_key_id, "wrong") as other, pytest.raises(AuthenticationError):
         other.session_token()
     lake.end_session_tokens()
-    told = httpx.get(url, headers={"Authorization": f"Bearer {given.token}"}, trust_env=False)
-    assert told.status_code == 401
+    reported = httpx.get(url, headers={"Authorization": f"Bearer {given.token}"}, trust_env=False)
+    assert reported.status_code == 401
     assert lake.user().id == "admin"
 
 

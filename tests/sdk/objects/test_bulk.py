@@ -324,19 +324,19 @@ def test_damaged_journal_error_names_the_file(tmp_path: Path) -> None:
 
 def test_eta_is_reported_once_the_total_is_known() -> None:
     now = [0.0]
-    told: list[TransferProgress] = []
-    tally = Tally(told.append, lambda: now[0])
+    reported: list[TransferProgress] = []
+    tally = Tally(reported.append, lambda: now[0])
     tally.expect(1000)
     now[0] = 2.0
     tally.moved(400)
-    assert (told[-1].rate, told[-1].eta) == (200, None)
+    assert (reported[-1].rate, reported[-1].eta) == (200, None)
     tally.no_more()
     now[0] = 4.0
     tally.moved(400)
-    assert told[-1].eta == 1.0
+    assert reported[-1].eta == 1.0
     tally.moved(100)
-    assert len(told) == 2  # not more often than the interval
+    assert len(reported) == 2  # not more often than the interval
     tally.moved(-900)  # an attempt begins again
     now[0] = 5.0
     tally.moved(1000)
-    assert told[-1].bytes == 1000
+    assert reported[-1].bytes == 1000

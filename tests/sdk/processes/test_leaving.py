@@ -152,7 +152,7 @@ def run(arguments):
     atexit.register(print, "and what was to be done at the end")
     pool.submit(time.sleep, 0.1).add_done_callback(lambda _: print("what is under way,"))
     job()
-    print("told,")
+    print("reported,")
     return {code}
 
 main.run = run
@@ -160,4 +160,4 @@ main.main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (code, "")
-    assert done.stdout.splitlines() == ["told,", "what is under way,", "and what was to be done at the end"]
+    assert done.stdout.splitlines() == ["reported,", "what is under way,", "and what was to be done at the end"]

@@ -102,9 +102,9 @@ def test_authentication_error_names_the_source_of_the_key(monkeypatch: pytest.Mo
             monkeypatch.setenv(name, value)
         with lakebed.connect() as lake, pytest.raises(lakebed.AuthenticationError) as refused:
             lake.user()
-        told = f"access key {server.access_key_id!r} from environment LAKEBED_ACCESS_KEY_ID"
-        assert told in str(refused.value)
-        assert told in str(pickle.loads(pickle.dumps(refused.value)))
+        reported = f"access key {server.access_key_id!r} from environment LAKEBED_ACCESS_KEY_ID"
+        assert reported in str(refused.value)
+        assert reported in str(pickle.loads(pickle.dumps(refused.value)))
         assert "HTTP" not in str(refused.value)
         assert refused.value.status == 401
     with lakebed.connect(retries=0) as lake, pytest.raises(lakebed.ServerUnavailableError) as gone:
@@ -124,15 +124,15 @@ def test_misspelled_setting_names_raise_a_warning(home: Path, monkeypatch: pytes
         monkeypatch.setenv(f"LAKEBED_{name}", "x")
     with pytest.warns(lakebed.ConfigurationWarning) as caught:
         lakebed.connect()
-    told = [
+    reported = [
         f"the variable LAKEBED_{name} is not read by Lakebed; did you mean LAKEBED_{wrong[name]}?" for name in wrong
     ]
-    told.append(
+    reported.append(
         f"the key 'acces_key' in {home / '.lakebed.yaml'} is not read by Lakebed; did you mean 'access_key_id'?"
     )
-    assert sorted(str(one.message) for one in caught) == sorted(told)
+    assert sorted(str(one.message) for one in caught) == sorted(reported)
     assert {one.filename for one in caught} == {__file__}
-    assert misspelled(OURS) == [told[-1]]
+    assert misspelled(OURS) == [reported[-1]]
 
 
 def test_no_warning_without_a_cause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,9 +101,9 @@ def test_all_columns_take_one_request_of_a_small_file_and_two_of_a_large_one(
         seen.ranges.clear()
         assert sum([batch.num_rows async for batch in main.scan_table("t")]) == 3 * rows
         assert seen.per_file() == [requests] * 3
-        told: list[Any] = []
-        await main.read_table("t", progress=told.append)
-        assert told[-1].bytes >= sum(sizes.values())
+        reported: list[Any] = []
+        await main.read_table("t", progress=reported.append)
+        assert reported[-1].bytes >= sum(sizes.values())
 
     through(door, server, body)
 

@@ -617,13 +617,13 @@ def test_streams_hold_little_memory(endpoint: str) -> None:
 def test_progress_is_reported(live: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
-        told: list[Any] = []
-        infos = await main.write_parquet("t", FRAME, partition_by="day", progress=told.append)
-        assert told[-1].bytes == sum(info.size for info in infos)
-        told.clear()
+        reported: list[Any] = []
+        infos = await main.write_parquet("t", FRAME, partition_by="day", progress=reported.append)
+        assert reported[-1].bytes == sum(info.size for info in infos)
+        reported.clear()
         monkeypatch.setenv("LAKEBED_DATA_PATH", "proxied")
-        await main.read_table("t", progress=told.append)
-        assert told[-1].bytes > 0
+        await main.read_table("t", progress=reported.append)
+        assert reported[-1].bytes > 0
         await main.read_table("t")
 
     live(body)

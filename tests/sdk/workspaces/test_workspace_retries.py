@@ -341,9 +341,9 @@ def test_a_bank_keeps_its_money(endpoint: str, proxy: Proxy) -> None:
         balances = [int(main.get(f"account/{number}")) for number in range(ACCOUNTS)]
         assert sum(balances) == ACCOUNTS * START
         assert min(balances) >= 0
-        told = history(main)[:-1]
-        assert sorted(told) == sorted(f"{seed * 100 + one}/{made}" for one in range(4) for made in range(TRANSFERS))
+        shown = history(main)[:-1]
+        assert sorted(shown) == sorted(f"{seed * 100 + one}/{made}" for one in range(4) for made in range(TRANSFERS))
         assert proxy.swallowed, "no answer was lost: the test shows nothing"
-        for commit in main.log(limit=len(told)):  # in every state, not only in the last
+        for commit in main.log(limit=len(shown)):  # in every state, not only in the last
             ref = lake.repository(name).ref(commit.id)
             assert sum(int(ref.get(f"account/{number}")) for number in range(ACCOUNTS)) == ACCOUNTS * START

@@ -77,10 +77,10 @@ def test_guessing_client_is_slowed_down_and_the_owner_is_not(
         assert statuses[:FREE] == [wrong] * FREE
         assert statuses.count(wrong) < FREE + 5  # as many more as seconds have passed
         assert set(statuses) == {wrong, slowed}
-        told = ask(guesser, right)
-        assert told.status_code == slowed  # also when the guess is right
-        assert 1 <= int(told.headers["retry-after"]) <= 60
-        assert "too many wrong secrets" in told.text
+        reported = ask(guesser, right)
+        assert reported.status_code == slowed  # also when the guess is right
+        assert 1 <= int(reported.headers["retry-after"]) <= 60
+        assert "too many wrong secrets" in reported.text
         assert [ask(owner, right).status_code for _ in range(3)] == [200] * 3
     lines = [line for line in server.log.splitlines() if "login failed" in line]
     assert all(re.search(rf"WARN .*'{server.access_key_id}' from address 127.0.0.1", line) for line in lines)

@@ -263,8 +263,8 @@ def test_an_administrator_without_key_and_secret_gets_back_in(place: Place) -> N
 
 def test_an_administrator_without_key_gets_back_in_while_the_server_runs(place: Place) -> None:
     with place.serve() as door:
-        told = place.right("reset-admin")
-        values = dict(line.removeprefix("export ").split("=", 1) for line in told.splitlines())
+        reported = place.right("reset-admin")
+        values = dict(line.removeprefix("export ").split("=", 1) for line in reported.splitlines())
         pair = values["LAKEBED_ACCESS_KEY_ID"], values["LAKEBED_SECRET_ACCESS_KEY"]
         assert set(values) == {"LAKEBED_ACCESS_KEY_ID", "LAKEBED_SECRET_ACCESS_KEY"}
         assert door.knows(pair) == door.knows(door.pair) == 200
@@ -275,8 +275,8 @@ def test_the_secret_key_is_rotated_under_a_running_server(place: Place) -> None:
     (old,) = place.secrets
     with place.serve() as door:
         other, token = door.make(), door.token(door.pair)
-        told = place.right("rotate-secret")
-        assert "Access keys encrypted again: 2." in told
+        reported = place.right("rotate-secret")
+        assert "Access keys encrypted again: 2." in reported
         (new,) = place.secrets
         assert new != old
         ended = time.monotonic()

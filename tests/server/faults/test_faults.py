@@ -367,17 +367,17 @@ def test_a_sqlite_file_that_fails(local: Lake, word: str, kind: str, said: str, 
             answers = scene.attempt("upload", "commit", "merge", "create", "read", "list")
         assert answers.pop("read").content == b"first"
         assert [entry["path"] for entry in answers.pop("list").json()["results"]][:2] == ["a", "b"]
-        told = {verb: answer.json()["kind"] for verb, answer in answers.items()}
+        reported = {verb: answer.json()["kind"] for verb, answer in answers.items()}
         for verb, answer in answers.items():
             # upload and commit check one record: the call that finds it changed, in a transaction that then
             # fails, was not written. (tests/conformance/kv/test_kv.py has it at the driver, and after a crash.)
-            if word == "sync" and verb in {"upload", "commit"} and told[verb] == "store_unavailable":
+            if word == "sync" and verb in {"upload", "commit"} and reported[verb] == "store_unavailable":
                 refused(answer, "store_unavailable", "the store did not answer; try again later", retry=True)
             else:
                 refused(answer, kind, said, retry=retry)
-        assert list(told.values()).count(kind) >= 3, told
+        assert list(reported.values()).count(kind) >= 3, reported
         # an upload with an unknown outcome may be stored; a refused upload is not, and neither is any commit
-        scene.is_unhurt(perhaps=("x",) if told["upload"] == "outcome_unknown" else ())
+        scene.is_unhurt(perhaps=("x",) if reported["upload"] == "outcome_unknown" else ())
         scene.goes_on()
 
 

@@ -31,7 +31,7 @@ def test_satisfied(header: str, start: int, length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "size", "told"),
+    ("header", "size", "reported"),
     [
         ("bytes=1000-", 1000, 1000),
         ("bytes=1000-1001", 1000, 1000),
@@ -46,10 +46,10 @@ def test_satisfied(header: str, start: int, length: int) -> None:
         ("bytes=0-1, 3-4", 1000, None),
     ],
 )
-def test_not_satisfiable(header: str, size: int, told: Any) -> None:
+def test_not_satisfiable(header: str, size: int, reported: Any) -> None:
     with pytest.raises(InvalidRangeError) as caught:
         parse_range(header, size)
-    assert caught.value.size == told
+    assert caught.value.size == reported
 
 
 @pytest.mark.parametrize(

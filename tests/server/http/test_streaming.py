@@ -327,7 +327,7 @@ def test_headers_of_a_download(wire: Wire, engine: FakeEngine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "told", "body"),
+    ("asked", "status", "reported", "body"),
     [
         ("bytes=0-0", 206, "bytes 0-0/10", b"0"),
         ("bytes=2-4", 206, "bytes 2-4/10", b"234"),
@@ -340,15 +340,15 @@ def test_headers_of_a_download(wire: Wire, engine: FakeEngine) -> None:
         ("lines=0-1", 400, None, None),
     ],
 )
-def test_ranges(wire: Wire, engine: FakeEngine, asked: str, status: int, told: Any, body: Any) -> None:
+def test_ranges(wire: Wire, engine: FakeEngine, asked: str, status: int, reported: Any, body: Any) -> None:
     engine.put("a", b"0123456789")
     wire.head(f"GET {OBJECTS}?path=a", f"Range: {asked}")
     answer = wire.answer()
-    assert (answer.status, answer.headers.get("content-range")) == (status, told)
+    assert (answer.status, answer.headers.get("content-range")) == (status, reported)
     assert body is None or answer.body == body
     wire.head(f"HEAD {OBJECTS}?path=a", f"Range: {asked}")
     head = wire.answer(head=True)
-    assert (head.status, head.headers.get("content-range")) == (status, told)
+    assert (head.status, head.headers.get("content-range")) == (status, reported)
     assert body is None or head.headers["content-length"] == str(len(body))
 
 

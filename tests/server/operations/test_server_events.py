@@ -98,8 +98,8 @@ def test_pages_of_any_size_have_each_event_once_the_oldest_first(people: People,
     puts = [Put(PARTITION, f"{CHANGES}{n + 2:016}".encode(), msgspec.json.encode(row)) for n, row in enumerate(rows)]
     people.run(people.kv.apply(Batch(puts=[*puts, Put(PARTITION, EPOCH.encode(), b"21")])))
     found = pages(people, query="&type=auth", amount=amount)
-    told = [one["data"]["what"] for one in found if one["data"]["what"].startswith("change ")]
-    assert told == [f"change {n}" for n in range(20)]
+    reported = [one["data"]["what"] for one in found if one["data"]["what"].startswith("change ")]
+    assert reported == [f"change {n}" for n in range(20)]
 
 
 async def test_the_log_of_rights_finds_its_place_among_many() -> None:

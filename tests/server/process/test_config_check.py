@@ -67,7 +67,7 @@ def test_one_run_reports_all_problems(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("listen.trusted_proxies: 1.2.3", "expected addresses or networks"),
         ("gateway.s3.listen: '9000'", "gateway.s3.listen: expected address:port"),
@@ -95,13 +95,13 @@ def test_one_run_reports_all_problems(tmp_path: Path) -> None:
         ("logging.output: /dev/null/log", "logging.output: /dev/null is a file"),
     ],
 )
-def test_errors(tmp_path: Path, text: str, told: str) -> None:
+def test_errors(tmp_path: Path, text: str, reported: str) -> None:
     errors = found(tmp_path, text)["error"]
-    assert any(told in message for message in errors), errors
+    assert any(reported in message for message in errors), errors
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("durability: process", "durability is process"),
         ("listen.host: 0.0.0.0", "without TLS"),
@@ -110,9 +110,9 @@ def test_errors(tmp_path: Path, text: str, told: str) -> None:
         ("auth: {mode: single, oidc: {issuer: 'https://a.example.com', client_id: x}}", "auth.mode is single"),
     ],
 )
-def test_warnings(tmp_path: Path, text: str, told: str) -> None:
+def test_warnings(tmp_path: Path, text: str, reported: str) -> None:
     problems = found(tmp_path, text)
-    assert any(told in message for message in problems["warning"]), problems
+    assert any(reported in message for message in problems["warning"]), problems
     assert not problems["error"]
 
 

@@ -188,11 +188,11 @@ class Undeletable(MemoryObjects):
 
 
 @pytest.mark.parametrize(
-    ("store", "told"),
+    ("store", "reported"),
     [(Forgetful, "2 of two puts"), (Stale, "a listing shows []"), (Undeletable, "not allowed to delete")],
 )
-async def test_the_self_test_finds_a_store_that_does_not_fit(store: type[MemoryObjects], told: str) -> None:
-    assert told in (await self_test(store("mem://x"), "one")).failure
+async def test_the_self_test_finds_a_store_that_does_not_fit(store: type[MemoryObjects], reported: str) -> None:
+    assert reported in (await self_test(store("mem://x"), "one")).failure
 
 
 async def test_the_self_test_measures_the_clock() -> None:

@@ -68,7 +68,7 @@ def test_config_file_precedence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("listen: {prot: 1}", "unknown key listen.prot in lakebed.yaml; did you mean listen.port"),
         ("nonsense: 1", "unknown key nonsense in lakebed.yaml; `lakebed config show` lists all keys"),
@@ -91,10 +91,10 @@ def test_config_file_precedence(tmp_path: Path) -> None:
         ("a: [", "is not YAML"),
     ],
 )
-def test_mistakes_in_a_file_name_key_and_source(tmp_path: Path, text: str, told: Any) -> None:
+def test_mistakes_in_a_file_name_key_and_source(tmp_path: Path, text: str, reported: Any) -> None:
     file(tmp_path, text)
     message = refused()
-    assert told in message
+    assert reported in message
     assert "hunter2" not in message
 
 
@@ -284,7 +284,7 @@ def test_named_stores_from_file_and_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("stores: {EU: {type: s3}}", "stores.EU (file lakebed.yaml): the name of a store has 1 to 32"),
         ("stores: {eu: {region: x}}", "stores.eu.type is not set: give one of s3, gs, az, local"),
@@ -312,9 +312,9 @@ def test_named_stores_from_file_and_environment(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistakes_in_named_stores(tmp_path: Path, text: str, told: Any) -> None:
+def test_mistakes_in_named_stores(tmp_path: Path, text: str, reported: Any) -> None:
     file(tmp_path, text)
-    assert told in refused()
+    assert reported in refused()
 
 
 def test_a_variable_of_an_unknown_store_is_reported() -> None:
@@ -333,7 +333,7 @@ def test_none_switches_the_local_store_off() -> None:
 
 @pytest.mark.parametrize("section", ["objects.s3", "stores.eu"])
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("kms_key: x", "kms_key is set but {}.encryption is not sse-kms"),
         ("encryption: aes", "encryption (file lakebed.yaml): expected one of bucket, sse-s3, sse-kms, got 'aes'"),
@@ -346,10 +346,10 @@ def test_none_switches_the_local_store_off() -> None:
         ),
     ],
 )
-def test_settings_of_s3_that_belong_together(tmp_path: Path, section: str, given: str, told: str) -> None:
+def test_settings_of_s3_that_belong_together(tmp_path: Path, section: str, given: str, reported: str) -> None:
     more = ", type: s3" if section.startswith("stores") else ""
     file(tmp_path, f"{section}: {{{given}{more}}}")
-    assert f"{section}.{told.format(section)}" in refused()
+    assert f"{section}.{reported.format(section)}" in refused()
 
 
 def test_secrets_of_named_stores_come_from_files(tmp_path: Path) -> None:

@@ -47,14 +47,14 @@ def test_no_glob_holds_up_the_server(server: RunningServer, api: Api) -> None:
     looking.start()
     started = time.perf_counter()
     try:
-        told = api.fails("POST", f"/workspaces/{workspace['id']}/revert", {"paths": [EVIL]}, 400, "invalid_request")
+        reported = api.fails("POST", f"/workspaces/{workspace['id']}/revert", {"paths": [EVIL]}, 400, "invalid_request")
         api.fails("POST", f"/workspaces/{workspace['id']}/commit", {"paths": [EVIL]}, 400, "invalid_request")
     finally:
         done.set()
         looking.join()
     assert time.perf_counter() - started < 2
     assert max(waited) < 1
-    assert "matches no change" in told["message"]
+    assert "matches no change" in reported["message"]
 
 
 def test_no_glob_of_a_merge_holds_up_the_server(api: Api) -> None:
@@ -73,7 +73,7 @@ def test_no_glob_of_a_merge_holds_up_the_server(api: Api) -> None:
 
 @pytest.mark.parametrize("verb", ["commit", "revert"])
 @pytest.mark.parametrize(
-    ("paths", "told"),
+    ("paths", "reported"),
     [
         (["a" * 257], "256"),
         (["*"] * 101, "100"),
@@ -81,10 +81,10 @@ def test_no_glob_of_a_merge_holds_up_the_server(api: Api) -> None:
         (["a", "# a comment"], "says nothing"),
     ],
 )
-def test_bad_globs_of_a_part_are_refused(api: Api, verb: str, paths: Json, told: str) -> None:
+def test_bad_globs_of_a_part_are_refused(api: Api, verb: str, paths: Json, reported: str) -> None:
     workspace = api.workspace()
     error = api.fails("POST", f"/workspaces/{workspace['id']}/{verb}", {"paths": paths}, 400, "invalid_request")
-    assert told in error["message"]
+    assert reported in error["message"]
 
 
 @pytest.mark.parametrize("part", [{"pattern": "a" * 257, "side": "dest"}, {"pattern": "!a", "side": "dest"}])

@@ -34,8 +34,8 @@ def complete(bucket: Bucket, begun: str, parts: str, **headers: Any) -> Any:
     return bucket("POST", f"{X}?uploadId={begun}", body, **headers)
 
 
-def part(number: object, told: str, more: str = "") -> str:
-    return f"<Part><PartNumber>{number}</PartNumber><ETag>{told}</ETag>{more}</Part>"
+def part(number: object, reported: str, more: str = "") -> str:
+    return f"<Part><PartNumber>{number}</PartNumber><ETag>{reported}</ETag>{more}</Part>"
 
 
 def listed(bucket: Bucket, begun: str) -> list[str]:

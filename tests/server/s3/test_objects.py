@@ -96,17 +96,17 @@ def test_stored_object_is_read_with_its_headers(bucket: Bucket) -> None:
         answer = bucket(method, X)
         assert answer.status == 200
         assert answer.body == (b"data" if method == "GET" else b"")
-        told = answer.headers
-        assert told["content-length"] == "4"
-        assert told["etag"] == etag
-        assert told["content-encoding"] == "gzip"
+        reported = answer.headers
+        assert reported["content-length"] == "4"
+        assert reported["etag"] == etag
+        assert reported["content-encoding"] == "gzip"
         for name in ("content_type", "cache_control", "content_disposition", "content_language", "expires"):
-            assert told[name.replace("_", "-")] == headers[name]
-        assert (told["x-amz-meta-owner"], told["x-amz-meta-upper"]) == ("me", "Mixed Case")
-        assert told["x-amz-meta-word"] == "=?utf-8?b?w7xiZXI=?="
-        assert told["accept-ranges"] == "bytes"
-        assert "last-modified" in told
-        assert "x-amz-request-id" in told
+            assert reported[name.replace("_", "-")] == headers[name]
+        assert (reported["x-amz-meta-owner"], reported["x-amz-meta-upper"]) == ("me", "Mixed Case")
+        assert reported["x-amz-meta-word"] == "=?utf-8?b?w7xiZXI=?="
+        assert reported["accept-ranges"] == "bytes"
+        assert "last-modified" in reported
+        assert "x-amz-request-id" in reported
     entry = bucket.run(bucket.engine.objects.stat("lake", "main", "x"))
     assert entry.content_type == headers["content_type"]
     assert {key: value for key, value in entry.metadata.items() if not key.startswith("::s3::")} == {
@@ -130,9 +130,9 @@ def test_a_content_encoding_stays_as_it_was_sent(bucket: Bucket, sent: str, kept
 def test_a_read_may_ask_for_other_headers(bucket: Bucket) -> None:
     bucket.put("main/x", b"1", content_type="a/b", cache_control="no-store")
     query = "response-content-type=text%2Fplain&response-cache-control=max-age%3D1&response-content-disposition=inline"
-    told = bucket("GET", f"{X}?{query}").headers
-    assert (told["content-type"], told["cache-control"]) == ("text/plain", "max-age=1")
-    assert told["content-disposition"] == "inline"
+    reported = bucket("GET", f"{X}?{query}").headers
+    assert (reported["content-type"], reported["cache-control"]) == ("text/plain", "max-age=1")
+    assert reported["content-disposition"] == "inline"
     assert code(bucket("GET", f"{X}?response-content-type=a%0D%0Ab%3A%20c")) == "InvalidArgument"
 
 
@@ -143,12 +143,12 @@ def test_metadata_of_rest_is_metadata_here_and_the_other_way_round(bucket: Bucke
     metadata = {"Color": "blue", "bad name": "x", "new\nline": "x", "text": "a\r\nb", "::lakefs::x": "hidden"}
     request = UploadRequest(path="x", content_type="a\nb", metadata=metadata)
     bucket.run(bucket.engine.objects.upload("lake", "main", request, chunks()))
-    told = bucket("GET", X).headers
-    assert told["x-amz-meta-color"] == "blue"
-    assert told["x-amz-missing-meta"] == "2"
-    assert "\n" not in told["x-amz-meta-text"]
-    assert told["content-type"] == "application/octet-stream"
-    assert not [name for name in told if "lakefs" in name]
+    reported = bucket("GET", X).headers
+    assert reported["x-amz-meta-color"] == "blue"
+    assert reported["x-amz-missing-meta"] == "2"
+    assert "\n" not in reported["x-amz-meta-text"]
+    assert reported["content-type"] == "application/octet-stream"
+    assert not [name for name in reported if "lakefs" in name]
 
 
 def test_metadata_has_a_limit(bucket: Bucket) -> None:
@@ -245,7 +245,7 @@ def test_numbers_of_parts(bucket: Bucket) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "parts"),
+    ("reported", "parts"),
     [
         ("2x3,1x4", [(0, 2), (3, 5), (6, 9)]),
         ("2x3", [(0, 9)]),
@@ -257,13 +257,13 @@ def test_numbers_of_parts(bucket: Bucket) -> None:
         ("1x1," * 16_000, [(0, 9)]),
     ],
 )
-def test_sizes_of_parts_that_metadata_makes_up(bucket: Bucket, told: str, parts: list[tuple[int, int]]) -> None:
+def test_sizes_of_parts_that_metadata_makes_up(bucket: Bucket, reported: str, parts: list[tuple[int, int]]) -> None:
     """The REST API lets a user write any metadata, also the key that says the sizes of parts."""
 
     async def chunks() -> AsyncIterator[bytes]:
         yield b"0123456789"
 
-    request = UploadRequest(path="x", metadata={"::s3::parts": told})
+    request = UploadRequest(path="x", metadata={"::s3::parts": reported})
     bucket.run(bucket.engine.objects.upload("lake", "main", request, chunks()))
     started = time.perf_counter()
     for number, (first, last) in enumerate(parts, 1):
@@ -280,14 +280,14 @@ def test_copies(bucket: Bucket) -> None:
     source = "/lake/" + quote("main/a b+ü")
     answer = bucket("PUT", X, x_amz_copy_source=source)
     assert (answer.status, text(xml(answer), "ETag")) == (200, etag)
-    told = bucket("GET", X).headers
-    assert (told["content-type"], told["x-amz-meta-k"], told["cache-control"]) == ("a/b", "v", "no-store")
+    reported = bucket("GET", X).headers
+    assert (reported["content-type"], reported["x-amz-meta-k"], reported["cache-control"]) == ("a/b", "v", "no-store")
     replaced = {"x_amz_metadata_directive": "REPLACE", "content_type": "c/d", "x_amz_meta_n": "w"}
     assert bucket("PUT", X, x_amz_copy_source=source.removeprefix("/"), **replaced).status == 200
-    told = bucket("HEAD", X).headers
-    assert (told["content-type"], told["x-amz-meta-n"]) == ("c/d", "w")
-    assert "x-amz-meta-k" not in told
-    assert told["cache-control"] == "private, no-store"
+    reported = bucket("HEAD", X).headers
+    assert (reported["content-type"], reported["x-amz-meta-n"]) == ("c/d", "w")
+    assert "x-amz-meta-k" not in reported
+    assert reported["cache-control"] == "private, no-store"
     entries = [bucket.run(bucket.engine.objects.stat("lake", "main", path)) for path in ("x", "a b+ü")]
     assert entries[0].physical_address == entries[1].physical_address
     assert entries[0].identity != entries[1].identity

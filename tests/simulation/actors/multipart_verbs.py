@@ -26,7 +26,7 @@ class Sent:
 
     target: Target
     parts: dict[int, list[str]] = field(default_factory=dict)
-    told: list[dict[int, str]] = field(default_factory=list)
+    reported: list[dict[int, str]] = field(default_factory=list)
     """Choices of parts with which actors complete it."""
 
 
@@ -105,12 +105,12 @@ async def _end(actor: Actor, sent: Sent) -> None:
 
 def _choice(actor: Actor, sent: Sent) -> dict[int, str]:
     """Parts to complete it with: mostly the choice of another actor."""
-    if sent.told and actor.rng.random() < 0.7:
-        return actor.rng.choice(sent.told)
+    if sent.reported and actor.rng.random() < 0.7:
+        return actor.rng.choice(sent.reported)
     texts = {number: actor.rng.choice(given[-2:]) for number, given in sorted(sent.parts.items())}
     if len(texts) > 1 and actor.rng.random() < 0.2:
         texts.pop(actor.rng.choice(list(texts)))
-    sent.told.append(texts)
+    sent.reported.append(texts)
     return texts
 
 
@@ -141,13 +141,13 @@ async def _late_abort(actor: Actor, sent: Sent) -> Op:
 
 
 async def _complete(actor: Actor, sent: Sent, texts: dict[int, str], expected: dict[str, Any]) -> Op:
-    target, told = sent.target, tuple((number, etag_of(text)) for number, text in texts.items())
+    target, reported = sent.target, tuple((number, etag_of(text)) for number, text in texts.items())
     conditions: dict[str, Any] = {}
     if expected:
         conditions = {"if_none_match": expected["etag"] is None, "if_match": expected["etag"]}
-    parts = [SentPart(number, etag) for number, etag in told]
+    parts = [SentPart(number, etag) for number, etag in reported]
     job = actor.engine.multipart.complete(REPO, target, parts, **conditions)
     rows = {target.path: identity_of([*texts.values()])}
     args: dict[str, Any] = {"content": "".join(texts.values()), "texts": tuple(texts.values())}
-    args |= {"told": told, "path": target.path, **expected}
+    args |= {"reported": reported, "path": target.path, **expected}
     return await actor.call(COMPLETE, job, rows, upload=target.id, **args)

@@ -61,7 +61,7 @@ def ingest(contents: Contents, history: History, op: Op, name: str, old: State, 
         if not path.startswith(INTO) or after not in source:
             raise Violation(f"{op} makes {path!r} what the source did not hold while it ran")
         if after is None and not op.args["removals"]:
-            raise Violation(f"{op} removes {path!r}, which it was told not to")
+            raise Violation(f"{op} removes {path!r}, which it was reported not to")
 
 
 def check_ingest(contents: Contents, history: History, op: Op) -> None:

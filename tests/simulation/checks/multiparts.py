@@ -29,18 +29,18 @@ LEFT = (*KINDS, b"upload-due/")
 """Rows that are gone when every upload is forgotten."""
 
 Stage = Literal["open", "planned", "completed", "given up", "forgotten"]
-Told = Sequence[tuple[int, str]]
+Parts = Sequence[tuple[int, str]]
 """Numbers of parts and their ETags, as a client names them."""
 
 
 class Moment(NamedTuple):
-    """An upload from a step on, in this stage since that time. `told`: the parts it is completed with, once planned."""
+    """An upload from a step on, in this stage since that time. `reported`: the parts to complete, once planned."""
 
     step: int
     stage: Stage
     since: float
     parts: Mapping[int, str] = {}
-    told: Told = ()
+    reported: Parts = ()
     entry: Entry | None = None
 
 
@@ -73,18 +73,18 @@ class Uploads:
     def _now(self, one: str, op: Op | None, old: Moment | None) -> Moment:
         upload, ended, parts = self._rows(one)
         stage: Stage = "forgotten"
-        told: Told = old.told if old is not None else ()
+        reported: Parts = old.reported if old is not None else ()
         if upload is not None and ended is not None:
             raise Violation(f"{op} ends upload {one[-6:]}, which goes on")
         if ended is not None:
             stage = "given up" if ended.entry is None else "completed"
         elif upload is not None:
             stage = "planned" if upload.plan else "open"
-            told = told if told or not upload.plan else _told(op)
+            reported = reported if reported or not upload.plan else _reported(op)
         same = old is not None and old.stage == stage
         since = old.since if old is not None and same else self._scheduler.time
         sent = {number: part.md5 for number, part in parts.items()}
-        return Moment(self._scheduler.step, stage, since, sent, told, None if ended is None else ended.entry)
+        return Moment(self._scheduler.step, stage, since, sent, reported, None if ended is None else ended.entry)
 
     def _rows(self, one: str) -> tuple[Upload | None, Ended | None, dict[int, UploadedPart]]:
         rows = self._contents.rows(self._contents.partition)
@@ -164,11 +164,11 @@ class Uploads:
 
     def other_parts(self, op: Op) -> bool:
         """The parts differ from the acknowledged ones, or from the planned ones."""
-        told = op.args.get("told", ())
+        reported = op.args.get("reported", ())
         for one in self.during(op):
-            if one.stage == "open" and any(one.parts.get(number) != etag for number, etag in told):
+            if one.stage == "open" and any(one.parts.get(number) != etag for number, etag in reported):
                 return True
-            if one.stage == "planned" and one.told != told:
+            if one.stage == "planned" and one.reported != reported:
                 return True
         return False
 
@@ -187,8 +187,8 @@ def identity_of(texts: Sequence[str]) -> bytes:
             runs[-1][0] += 1
         else:
             runs.append([1, size])
-    told = {"::s3::parts": ",".join(f"{count}x{size}" for count, size in runs)} if len(sizes) > 1 else {}
-    return identity(sum(sizes), checksum_of([etag_of(text) for text in texts]), CONTENT_TYPE, told)
+    reported = {"::s3::parts": ",".join(f"{count}x{size}" for count, size in runs)} if len(sizes) > 1 else {}
+    return identity(sum(sizes), checksum_of([etag_of(text) for text in texts]), CONTENT_TYPE, reported)
 
 
 def etag_of(text: str) -> str:
@@ -214,15 +214,15 @@ def nothing_left(contents: Contents, uploads: Uploads) -> None:
 
 def _is_another(op: Op, moment: Moment) -> bool:
     """Whether an upload was completed with other parts."""
-    etags = [etag for _, etag in op.args["told"]]
+    etags = [etag for _, etag in op.args["reported"]]
     return moment.entry is not None and moment.entry.etag != f"{checksum_of(etags)}-{len(etags)}"
 
 
-def _told(op: Op | None) -> Told:
+def _reported(op: Op | None) -> Parts:
     if op is None or op.kind != COMPLETE:
         raise Violation(f"{op} plans an upload")
-    told: Told = op.args["told"]
-    return told
+    reported: Parts = op.args["reported"]
+    return reported
 
 
 _NEXT: Mapping[Stage, tuple[Stage, ...]] = {

@@ -171,17 +171,17 @@ def test_the_token_of_a_sign_in_goes_to_executors_and_is_not_shown(lake: lakebed
 
 
 def test_a_process_prefers_its_own_configuration(server: RunningServer, lake: lakebed.Lake) -> None:
-    told = lakebed_spark.Access.of(lake)
+    reported = lakebed_spark.Access.of(lake)
     code = "import pickle, sys; a = pickle.loads(bytes.fromhex(sys.argv[1])); s = a.settings(); " + (
         "print(s.endpoint, s.secret_access_key, a.connect().user().id)"
     )
-    bare = lakebed_spark.Access(told.endpoint, told.access_key_id)
+    bare = lakebed_spark.Access(reported.endpoint, reported.access_key_id)
     elsewhere = {
         "LAKEBED_ENDPOINT": "http://127.0.0.1:9",
         "LAKEBED_ACCESS_KEY_ID": "X",
         "LAKEBED_SECRET_ACCESS_KEY": "Y",
     }
-    for access, environment in ((told, {}), (told, elsewhere), (bare, server.environment)):
+    for access, environment in ((reported, {}), (reported, elsewhere), (bare, server.environment)):
         command = [sys.executable, "-c", code, pickle.dumps(access).hex()]
         done = subprocess.run(command, env=clean_environment(**environment), capture_output=True, text=True, check=True)
         assert done.stdout.split()[:2] == [server.endpoint, server.secret_access_key]

@@ -241,10 +241,10 @@ def test_inferred_types_equal_the_types_of_spark(spark: SparkSession, tmp_path_f
             folder = top / str(at) / f"k={value}"
             folder.mkdir(parents=True)
             (folder / "x.parquet").write_bytes(content)
-        told = dict(spark.read.parquet(str(top / str(at))).dtypes)["k"]
+        reported = dict(spark.read.parquet(str(top / str(at))).dtypes)["k"]
         ours = type_of(values)
-        if told != ("string" if ours == "void" else ours) and not (told == "void" and ours == "void"):
-            wrong[values] = (told, ours)
+        if reported != ("string" if ours == "void" else ours) and not (reported == "void" and ours == "void"):
+            wrong[values] = (reported, ours)
     assert wrong == {}
 
 

@@ -28,8 +28,8 @@ def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
 
 def test_nursery_process_has_the_given_environment(tmp_path: Path) -> None:
     for level in ("WARN", "ERROR"):
-        told = ended(["config", "show"], {"HOME": str(tmp_path), "LAKEBED_LOGGING_LEVEL": level}, PATIENCE)
-        assert level in told.stdout, told.stderr
+        reported = ended(["config", "show"], {"HOME": str(tmp_path), "LAKEBED_LOGGING_LEVEL": level}, PATIENCE)
+        assert level in reported.stdout, reported.stderr
     with running_server(tmp_path / "data", environment={"LAKEBED_LOGGING_LEVEL": "NONE"}) as server:
         assert httpx.get(f"{server.endpoint}/_health").is_success
         assert "INFO" not in server.log

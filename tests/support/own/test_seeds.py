@@ -38,6 +38,6 @@ def test_another_engine_has_another_seed(engine: Path) -> None:
 
 def test_hypothesis_draws_from_it(request: pytest.FixtureRequest) -> None:
     """Or from what the command line says."""
-    told = any("--hypothesis-seed" in str(one) for one in request.config.invocation_params.args)
-    assert told or core.global_force_seed == seed_of_the_engine()
+    reported = any("--hypothesis-seed" in str(one) for one in request.config.invocation_params.args)
+    assert reported or core.global_force_seed == seed_of_the_engine()
     assert str(core.global_force_seed) == request.config.getoption("--hypothesis-seed")

@@ -82,8 +82,8 @@ async def _flaky(receiver: Receiver, _: Got, writer: Writer) -> None:
 
 async def _echo(_: Receiver, got: Got, writer: Writer) -> None:
     """All of the request, as a careless receiver returns it."""
-    told = {"headers": dict(got.headers), "query": got.query, "body": got.body.decode()}
-    text = json.dumps(told) + "\n" + "\n".join(f"{name}={value}" for name, value in got.query)
+    reported = {"headers": dict(got.headers), "query": got.query, "body": got.body.decode()}
+    text = json.dumps(reported) + "\n" + "\n".join(f"{name}={value}" for name, value in got.query)
     headers = {"content-type": "text/plain", "x-echo": got.headers.get("authorization", "")}
     _whole(writer, f"{got.arguments.get('status', '200')} Echo", text.encode(), headers)
 

@@ -216,8 +216,8 @@ def _sync_writes(weed: Path, flags: dict[str, object]) -> None:
     """Configure the filer to fsync every write below the buckets, and check that it accepted this."""
     ports = {name: f"127.0.0.1:{flags[f'{name}.port']}.{flags[f'{name}.port.grpc']}" for name in ("master", "filer")}
     command = [str(weed), "shell", f"-master={ports['master']}", f"-filer={ports['filer']}"]
-    told = "fs.configure -locationPrefix=/buckets/ -fsync -apply\nfs.configure\n"
-    done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    reported = "fs.configure -locationPrefix=/buckets/ -fsync -apply\nfs.configure\n"
+    done = subprocess.run(command, input=reported, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if '"fsync":' not in done.stdout.replace(" ", ""):
         raise AssertionError(f"SeaweedFS did not take the rule to sync: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
