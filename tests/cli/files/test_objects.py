@@ -109,7 +109,7 @@ def test_directories_both_ways(run: Run, repo: lakebed.Repository, tmp_path: Pat
     (source / "link").symlink_to(source / "a")
     (source / "loop").symlink_to(source)
     main = repo.branch("main")
-    with pytest.warns(UserWarning, match="1 in .* left out.*: 'loop'"):
+    with pytest.warns(UserWarning, match="1 in .* skipped.*: 'loop'"):
         assert run("fs", "upload", "-r", str(source), place(main, "t")).text.startswith("Uploaded 5 objects, ")
     assert [row.path for row in main.list()] == ["t/a", "t/d/b", "t/d/e/sp ace", "t/link", "t/é"]
 

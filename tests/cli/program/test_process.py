@@ -366,5 +366,5 @@ def test_upload_reports_skipped_files_in_a_single_line(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    left = [line for line in done.stderr.splitlines() if "left out" in line]
+    left = [line for line in done.stderr.splitlines() if "skipped" in line]
     assert left == [f"lakebed: 1 in {tmp_path} skipped (links to directories, broken links or special files): 'broken'"]

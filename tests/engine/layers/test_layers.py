@@ -317,7 +317,7 @@ async def test_push_with_a_duplicate_path_is_refused(paths: tuple[str, ...]) -> 
     files = world.layer_files()
     rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
     refusal = await fails(engine.branches.push(REPO, "main", rows), errors.InvalidRequestError)
-    assert "'b' is twice" in str(refusal)
+    assert "'b' occurs twice" in str(refusal)
     assert (await shown(engine), world.layer_files()) == ({}, files)
 
 

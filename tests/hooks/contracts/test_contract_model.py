@@ -120,7 +120,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "format": ({"checks": [{"formats": ["parket"]}]}, "not 'parket': did you mean 'parquet'?"),
     "glob": ({"checks": [{"forbid_columns": ["[b-a]"]}]}, "the range b-a ends before it begins"),
     "path": ({"path": "[x", "checks": [{"max_files": 1}]}, "`path` of the contract cannot be used"),
-    "path that excludes": ({"path": "!x", "checks": [{"max_files": 1}]}, "`path` of the contract must choose files"),
+    "path that excludes": ({"path": "!x", "checks": [{"max_files": 1}]}, "`path` of the contract must select files"),
     "no path": ({"path": None, "checks": [{"max_files": 1}]}, "`path` of the contract must be a text"),
     "additional": ({"additional": "refuse", "checks": [{"max_files": 1}]}, "is `refuse` without a `schema`"),
     "additional typo": ({"additional": "refused", "schema": {"a": "int8"}}, "did you mean 'refuse'?"),

@@ -249,7 +249,7 @@ def test_links_and_pipes_are_left_out_with_a_warning(repo: lakebed.Repository, t
     (top / "folder").symlink_to(tmp_path)
     os.mkfifo(top / "d000" / "pipe")
     workspace = repo.branch("main").workspace("all").create()
-    with pytest.warns(UserWarning, match="3 in .* left out.*: 'broken', 'd000/pipe', 'folder'"):
+    with pytest.warns(UserWarning, match="3 in .* skipped.*: 'broken', 'd000/pipe', 'folder'"):
         assert workspace.upload_tree(top).files == 4
     assert "linked" in [one.path for one in workspace.list()]
 

@@ -95,7 +95,7 @@ def test_modes(live: Any, any_size: str) -> None:
         infos = await main.write_parquet("t", FRAME[1:], partition_by=["day"])
         assert [info.path.split("/")[1] for info in infos] == ["day=tue", "day=wed"]
         assert await days(main) == {"mon": 0, "tue": 2, "wed": 3}
-        with pytest.raises(lakebed.ObjectExistsError, match=r"'t/_SUCCESS' is there already"):
+        with pytest.raises(lakebed.ObjectExistsError, match=r"'t/_SUCCESS' already exists"):
             await main.write_parquet("t", FRAME, mode="error", partition_by="day")
         # partitions that the data have are replaced, committed or not; others and other files stay
         await main.write_parquet("t", FRAME[:2].assign(n=9), partition_by="day", mode="overwrite_partitions")
@@ -417,7 +417,7 @@ def test_table_writes_to_invalid_targets_are_refused(live: Any) -> None:
                 await main.write_parquet(path, FRAME, **options)
             assert (invalid.value.repository, invalid.value.ref, invalid.value.path) == (repo.id, "main", path)
         await main.put("is.parquet/part", b"")
-        with pytest.raises(lakebed.InvalidRequestError, match="this is a directory; to write into it"):
+        with pytest.raises(lakebed.InvalidRequestError, match="this is a directory; to write into the directory"):
             await main.write_parquet("is.parquet", FRAME)
         assert [change.path async for change in main.uncommitted()] == ["is.parquet/part"]
         await nothing_is_left(repo)

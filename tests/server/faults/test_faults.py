@@ -291,9 +291,7 @@ def test_a_limit_of_the_kernel(local: Lake) -> None:
         with file_size_limit(local.server.process.pid, 4 << 20):
             answers = scene.attempt("large upload", "read")
         assert answers["read"].content == b"first"
-        refused(
-            answers["large upload"], "store_full", "File too large .EFBIG.; nothing was written partially", retry=False
-        )
+        refused(answers["large upload"], "store_full", "File too large .EFBIG.; no partial file remains", retry=False)
         scene.is_unhurt()
         scene.goes_on()
 
