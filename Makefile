@@ -53,8 +53,8 @@ UNIT_SERVER := tests/server tests/auth tests/hooks tests/power
 TIER ?= not soak
 DURATIONS := --durations=15 --durations-min=1
 PYTEST = -m pytest -q $(DURATIONS) $(if $(TIER),-m "$(TIER)")
-# Jobs that run at the same time: with five on two cores, two compute while the others wait.
-AT_ONCE ?= 5
+# Jobs that run at the same time: with six on two cores, two compute while the others wait.
+AT_ONCE ?= 6
 JOBS = $(PYTHON) tools/jobs.py --at-once $(AT_ONCE)
 # A directory in memory for what tests write, if there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
 # these tests need the delays of a real disk.
