@@ -147,12 +147,14 @@ import atexit
 from concurrent.futures import ThreadPoolExecutor
 from lakebed.cli import main
 pool = ThreadPoolExecutor()
+has_run = threading.Event()
 
 def run(arguments):
     atexit.register(print, "and what was to be done at the end")
-    pool.submit(time.sleep, 0.1).add_done_callback(lambda _: print("what is under way,"))
+    pool.submit(lambda: (has_run.wait(), time.sleep(0.1))).add_done_callback(lambda _: print("what is under way,"))
     job()
     print("reported,")
+    has_run.set()
     return {code}
 
 main.run = run
