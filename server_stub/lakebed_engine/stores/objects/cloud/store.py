@@ -255,7 +255,12 @@ class CloudObjects:
         if found is None:
             return
         with store_errors("read", self._place, key):
+            start, end = found.range
+            if end - start <= _LEAST:  # one call, not a stream of one piece and its end
+                if data := bytes(await found.bytes_async()):
+                    yield data
+                return
             async for piece in found.stream(min_chunk_size=_LEAST):
-                data = memoryview(piece)
-                for at in range(0, len(data), CHUNK):
-                    yield bytes(data[at : at + CHUNK])
+                view = memoryview(piece)
+                for at in range(0, len(view), CHUNK):
+                    yield bytes(view[at : at + CHUNK])
