@@ -53,8 +53,8 @@ UNIT_SERVER := tests/server tests/auth tests/hooks tests/power
 TIER ?= not soak
 DURATIONS := --durations=15 --durations-min=1
 PYTEST = -m pytest -q $(DURATIONS) $(if $(TIER),-m "$(TIER)")
-# Jobs that run at the same time: with six on two cores, two compute while the others wait.
-AT_ONCE ?= 6
+# Jobs that run at the same time: with five on two cores, two compute while the others wait.
+AT_ONCE ?= 5
 JOBS = $(PYTHON) tools/jobs.py --at-once $(AT_ONCE)
 # A directory in memory for what tests write, if there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
 # these tests need the delays of a real disk.
@@ -163,7 +163,7 @@ check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop o
 		unit-engine unit-server unit-rest lint site generated types layers locks
 
 # `-k`: when an environment cannot be made, the jobs that do not need it still run
-test: ## everything on real parts, scaled down, with all the installing it needs: about half an hour on two cores; CI runs it
+test: ## everything on real parts, scaled down, with all the installing it needs: 20 to 25 minutes on two cores; CI runs it
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \

@@ -62,6 +62,7 @@ def test_a_terminal_that_closes_stops_the_server(tmp_path: Path, workers: str) -
     environment = clean_environment(HOME=str(tmp_path), LAKEBED_LOGGING_OUTPUT=str(tmp_path / "log"))
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under `nohup make test` it is ignored, and so by the server
         os.execve(sys.executable, [sys.executable, "-c", START, *arguments], environment)
     said = b""
     while b"stop with Ctrl-C" not in said:
