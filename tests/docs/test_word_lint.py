@@ -40,7 +40,7 @@ def test_words_are_found_after_an_escape(escape: str) -> None:
 
 
 def test_code_and_quotations_are_ignored() -> None:
-    text = 'He said "who reported" it.\n\n```sh\nnobody\n```\n\n`lies` [page](stands.md) <!-- look -->\n'
+    text = 'He said "who told" it.\n\n```sh\nnobody\n```\n\n`lies` [page](stands.md) <!-- look -->\n'
     assert words_in("docs/x.md", text) == []
 
 

@@ -55,7 +55,7 @@ KNOWN = {
 EXPENDABLE = {"userId": "robot", "groupId": "sales", "policyId": "sales-readers"}
 """What calls change instead of what the run's own user needs. They are not deleted."""
 KEEP = 4  # one generated value in four stays
-TOLD: set[str] = set()
+RETURNED: set[str] = set()
 """Ids and names that the server has answered with."""
 
 _IDS = ("id", "name", "commit_id", "reference", "default_branch", "physical_address", "upload_id")
@@ -70,7 +70,7 @@ def _swap(values: Any) -> Any:
 def _known(name: str, value: Any) -> Any:
     choices = KNOWN.get(name)
     number = zlib.crc32(repr(value).encode())
-    if isinstance(value, str) and value in TOLD:
+    if isinstance(value, str) and value in RETURNED:
         return value
     if choices is None or number % KEEP == 0:
         return value
@@ -80,7 +80,9 @@ def _known(name: str, value: Any) -> Any:
 def _spared(path: str, names: dict[str, Any], *, deletes: bool) -> dict[str, Any]:
     """Names of users, groups and policies that a call may change: what this run created, else EXPENDABLE."""
     whole = deletes and path.count("{") == 1
-    made = {value for value in names.values() if value in TOLD and str(value).startswith("i") and value[1:].isdigit()}
+    made = {
+        value for value in names.values() if value in RETURNED and str(value).startswith("i") and value[1:].isdigit()
+    }
     return {
         name: "none" if whole and value not in made else value if value in made else EXPENDABLE.get(name, value)
         for name, value in names.items()
@@ -172,6 +174,6 @@ def _remember(reported: Any) -> None:
         for one in reported:
             _remember(one)
     elif isinstance(reported, dict):
-        TOLD.update(value for name, value in reported.items() if name in _IDS and isinstance(value, str))
+        RETURNED.update(value for name, value in reported.items() if name in _IDS and isinstance(value, str))
         for value in reported.values():
             _remember(value)

@@ -28,7 +28,7 @@ from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
-NOBODY = {
+UNREACHABLE = {
     "LAKEBED_ENDPOINT": "http://127.0.0.1:9",
     "LAKEBED_ACCESS_KEY_ID": "AKIDOFMINE",
     "LAKEBED_SECRET_ACCESS_KEY": "the-secret-of-mine",
@@ -98,10 +98,10 @@ def test_branch_list_loads_only_what_it_needs(server: RunningServer) -> None:
 
 
 def test_unreachable_server_exits_with_7() -> None:
-    result = Command(NOBODY)("repo", "list", "--retries", "0", code=7)
+    result = Command(UNREACHABLE)("repo", "list", "--retries", "0", code=7)
     assert "127.0.0.1:9" in result.err
     assert "lakebed serve" in result.err
-    reported = Command(NOBODY)("--json", "--retries", "0", "repo", "list", code=7).error
+    reported = Command(UNREACHABLE)("--json", "--retries", "0", "repo", "list", code=7).error
     assert reported["kind"] == "store_unavailable"
 
 
@@ -128,7 +128,7 @@ def test_errors_of_the_command_line_are_json_too(command: Command) -> None:
 
 
 def test_debug_shows_the_traceback() -> None:
-    process = Command(NOBODY).start("repo", "list", "--retries", "0", "--debug")
+    process = Command(UNREACHABLE).start("repo", "list", "--retries", "0", "--debug")
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 7
     assert b"Traceback" in err
@@ -146,7 +146,7 @@ def test_doctor_of_a_good_connection(command: Command, server: RunningServer) ->
 
 
 def test_doctor_of_a_bad_one(command: Command, tmp_path: Path) -> None:
-    text = Command(NOBODY)("doctor", "--retries", "0", code=7).text
+    text = Command(UNREACHABLE)("doctor", "--retries", "0", code=7).text
     assert "[FAILED] connection" in text
     assert "the-secret-of-mine" not in text
     assert "[FAILED] credentials" in command("doctor", "--access-key-id", "x", "--secret-access-key", "y", code=6).text
@@ -165,7 +165,7 @@ def test_doctor_warns_of_misspelled_settings(server: RunningServer) -> None:
 
 
 def test_config_show(tmp_path: Path) -> None:
-    environment = {**NOBODY, "LAKEBED_LISTEN_PORT": "7", "LAKEBED_AUTH_SECRET_KEY": "a-secret-of-the-server"}
+    environment = {**UNREACHABLE, "LAKEBED_LISTEN_PORT": "7", "LAKEBED_AUTH_SECRET_KEY": "a-secret-of-the-server"}
     command = Command(environment)
     rows = command("config", "show", "--retries", "1").text.splitlines()
     shown = [row.split() for row in rows]
