@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
 import signal
+import ssl
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+import httpx
 import lakebed
 import pytest
+from httpx._transports import default as httpx_transports
 from lakebed._process.exit import awaited_of_obstore
 
 from tests.support import unit_tests
@@ -26,6 +31,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 awaited_of_obstore()  # many tests use cloud stores in this process, which shall end with its own exit code
+
+
+@functools.cache
+def _public_certificates(*_: object) -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+def _certificates_of(verify: ssl.SSLContext | str | bool = True, **more: Any) -> ssl.SSLContext:
+    """What httpx calls for each new client. To read all public certificates takes 20 ms: once for each environment."""
+    if verify is True and more == {"cert": None, "trust_env": True}:
+        return _public_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    return httpx.create_ssl_context(verify=verify, **more)
+
+
+httpx_transports.create_ssl_context = _certificates_of  # type: ignore[assignment]
 
 if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients have none
     from hypothesis import HealthCheck, settings
