@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from lakebed_server.rest.operation_handlers import HANDLERS
@@ -20,7 +21,6 @@ NAMES = {
     "repository": "lake",
     "branch": "main",
     "ref": "main",
-    "userId": "ana",
     "accessKeyId": "AKIA",
     "sessionId": "none",
     "groupId": "Viewers",
@@ -51,8 +51,9 @@ WITH_ACTIONS = sorted(name for name, row in permission_table.PERMISSIONS.items()
 LAKE = ["arn:lakefs:fs:::repository/lake", "arn:lakefs:fs:::repository/lake/*"]
 
 
-@pytest.fixture
-def people() -> Iterator[People]:
+@contextmanager
+def lake_of_people() -> Iterator[People]:
+    """A server with something for every operation to read or change."""
     made = People()
     made("admin", "POST", "/repositories/lake/workspaces", {"branch": "main", "id": WORKSPACE})
     made("admin", "POST", "/repositories/lake/branches", {"name": "dev", "source": "main"})
@@ -63,23 +64,43 @@ def people() -> Iterator[People]:
     made.close()
 
 
+@pytest.fixture
+def people() -> Iterator[People]:
+    """For operations that may succeed: nobody else sees what they change."""
+    with lake_of_people() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Iterator[People]:
+    """For operations that are refused, which change nothing: each test adds users of its own."""
+    with lake_of_people() as made:
+        yield made
+
+
 def send(people: People, user: str, name: str, sample: Sample) -> Answer:
     """The request of an operation."""
     operation = SECURED[name]
     path = operation.path
-    for part, value in {**NAMES, "pull_request": people.pull}.items():
+    for part, value in {**NAMES, "pull_request": people.pull, "userId": user}.items():
         path = path.replace(f"{{{part}}}", value)
     assert "{" not in path
     target = f"{path}?{sample.query}" if sample.query else path
     return people(user, operation.method, target, sample.body)
 
 
-def grants(sample: Sample) -> list[dict[str, object]]:
+def named(need: str, user: str) -> tuple[str, str]:
+    """The action and the resource of a permission: where an operation is about a user, it is about the one who asks."""
+    action, _, rest = need.partition("@")
+    return action, resource(rest).replace("user/ana", f"user/{user}")
+
+
+def grants(sample: Sample, user: str) -> list[dict[str, object]]:
     """A statement for each permission."""
     made = []
     for one in sample.needs:
-        action, _, rest = one.partition("@")
-        made.append(allow(action, on=resource(rest)))
+        action, on = named(one, user)
+        made.append(allow(action, on=on))
     return made
 
 
@@ -98,9 +119,8 @@ def test_the_server_does_not_start_with_an_operation_without_permissions() -> No
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_a_user_without_policies_is_refused(people: People, name: str) -> None:
-    people.add("ana")
-    answer = send(people, "ana", name, SAMPLES[name])
+def test_a_user_without_policies_is_refused(crowd: People, name: str) -> None:
+    answer = send(crowd, crowd.add(f"without-{name}"), name, SAMPLES[name])
     assert answer.status == 403, answer.body
     if SECURED[name].method != "HEAD":
         assert answer.json["kind"] == "permission_denied"
@@ -109,19 +129,20 @@ def test_a_user_without_policies_is_refused(people: People, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_exactly_the_permissions_of_the_table_suffice(people: People, name: str) -> None:
-    people.add("ana", *grants(SAMPLES[name]))
+    people.add("ana", *grants(SAMPLES[name], "ana"))
     answer = send(people, "ana", name, SAMPLES[name])
     assert answer.status != 401
     assert answer.status != 403 or not answer.json["message"].startswith("needs "), answer.body
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_operation_is_denied_without_each_of_its_permissions(people: People, name: str) -> None:
+def test_operation_is_denied_without_each_of_its_permissions(crowd: People, name: str) -> None:
     sample = SAMPLES[name]
     for left_out in range(len(sample.needs)):
         needs = (*sample.needs[:left_out], *sample.needs[left_out + 1 :])
-        user = people.add(f"ana{left_out}", *grants(sample._replace(needs=needs)))
-        assert send(people, user, name, sample).status == 403, sample.needs[left_out]
+        user = f"without-{left_out}-{name}"
+        crowd.add(user, *grants(sample._replace(needs=needs), user))
+        assert send(crowd, user, name, sample).status == 403, sample.needs[left_out]
 
 
 @pytest.mark.parametrize("name", WITH_ACTIONS)
@@ -139,18 +160,21 @@ def test_a_row_with_actions_has_all_that_its_operation_needs_in_the_repository(p
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_a_denial_wins_and_another_resource_does_not_help(people: People, name: str) -> None:
+def test_a_denial_wins_and_another_resource_does_not_help(crowd: People, name: str) -> None:
     sample = SAMPLES[name]
-    action, _, rest = sample.needs[0].partition("@")
-    people.add("ana", *grants(sample), deny(action, on=resource(rest)))
-    assert send(people, "ana", name, sample).status == 403
-    people.add("ben", *(allow(one.partition("@")[0], on="arn:lakefs:fs:::repository/other/*") for one in sample.needs))
-    assert send(people, "ben", name, sample).status == 403
+    user = f"denied-{name}"
+    action, on = named(sample.needs[0], user)
+    crowd.add(user, *grants(sample, user), deny(action, on=on))
+    assert send(crowd, user, name, sample).status == 403
+    others = (allow(one.partition("@")[0], on="arn:lakefs:fs:::repository/other/*") for one in sample.needs)
+    user = crowd.add(f"elsewhere-{name}", *others)
+    assert send(crowd, user, name, sample).status == 403
 
 
 @pytest.mark.parametrize("name", WITH_NEEDS)
-def test_a_false_condition_refuses(people: People, name: str) -> None:
+def test_a_false_condition_refuses(crowd: People, name: str) -> None:
     sample = SAMPLES[name]
     elsewhere = {"IpAddress": {"SourceIp": ["203.0.113.7"]}}
-    people.add("ana", *({**one, "condition": elsewhere} for one in grants(sample)))
-    assert send(people, "ana", name, sample).status == 403
+    user = f"away-{name}"
+    crowd.add(user, *({**one, "condition": elsewhere} for one in grants(sample, user)))
+    assert send(crowd, user, name, sample).status == 403
