@@ -50,6 +50,12 @@ ALERT = "LakebedKeyValueStoreDown"
 _COMPARE: dict[str, Callable[[float, float], bool]] = {"==": operator.eq, ">": operator.gt}
 
 
+class Apart(Process):
+    """A server whose memory is its own, not that of the process that bears it."""
+
+    is_apart = True
+
+
 @dataclass(frozen=True)
 class Sample:
     """A server at one moment. `seconds`: since its start. `memory`: resident bytes."""
@@ -119,7 +125,7 @@ class Fleet:
             "LAKEBED_LOGGING_OUTPUT": str(self.place / f"{port}.log"),
         }
         flags = ("--port", str(port), "--data-dir", str(self.place / str(port)))
-        self.running[port] = Process(*flags, HOME=str(self.place), **PAIR, **environment)
+        self.running[port] = Apart(*flags, HOME=str(self.place), **PAIR, **environment)
         assert self.running[port].ready() == port
         self.began[port] = time.monotonic()
         self._life[port] = []
@@ -130,8 +136,7 @@ class Fleet:
 
     def kill(self) -> None:
         for one in self.running.values():
-            one.process.kill()
-            one.process.communicate()
+            one.end()
 
     def sample(self) -> dict[int, Scrape]:
         """Note memory and files of each server. Returns their metrics."""

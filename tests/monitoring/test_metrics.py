@@ -162,9 +162,7 @@ def test_the_port_of_the_metrics_answers_nothing_else(tmp_path: Path) -> None:
         assert request(port, "GET", "/repositories")[0] == 200
         assert server.stop() == 0
     finally:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.communicate()
+        server.end()
 
 
 @pytest.mark.parametrize(

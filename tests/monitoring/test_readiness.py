@@ -108,6 +108,4 @@ def test_a_server_that_stops_is_not_ready_first(tmp_path: Path) -> None:
             assert client.get(f"{url}/").headers["connection"] == "close"
         assert server.stop() == 0
     finally:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.communicate()
+        server.end()

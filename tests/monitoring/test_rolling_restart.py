@@ -82,8 +82,7 @@ class Servers:
 
     def kill(self) -> None:
         for one in self._running.values():
-            one.process.kill()
-            one.process.communicate()
+            one.end()
 
 
 @contextmanager
@@ -204,8 +203,7 @@ def test_a_server_that_refuses_has_done_nothing(tmp_path: Path) -> None:
         assert caught.value.kind == "stopping"
         assert server.stop() == 0
     finally:
-        server.process.kill()
-        server.process.communicate()
+        server.end()
 
 
 def answer(port: int, method: str, path: str) -> http.client.HTTPResponse:

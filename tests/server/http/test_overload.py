@@ -126,9 +126,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     yield start
     for one in made:
-        if one.process.poll() is None:
-            one.process.kill()
-        one.process.communicate()
+        one.end()
 
 
 @pytest.mark.slow

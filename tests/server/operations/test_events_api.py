@@ -158,9 +158,7 @@ def clients() -> Iterator[ExitStack]:
 def server(tmp_path: Path) -> Iterator[Process]:
     made = started(tmp_path)
     yield made
-    if made.process.poll() is None:
-        made.process.kill()
-    made.process.communicate()
+    made.end()
 
 
 def started(place: Path) -> Process:
@@ -202,9 +200,7 @@ def test_a_feed_shows_changes_resumes_after_a_restart_and_ends_when_the_server_s
             assert late.types[:2] == ["reset", "repository.created"]
         assert again.stop() == 0
     finally:
-        if again.process.poll() is None:
-            again.process.kill()
-        again.process.communicate()
+        again.end()
 
 
 def test_a_feed_ends_with_its_repository(server: Process) -> None:

@@ -30,9 +30,7 @@ def start(tmp_path: Path) -> Iterator[type[Process]]:
 
     yield Started
     for one in made:
-        if one.process.poll() is None:
-            one.process.kill()
-        one.process.communicate()
+        one.end()
 
 
 def test_first_start_makes_an_admin_and_writes_it_to_a_file(start: type[Process], tmp_path: Path) -> None:
@@ -91,6 +89,7 @@ def test_acknowledged_writes_survive_a_restart(start: type[Process]) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_server_does_not_load_pandas(start: type[Process]) -> None:
+    start.is_apart = True
     server = start("--port", "0", **PAIR)
     port = server.ready()
     assert request(port, "POST", "/repositories", b'{"name":"lake","storage_namespace":"local://lake"}')[0] == 201
@@ -130,6 +129,7 @@ def listens(port: int) -> bool:
 
 
 def test_logs_as_json(start: type[Process]) -> None:
+    start.is_apart = True
     server = start("--port", "0", "--log-format", "json", "--log-level", "DEBUG", **PAIR)
     port = server.ready()
     request(port, "GET", "/user")
@@ -152,7 +152,7 @@ def test_wrong_settings(start: type[Process], flags: tuple[str, ...], env: dict[
     server = start(*flags, **env)
     assert server.wait() == 2
     error = server.said[-2]
-    assert error.startswith("Error: ")
+    assert error.startswith("lakebed: ")
     assert error.count("\n") == 1
 
 
@@ -164,7 +164,7 @@ def test_a_port_in_use(start: type[Process], setting: str) -> None:
         env = {} if setting == "--port" else {variable: f"127.0.0.1:{port}"}
         server = start("--port", str(port) if setting == "--port" else "0", **env)
         assert server.wait() == 1
-    expected = f"Error: port {port} on 127.0.0.1 is in use; stop what listens there or choose another {setting}"
+    expected = f"lakebed: port {port} on 127.0.0.1 is in use; stop what listens there or choose another {setting}"
     assert expected in server.said[-2]
 
 
@@ -172,7 +172,7 @@ def test_a_data_directory_that_cannot_be_made(start: type[Process], tmp_path: Pa
     (tmp_path / "data").write_text("a file")
     server = start("--port", "0")
     assert server.wait() == 1
-    assert "Error: cannot create the directory" in server.said[-2]
+    assert "lakebed: cannot create the directory" in server.said[-2]
     assert "Traceback" not in server.said[-2]
 
 
