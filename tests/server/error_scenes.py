@@ -235,7 +235,7 @@ class FaultyKV(MemoryKV):
             return object.__getattribute__(self, name)
 
         async def fail(*_: object, **__: object) -> Any:
-            raise fault
+            raise fault.with_traceback(None)  # else the trace of the one error grows with each test
 
         return fail
 
@@ -259,7 +259,7 @@ class _Part:
         return self
 
     async def __call__(self, *_: object, **__: object) -> Any:
-        raise self._error
+        raise self._error.with_traceback(None)
 
 
 class Scene(Lake):

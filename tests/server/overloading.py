@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 
+_APART = get_context("forkserver")
+_APART.set_forkserver_preload(["pytest", __name__])
 REPO = "/api/v1/repositories/lake"
 KINDS = {"put": 5, "stat": 4, "log": 1}
 """What the clients ask for, and how often."""
@@ -47,7 +49,7 @@ def load(port: int, pair: tuple[str, str], clients: int, seconds: float, process
     """Run closed-loop clients: each asks again when it is answered, and after `Retry-After` when it is refused."""
     seen = Seen()
     shares = [(port, pair, clients // processes, seconds, number) for number in range(processes)]
-    with get_context("spawn").Pool(processes) as pool:
+    with _APART.Pool(processes) as pool:
         for one in pool.starmap(_run, shares):
             seen.add(one)
     return seen
@@ -123,9 +125,8 @@ def hostile(port: int, connections: int) -> Iterator[None]:
     """Keep `connections` open that never send a whole request: a third silent, a third within a head, a third
     within a body without a valid key. A closed connection is opened again.
     """
-    context = get_context("spawn")
-    stop = context.Event()
-    process = context.Process(target=_besiege, args=(port, connections, stop))
+    stop = _APART.Event()
+    process = _APART.Process(target=_besiege, args=(port, connections, stop))
     process.start()
     try:
         yield

@@ -1,6 +1,7 @@
 """Eight processes commit workspaces onto one branch of a real server: each acknowledged commit is in history once.
 
-LAKEBED_WORKSPACES asks for more workspaces of each process than the usual number: `make correctness` takes 200.
+LAKEBED_WORKSPACES asks for more workspaces of each process than the usual number: `make correctness` takes 200. The
+processes are forked from one that has imported the SDK.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import lakebed
 import pytest
 
 from tests.support.processes.server import RunningServer, running_server
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
 PROCESSES = 8
-WORKSPACES = int(os.environ.get("LAKEBED_WORKSPACES", "25"))
+WORKSPACES = int(os.environ.get("LAKEBED_WORKSPACES", sized(25)))
 
 
 def path_of(process: int, number: int) -> str:
@@ -49,7 +51,9 @@ def _one(main: lakebed.Branch, process: int, number: int) -> str:
 def test_eight_processes_commit_onto_one_branch(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     with running_server(tmp_path / "data") as server:
         main = connected(server).repository("lake").create("local://lake").branch("main")
-        with ProcessPoolExecutor(PROCESSES, mp_context=multiprocessing.get_context("spawn")) as pool:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["pytest", __name__])
+        with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
             access = (server.endpoint, server.access_key_id, server.secret_access_key)
             jobs = [pool.submit(work, *access, process, WORKSPACES) for process in range(PROCESSES)]
             answered = [job.result() for job in jobs]

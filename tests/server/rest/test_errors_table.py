@@ -9,6 +9,7 @@ and checks that they change nothing.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -283,16 +284,22 @@ REFUSED = {
 
 def failing(request: Request, status: int) -> Answer:
     """The answer of a server that signs, and whose engine fails with what has this status."""
+    return sent(signing(status), request)
+
+
+@functools.cache
+def signing(status: int) -> App:
     plain = services(FailingEngine(RAISED[status]))
-    signing = Installation(version="1.2.3", presign=True)
-    return sent(create_app(Services(plain.engine, plain.authenticator, signing)), request)
+    return create_app(Services(plain.engine, plain.authenticator, Installation(version="1.2.3", presign=True)))
 
 
 def exchanging(request: Request, status: int) -> Answer:
     """The answer of a server whose sign-in fails with what has this status. For 501 it has no sign-in."""
 
     async def exchange(code: str, verifier: str, client: SignInClient) -> Token:
-        raise RequestError("unauthenticated", "the code is wrong") if status == 401 else RAISED[status]
+        if status == 401:
+            raise RequestError("unauthenticated", "the code is wrong")
+        raise RAISED[status].with_traceback(None)
 
     plain = services(FakeEngine())
     return sent(create_app(replace(plain, exchange_code=None if status == 501 else exchange)), request)
@@ -321,7 +328,7 @@ class Refusing(Authenticator):
         self._error = error
 
     async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
-        raise self._error
+        raise self._error.with_traceback(None)
 
 
 def standing_in(request: Request, status: int) -> Answer:
@@ -337,7 +344,7 @@ def standing_in(request: Request, status: int) -> Answer:
 
 def raising(error: errors.EngineError) -> Handler:
     async def handler(*_: object) -> Reply:
-        raise error
+        raise error.with_traceback(None)
 
     return handler
 
