@@ -66,7 +66,7 @@ def lake_of_people() -> Iterator[People]:
 
 @pytest.fixture
 def people() -> Iterator[People]:
-    """For operations that may succeed: nobody else sees what they change."""
+    """For operations that may succeed: each test has a lake of its own."""
     with lake_of_people() as made:
         yield made
 
@@ -90,7 +90,7 @@ def send(people: People, user: str, name: str, sample: Sample) -> Answer:
 
 
 def named(need: str, user: str) -> tuple[str, str]:
-    """The action and the resource of a permission: where an operation is about a user, it is about the one who asks."""
+    """The action and the resource of a permission. An operation about a user is about the user who asks."""
     action, _, rest = need.partition("@")
     return action, resource(rest).replace("user/ana", f"user/{user}")
 
