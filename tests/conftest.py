@@ -45,7 +45,7 @@ def _certificates_of(verify: ssl.SSLContext | str | bool = True, **more: Any) ->
     return httpx.create_ssl_context(verify=verify, **more)
 
 
-httpx_transports.create_ssl_context = _certificates_of  # type: ignore[assignment]
+vars(httpx_transports)["create_ssl_context"] = _certificates_of
 
 if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients have none
     from hypothesis import HealthCheck, settings

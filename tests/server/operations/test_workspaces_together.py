@@ -1,7 +1,7 @@
 """Eight processes commit workspaces onto one branch of a real server: each acknowledged commit is in history once.
 
-LAKEBED_WORKSPACES asks for more workspaces of each process than the usual number: `make correctness` takes 200. They are
-forked from a process that has imported the SDK.
+LAKEBED_WORKSPACES asks for more workspaces of each process than the usual number: `make correctness` takes 200. They
+are forked from a process that has imported the SDK.
 """
 
 from __future__ import annotations
