@@ -1,4 +1,4 @@
-"""pyarrow as a server needs it: without pandas, and with the allocator of the system.
+"""pyarrow as a server needs it: without pandas, with the allocator of the system, and without threads of its own.
 
 For its first array pyarrow imports pandas, where it is installed. In a server this is a third of the time of the start,
 and 26 MiB of memory in each process.
@@ -12,6 +12,10 @@ from __future__ import annotations
 import os
 import sys
 from importlib.machinery import ModuleSpec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class _Missing:
@@ -47,3 +51,22 @@ def use_system_allocator() -> None:
     Has no effect after the first array. Child processes inherit it.
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+def read_rows(data: bytes, schema: pa.Schema) -> pa.Table:
+    """The rows of a Parquet file, decoded in the calling thread. A column that the file lacks is null.
+
+    `pyarrow.parquet.read_table` starts threads of Arrow, even with `use_threads=False`. Such a thread may drop the
+    bytes after the call has returned. If Python shuts down at that moment, the process aborts (apache/arrow#34314).
+    Raises pyarrow.ArrowException, ValueError and OSError when the bytes are not such a file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
+    columns = dict(zip(found.column_names, found.columns, strict=True))
+    chosen = [columns.get(field.name, pa.nulls(len(found))).cast(field.type) for field in schema]
+    for field, column in zip(schema, chosen, strict=True):
+        if column.null_count and not field.nullable:
+            raise ValueError(f"{column.null_count} of {len(found)} rows have no {field.name!r}")
+    return pa.table(chosen, schema=schema)

@@ -15,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakebed_format.arrow import read_rows
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import JOURNAL, JOURNAL_FILE
 
@@ -70,7 +71,7 @@ def encode_journal(number: int, events: Sequence[dict[str, Any]]) -> bytes:
 def decode_journal(data: bytes) -> list[tuple[int, dict[str, Any]]]:
     """The logical timestamps and events of a file. Raises FormatError."""
     try:
-        rows = pq.read_table(pa.BufferReader(data), schema=JOURNAL_SCHEMA).to_pylist()
+        rows = read_rows(data, JOURNAL_SCHEMA).to_pylist()
         return [(row["logical_timestamp"], _event(row)) for row in rows]
     except (pa.ArrowException, ValueError, TypeError, OSError) as error:
         raise FormatError(f"cannot be read as events ({error})") from error

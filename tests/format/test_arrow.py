@@ -1,4 +1,4 @@
-"""pyarrow without pandas, and with the allocator of the system."""
+"""pyarrow without pandas, with the allocator of the system, and without threads of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from lakebed_format.arrow import read_rows
 
 pytestmark = pytest.mark.slow
 
@@ -44,3 +47,39 @@ def test_the_allocator_that_an_operator_names_is_kept() -> None:
     shown = "import pyarrow; print(pyarrow.default_memory_pool().backend_name)"
     first = "from lakebed_format.arrow import use_system_allocator; use_system_allocator(); "
     assert _printed(first + shown, ARROW_DEFAULT_MEMORY_POOL="mimalloc") == "mimalloc"
+
+
+def _file(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    return bytes(sink.getvalue())
+
+
+def test_rows_have_the_columns_of_the_schema() -> None:
+    data = _file(pa.table({"more": [0, 0], "b": ["x", None], "a": pa.array([1, 2], pa.int32())}))
+    schema = pa.schema([pa.field("a", pa.int64(), nullable=False), ("b", pa.string()), ("missing", pa.int16())])
+    rows = read_rows(data, schema)
+    assert rows.schema == schema
+    assert rows.to_pylist() == [{"a": 1, "b": "x", "missing": None}, {"a": 2, "b": None, "missing": None}]
+
+
+@pytest.mark.parametrize("name", ["b", "missing"])
+def test_rows_without_a_required_value_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"rows have no '{name}'"):
+        read_rows(_file(pa.table({"b": ["x", None]})), pa.schema([pa.field(name, pa.string(), nullable=False)]))
+
+
+@pytest.mark.parametrize(
+    "decode",
+    [
+        "from lakebed_format.journal import decode_journal, encode_journal as encode; "
+        "data = encode(1, [{'id': 'a', 'type': 't', 'time': 5}]); read = lambda: decode_journal(data)",
+        "from lakebed_server.access_history.rows import Row, Wanted, chosen, encode; "
+        "data = encode([Row(5, *[''] * 12, 0, 0, 200, 1)]); read = lambda: chosen(data, Wanted(0, 1))",
+    ],
+    ids=["journal", "access history"],
+)
+def test_reading_starts_no_thread(decode: str) -> None:
+    counted = "import psutil; count = psutil.Process().num_threads; "
+    script = f"{counted}{decode}; before = count(); rows = read(); print(len(rows), count() - before)"
+    assert _printed(script) == "1 0"

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from lakebed_format.arrow import read_rows
 
 
 class Row(NamedTuple):
@@ -70,7 +71,7 @@ def encode(rows: Sequence[Row]) -> bytes:
 
 def chosen(data: bytes, wanted: Wanted) -> pa.Table:
     """The rows of a Parquet file that are wanted."""
-    table = pq.read_table(pa.BufferReader(data), schema=SCHEMA)
+    table = read_rows(data, SCHEMA)
     keep = pc.and_(
         pc.greater_equal(table["time"], _moment(wanted.since)), pc.less(table["time"], _moment(wanted.until))
     )
