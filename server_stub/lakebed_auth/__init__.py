@@ -1,6 +1,6 @@
 """The policy language: which user may do what. Pure: no I/O.
 
-`parse_statements` reads policies, `compile_policies` makes decisions of them, and `Compiled.check` answers whether a
+`parse_statements` reads policies. `compile_policies` prepares them for decisions. `Compiled.check` returns whether a
 user has the permissions that an operation needs. Modules: `actions`, `arn`, `builtin`.
 """
 

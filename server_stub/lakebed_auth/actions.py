@@ -78,7 +78,7 @@ class Ci:
     """Runs of hooks."""
 
     READ_ACTION: Final = "ci:ReadAction"
-    RUN_ACTION: Final = "ci:RunAction"  # Lakebed: start a run by hand
+    RUN_ACTION: Final = "ci:RunAction"  # Lakebed: start a run manually
     WRITE_CHECK: Final = "ci:WriteCheck"  # Lakebed: report the state of a check of a commit
 
 
@@ -146,7 +146,7 @@ SERVICES: Final[frozenset[str]] = frozenset(action.partition(":")[0] for action 
 
 
 def suggestion(text: str, known: Iterable[str]) -> str:
-    """Return the end of an error message about an unknown name: the nearest known name, else all of them."""
+    """Return the end of an error message about an unknown name: the nearest known name, or all known names."""
     names = sorted(known)
     nearest = get_close_matches(text, names, n=1)
     return f"did you mean {nearest[0]!r}?" if nearest else f"use one of {', '.join(names)}"

@@ -1,7 +1,7 @@
 """Amazon Resource Names (ARNs) of repositories, branches, tags, objects, users, groups and policies.
 
 An ARN has six parts: `arn:lakefs:SERVICE:REGION:ACCOUNT:RESOURCE`. Lakebed writes no region and no account. Ids and
-paths are in an ARN as they are, without an encoding: two paths that differ in one byte are two resources.
+paths are in an ARN without an encoding: two paths that differ in one byte are two resources.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from lakebed_auth.actions import SERVICES, suggestion
 from lakebed_auth.errors import PolicyError
 
 ALL: Final = "*"
-"""Every resource. As the resource of a request: a request that concerns no single resource, such as a list of users."""
+"""Every resource. As the resource of a request, it means that the request concerns no single resource (a list of
+users).
+"""
 
 _FS: Final = "arn:lakefs:fs:::"
 _AUTH: Final = "arn:lakefs:auth:::"

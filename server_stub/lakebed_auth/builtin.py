@@ -97,7 +97,7 @@ _GRANTED: Final[dict[Level, Sequence[str]]] = {
 
 
 def _of_repository(actions: Sequence[str], repository: str) -> tuple[Statement, ...]:
-    """Allow actions on a repository and on everything in it. `repository/sales*` would also be `sales2`."""
+    """Allow actions on a repository and on everything in it. `repository/sales*` would also match `sales2`."""
     own = arn.repository(repository)
-    resources = json.dumps([own, f"{own}/*"])  # in a text: older clients cannot read an array
+    resources = json.dumps([own, f"{own}/*"])  # a text, because older clients cannot read an array
     return parse_statements([_allow(list(actions), resources), _allow(["fs:ReadConfig"])])

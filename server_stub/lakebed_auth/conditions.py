@@ -18,7 +18,7 @@ MAPPED_BITS: Final = 96
 
 
 class Context(NamedTuple):
-    """What conditions may ask about a request. None: the request has no such field.
+    """The fields of a request that conditions can use. None: the request has no such field.
 
     `source_ip`: the address of the client. `branch`: the branch that the request reads or writes; the empty string for
     commits and tags. `ref`: the ref expression as sent. `source`: how the user signed in (`key`, `token`, `oidc`,
@@ -33,7 +33,7 @@ class Context(NamedTuple):
     view: str | None = None
 
     def at(self, branch: str | None, ref: str | None) -> Context:
-        """Return this context with another branch and ref; None keeps the present one."""
+        """Return this context with another branch and ref. None keeps the current one."""
         return self._replace(branch=self.branch if branch is None else branch, ref=self.ref if ref is None else ref)
 
 

@@ -1,6 +1,6 @@
 """Decides whether the policies of a user allow an action on a resource.
 
-`compile_policies` reads the policies once. The result answers any number of questions, from any thread, and never
+`compile_policies` reads the policies once. The result makes any number of decisions, from any thread, and never
 changes: changed policies are compiled again.
 """
 
@@ -54,7 +54,7 @@ class Compiled:
         """Return whether the action on the resource is allowed, and by which statement.
 
         Denied: a statement denies it, or a condition about the address cannot be evaluated. Neutral: no statement
-        applies, which refuses it as well.
+        applies, so the action is refused too.
         """
         if len(self._rule_sets) == 1:
             return self._rule_sets[0].decide(action, resource, context)
@@ -74,7 +74,7 @@ class Compiled:
     def denies_any(self, action: str, prefix: str, context: Context) -> bool:
         """Return whether a statement may deny the action on some resource that begins with the prefix.
 
-        True when unsure: a pattern may have such a resource, or a condition asks for a field that is None.
+        True when unsure: a pattern may match such a resource, or a condition uses a field that is None.
         """
         return any(rules.may_deny(action, prefix, context) for rules in self._rule_sets)
 
@@ -98,7 +98,7 @@ class Compiled:
         return all(rules.allows_some(action) for rules in self._rule_sets)
 
     def check(self, needs: Needs, context: Context) -> Refusal | None:
-        """Return the first permission that is missing; a denied one before others. None: all needs are met."""
+        """Return the first missing permission; a denied one comes before others. None: all needs are met."""
         if type(needs) is Need:
             return self._check_one(needs, context)
         assert not isinstance(needs, Need)
@@ -111,7 +111,7 @@ class Compiled:
         return None if is_met else missing[0]
 
     def narrowed(self, inline: Compiled) -> Compiled:
-        """Return the permissions that both have: those of a user, narrowed by the inline policy of a key."""
+        """Return the permissions that both allow: those of a user, narrowed by the inline policy of a key."""
         return Compiled(*self._rule_sets, *inline._rule_sets)
 
     def _always_allows(self, actions: tuple[str, ...], repository: str) -> bool:

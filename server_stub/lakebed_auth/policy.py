@@ -1,4 +1,4 @@
-"""Policies and their statements, and how they are read from JSON."""
+"""Policies and their statements, and the parser of their JSON."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from lakebed_auth.conditions import Condition
 from lakebed_auth.errors import PolicyError
 
 MOST_BYTES: Final = 1024 * 1024
-"""Of all texts of a policy."""
+"""Maximum bytes of all texts of a policy."""
 MOST_INLINE_BYTES: Final = 10 * 1024
-"""Of the inline policy of a key or a token. Any user may send one, and each decision about a new path reads it all."""
+"""Maximum bytes of the inline policy of a key or a token. It is smaller because any user may send one, and each
+decision about a new path reads all of it.
+"""
 MOST_STATEMENTS: Final = 1000
 MOST_VALUES: Final = 1000
-"""Actions or resources of a statement, and values of a field of a condition."""
+"""Maximum number of actions or resources of a statement, and of values of a field of a condition."""
 LONGEST_TEXT: Final = 4096
-"""Characters of one action, resource or value."""
+"""Maximum number of characters of one action, resource or value."""
 
 Effect = Literal["allow", "deny"]
 _KEYS: Final = ("effect", "action", "resource", "condition")
@@ -62,7 +64,7 @@ def parse_document(text: str | bytes, *, most_bytes: int = MOST_BYTES) -> tuple[
 
 
 def parse_statements(statements: object) -> tuple[Statement, ...]:
-    """Return the statements of the field `statement` of a policy, which JSON values state. Raises PolicyError."""
+    """Return the statements of the JSON field `statement` of a policy. Raises PolicyError."""
     rows = _items(statements, "statement", MOST_STATEMENTS)
     parsed = tuple(_statement(row, number) for number, row in enumerate(rows, 1))
     size = sum(_size(statement) for statement in parsed)
@@ -162,7 +164,7 @@ def _of_service(service: str) -> list[str]:
 
 
 def _resources(sent: object, where: str) -> tuple[str | tuple[str, ...], tuple[str, ...]]:
-    """Return the field as sent, and its resources: of a text, of an array, or of a JSON array inside a text."""
+    """Return the field as sent, and its resources. The field is a text, an array, or a JSON array in a text."""
     values: object = [sent]
     if isinstance(sent, list):
         values = sent

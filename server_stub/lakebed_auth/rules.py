@@ -1,4 +1,4 @@
-"""The statements of all policies of a user, found by action and by the beginning of the resource."""
+"""The statements of all policies of a user, indexed by action and by the beginning of the resource."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Rule:
         self.undecided = Decision("denied", (policy_id, number), _NO_ADDRESS)
 
     def decide(self, context: Context) -> Decision | None:
-        """Return the decision if the conditions are true, None if one is false: a missing text makes it false."""
+        """Return the decision if the conditions are true, None if one is false. Missing texts make it false."""
         held = [(condition.holds(context), condition.is_of_address) for condition in self.conditions]
         if any(found is False or (found is None and not is_of_address) for found, is_of_address in held):
             return None
@@ -61,7 +61,7 @@ class _Rule:
 class _Index:
     """Rules of one action and one effect, by the characters before the first wildcard of their resources.
 
-    Only patterns that may match a resource that begins with `scope`.
+    Contains only patterns that may match a resource that begins with `scope`.
     """
 
     __slots__ = ("_by_length", "_literal", "rules")
@@ -82,7 +82,7 @@ class _Index:
         self._by_length = list(by_length.items())
 
     def decide(self, resource: str, context: Context) -> Decision | None:
-        """Return the decision of the first rule that applies. A rule without a valid address comes before others."""
+        """Return the decision of the first rule that applies. A rule whose address is not valid comes before others."""
         first: _Rule | None = None
         for rule in self._matching(resource):
             if rule.conditions:
@@ -115,7 +115,7 @@ class _OfAction(NamedTuple):
 
 
 class RuleSet:
-    """The statements of some policies for one user. Safe for threads: they at worst index an action twice."""
+    """The statements of some policies for one user. Thread-safe: at worst, two threads index an action twice."""
 
     __slots__ = ("_fields", "_indexes", "_rules")
 
@@ -136,7 +136,7 @@ class RuleSet:
         self._indexes: dict[tuple[str, str], _OfAction] = {}
 
     def decide(self, action: str, resource: str, context: Context) -> Decision:
-        """Return the decision about one resource: a denial comes before what allows it."""
+        """Return the decision about one resource. A denial takes precedence."""
         found = self._of(action, _scope(resource))
         return found.denies.decide(resource, context) or found.allows.decide(resource, context) or NEUTRAL
 

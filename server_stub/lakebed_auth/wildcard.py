@@ -1,7 +1,7 @@
 """Patterns with `*` and `?`, which choose resources, actions and the values of conditions. Pure.
 
 Patterns come from users, and a regular expression with several `.*` backtracks. This matcher puts each part between two
-stars at the first place where it fits. That leaves the most for the next parts, so it never has to try again.
+stars at the first place where it fits. That leaves the most text for the next parts, so it never has to backtrack.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 class Wildcard:
     """A pattern: `*` is any characters or none, slashes included; `?` is exactly one character (code point).
 
-    All other characters are themselves; upper and lower case differ. With `user`, `${user}` is the id of that user. The
-    id is literal: a `*` in it matches a `*` only.
+    All other characters match themselves, and case matters. With `user`, `${user}` is the id of that user. The id is
+    literal: a `*` in it matches only a `*`.
 
     `prefix` holds the characters before the first wildcard. When `is_literal`, there is no wildcard. When `is_prefix`,
     the only wildcard is a star at the end.
@@ -32,7 +32,7 @@ class Wildcard:
         self.is_prefix = self.is_prefix and len(self.prefix) == self._first.length
 
     def matches(self, text: str) -> bool:
-        """Return whether the whole text has this pattern. Takes a time that is linear in the text."""
+        """Return whether the pattern matches the whole text. The time is linear in the text."""
         if self._last is None:
             return len(text) == self._first.length and self._first.fits(text, 0)
         at, end = self._first.length, len(text) - self._last.length
@@ -45,11 +45,11 @@ class Wildcard:
         return True
 
     def matches_all_below(self, prefix: str) -> bool:
-        """Return whether every text that begins with the prefix has this pattern. Its last star takes the rest."""
+        """Return whether the pattern matches every text that begins with the prefix. Its last star matches the rest."""
         return self._last is not None and not self._last.length and self.matches(prefix)
 
     def may_match_below(self, prefix: str) -> bool:
-        """Return whether some text that begins with the prefix may have this pattern. True when unsure."""
+        """Return whether the pattern may match some text that begins with the prefix. True when unsure."""
         return self.prefix.startswith(prefix) or (not self.is_literal and prefix.startswith(self.prefix))
 
 
@@ -72,7 +72,7 @@ class _Part:
             self._note(self._characters)
 
     def _note(self, characters: Sequence[str | None]) -> None:
-        """Note where each character may be: bit n of a number is for place n."""
+        """Note the possible positions of each character: bit n of a number is position n."""
         self._any = 0
         self._places: dict[str, int] = {}
         for place, character in enumerate(characters):
@@ -82,7 +82,7 @@ class _Part:
                 self._places[character] = self._places.get(character, 0) | 1 << place
 
     def fits(self, text: str, at: int) -> bool:
-        """Return whether the part is in the text at this place. The text must have `length` characters from there."""
+        """Return whether the part is in the text at this position. The text must have `length` more characters."""
         if self._characters is None:
             return text.startswith(self.prefix, at)
         return all(one is None or one == text[at + place] for place, one in enumerate(self._characters))

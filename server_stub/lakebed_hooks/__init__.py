@@ -1,7 +1,8 @@
 """Hooks: rules that check a change before it is made, and calls that follow it.
 
 An action file says which hooks run on which events. This package reads action files, evaluates contracts, and runs
-Python checks in processes of their own. It knows no server and no engine: `lakebed_server.hooks` connects it to both.
+Python checks in separate processes. It does not depend on the server or the engine: `lakebed_server.hooks` connects it
+to both.
 
 A Python check is a function of your own package:
 

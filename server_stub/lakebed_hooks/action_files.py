@@ -1,7 +1,7 @@
-"""Action files: YAML to an Action.
+"""Parses action files: YAML to an Action.
 
-Errors name the file, the line and the hook. They also say which events they block: all of them when it is not clear
-which events the file names, because a rule that its author wanted must not disappear silently.
+Errors name the file, the line and the hook. They also say which events they block. If the events of the file are not
+clear, an error blocks all events, because a rule must not disappear silently.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def parse(file: ActionFile) -> Action:
             line=problem.line,
             events=frozenset(on),
         ) from None
-    except ActionFileError as error:  # of a contract, which does not know the events
+    except ActionFileError as error:  # the error of a contract, which does not know the events
         raise ActionFileError(error.message, path=error.path, line=error.line, events=frozenset(on)) from None
 
 
@@ -157,7 +157,7 @@ def _hook(file: ActionFile, node: Node, number: int) -> Hook:
         )
     except Problem as problem:
         raise Problem(f"{label}: {problem.message}", problem.line) from None
-    except ActionFileError as error:  # its message has file and line already
+    except ActionFileError as error:  # its message already has file and line
         raise ActionFileError(f"{error.message} ({label})", path=error.path, line=error.line) from None
 
 

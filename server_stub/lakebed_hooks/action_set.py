@@ -15,7 +15,7 @@ from lakebed_hooks.vocabulary import Action, ActionFile, ActionFileError
 MOST_FILES: Final = 1000
 """Action files of one set."""
 CACHE_BYTES: Final = 32 << 20
-"""Bytes of the files that a cache keeps. Each counts at least CACHE_ENTRY."""
+"""Maximum bytes of the files in a cache. Each file counts at least CACHE_ENTRY."""
 CACHE_ENTRY: Final = 4096
 
 _ORIGINS = ("server", "settings", "repository")
@@ -38,7 +38,7 @@ class ActionSet:
     errors: tuple[ActionFileError, ...] = ()
 
     def choose(self, event: str, branch: str = "") -> Chosen:
-        """Return what runs for an event on a branch. An event of a tag has no branch."""
+        """Return the actions to run for an event on a branch. An event of a tag has no branch."""
         return Chosen(
             tuple(
                 action
@@ -64,7 +64,7 @@ class ParsedFiles:
         self._lock = threading.Lock()
 
     def get(self, file: ActionFile) -> Action | ActionFileError:
-        """Return the action of a file, or why it has none."""
+        """Return the action of a file, or the reason why it has none."""
         key = (file.digest, file.path, file.origin)
         with self._lock:
             if key in self._parsed:
@@ -100,7 +100,7 @@ def build(files: Sequence[ActionFile], parsed: ParsedFiles) -> ActionSet:
 
 
 def _first(actions: Sequence[Action]) -> Action | None:
-    """Return the one action of a name that runs: data must not be able to turn off an action of the server."""
+    """Return the one action of a name that runs. Data must not be able to turn off an action of the server."""
     for origin in _ORIGINS:
         found = [action for action in actions if action.file.origin == origin]
         if found:

@@ -1,8 +1,8 @@
 """Which action files of a repository apply to a change.
 
-On a protected branch only the files of its head apply, as they were before the change: a change cannot disable its own
-check. On other branches the files of the candidate apply, so that a branch can try new rules. The files that the
-candidate only removes apply as well.
+On a protected branch only the files of its head before the change apply, so that a change cannot disable its own check.
+On other branches the files of the candidate apply, so that a branch can try new rules. Files that the candidate removes
+apply as well.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def applicable_files(
 ) -> list[ActionFile]:
     """Return the files that apply to a change from `head`, the destination before it, to `candidate`.
 
-    On a branch without protection, a file of the head that cannot be read and that the candidate removes does not
-    apply: else no commit could mend it. Nor does one whose name an action of the candidate has: the file was renamed.
+    On a branch without protection, two kinds of removed files do not apply: unreadable files, because otherwise no
+    commit could repair them; and files whose action name the candidate also has, because the file was renamed.
     """
     if is_protected:
         return list(head)

@@ -2,8 +2,8 @@
 
     failure() && !(false or not success())
 
-`success()` is true while no hook of the action has failed. There are `!`, `&&`, `||` and the words `not`, `and`, `or`,
-which bind as in Python. No condition is the same as `success()`.
+`success()` is true while no hook of the action has failed. The operators are `!`, `&&`, `||` and the words `not`,
+`and`, `or`, with the precedence of Python. A missing condition means `success()`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lakebed_hooks.vocabulary import HookError
 LONGEST: Final = 500
 """Characters."""
 DEEPEST: Final = 20
-"""Parentheses and negations inside each other."""
+"""Maximum number of nested parentheses and negations."""
 
 _TOKEN = re.compile(r"\s*(?:(success|failure)\s*\(\s*\)|(true|false)\b|(not\b|!)|(and\b|&&)|(or\b|\|\|)|(\()|(\)))")
 _CALL, _CONSTANT, _NOT, _AND, _OR, _OPEN, _CLOSE = range(1, 8)
@@ -29,7 +29,7 @@ class ConditionError(HookError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition as two answers, because the only thing that it depends on has two values."""
+    """A condition as its two results: before and after a hook of the action has failed."""
 
     on_success: bool
     on_failure: bool

@@ -1,7 +1,7 @@
 """The event that a hook gets, as JSON.
 
-The fields that existing receivers know come first, in the order in which they know them. Lakebed's own fields follow.
-Fields that say nothing are left out, except for the first five.
+The fields that existing receivers know come first, in their order. The fields that only Lakebed sends follow. Empty
+fields are left out, except for the first five.
 """
 
 from __future__ import annotations
@@ -82,4 +82,4 @@ def _changes(changes: Changes) -> dict[str, Any]:
 
 def _json(content: Mapping[str, Any]) -> bytes:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # half of a surrogate pair has no UTF-8
+    return text.encode("utf-8", "replace")  # half of a surrogate pair cannot be encoded as UTF-8

@@ -1,4 +1,4 @@
-"""What hooks read: the files of both sides of a change, and how the server serves them."""
+"""The reading interface of hooks: the files of both sides of a change, and how the server serves them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Side = Literal["candidate", "base"]
 SIDES: Final[tuple[Side, ...]] = ("candidate", "base")
 
 LIST_MOST: Final = 10_000
-"""Files or changes of one page of a list."""
+"""Maximum number of files or changes in one page of a list."""
 
 READ_MOST: Final = 8 << 20
-"""Bytes of one read."""
+"""Maximum bytes of one read."""
 
 
 class File(NamedTuple):
@@ -25,7 +25,7 @@ class File(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A path in which the sides differ. `size`: of the candidate's file. 0 when it is removed."""
+    """A path in which the sides differ. `size`: bytes of the candidate's file, 0 when it is removed."""
 
     path: str
     kind: Literal["added", "changed", "removed"]
@@ -45,17 +45,17 @@ class LakeReader(Protocol):
         """Changed paths greater than `after`, in order, at most LIST_MOST. Empty: no more."""
 
     async def expect(self, side: Side, paths: Sequence[str]) -> None:
-        """Prepare for `read` and `local` of these files, which come soon. A path without a file is accepted."""
+        """Prepare for `read` and `local` of these files, which follow soon. A path without a file is accepted."""
 
     async def read(self, side: Side, path: str, offset: int, length: int) -> bytes:
         """Bytes of a file, at most READ_MOST. Fewer than `length` only at the end of the file."""
 
     async def local(self, side: Side, path: str) -> str | None:
-        """A file of this machine with the same content, which contracts may open, or None. Python hooks cannot ask."""
+        """A file of this machine with the same content, or None. Only contracts may open it."""
 
 
 class Snapshot(Protocol):
-    """The same for code of a hook: both sides of a change, to be read from any thread.
+    """Both sides of a change, for the code of a hook. Can be read from any thread.
 
     Methods raise FileNotFoundError for a path without a file.
     """
@@ -70,7 +70,7 @@ class Snapshot(Protocol):
         """Bytes of a file. Fewer than `length` only at the end of the file."""
 
     def expect(self, side: Side, paths: Sequence[str]) -> None:
-        """Prepare for reads of these files, which come soon."""
+        """Prepare for reads of these files, which follow soon."""
 
     def local(self, side: Side, path: str) -> str | None:
         """A file of this machine with the same content, or None."""

@@ -1,4 +1,6 @@
-"""When a delivery that failed is tried again, and when it ends. Pure: the caller has the clock and the randomness."""
+"""Decides when a failed delivery is retried, and when it is given up. Pure: the caller passes the time and random
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,13 @@ from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 
 DELAYS: Final = (5.0, 30.0, 120.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0)
-"""Seconds before the second try, the third, and so on. After the last one the delivery has failed."""
+"""Seconds before the second attempt, the third, and so on. After the last one the delivery has failed."""
 SPREAD: Final = 0.2
-"""Each delay is up to this part shorter or longer, so that deliveries that failed together are apart later."""
+"""Each delay is randomly shorter or longer by up to this share, so that deliveries that failed together are not retried
+together.
+"""
 LONGEST_WAIT: Final = 24 * 3600.0
-"""The longest wait that a receiver can ask for."""
+"""The longest wait that a receiver can request."""
 
 _AGAIN = frozenset({408, 425, 429})
 _GONE = 410
@@ -20,33 +24,34 @@ _MOST_DIGITS = 10
 
 
 class Verdict(enum.Enum):
-    """What follows a try."""
+    """The decision after an attempt."""
 
     DELIVERED = "delivered"
     RETRY = "retry"
     FAILED = "failed"
     DISABLE = "disable"
-    """The receiver is gone for good (410): the hook is not called again."""
+    """The receiver no longer exists (410): the hook is not called again."""
 
 
 class Next(NamedTuple):
-    """What follows a try. `delay`: seconds until the next one."""
+    """The decision after an attempt. `delay`: seconds until the next one."""
 
     verdict: Verdict
     delay: float = 0.0
 
 
 def delay_after(tries: int, random: float) -> float | None:
-    """Return the delay after a number of failed tries, or None after the last one. `random`: from 0 to 1."""
+    """Return the delay after a number of failed attempts, or None after the last one. `random`: from 0 to 1."""
     if not 1 <= tries <= len(DELAYS):
         return None
     return DELAYS[tries - 1] * (1 - SPREAD + 2 * SPREAD * random)
 
 
 def after(status: int | None, *, tries: int, random: float, retry_after: float = 0.0) -> Next:
-    """Return what follows a try. `status`: of the answer, or None where none came. `tries`: with this one.
+    """Return the decision after an attempt. `status`: of the response, or None without one. `tries`: attempts so far,
+    with this one.
 
-    `retry_after`: seconds that a receiver asked for with 429 or 503.
+    `retry_after`: seconds that a receiver requested with 429 or 503.
     """
     if status is not None and 200 <= status < 300:
         return Next(Verdict.DELIVERED)

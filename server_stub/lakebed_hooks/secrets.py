@@ -24,11 +24,11 @@ _RUN = re.compile(r"[A-Za-z0-9+/_-]{2,}")
 
 
 class SecretError(HookError):
-    """A text asks for a variable that hooks may not read, or that is not set."""
+    """A text uses a variable that hooks may not read, or that is not set."""
 
 
 class Expanded(NamedTuple):
-    """A text with its secrets, and these secrets, which `mask` hides in logs."""
+    """A text with its secrets filled in, and these secrets, which `mask` hides in logs."""
 
     text: str
     secrets: frozenset[str]
@@ -38,7 +38,7 @@ class Expanded(NamedTuple):
 
 
 def names(text: str) -> list[str]:
-    """Return the variables that a text asks for. Raises SecretError where `{{` begins anything else."""
+    """Return the variables that a text uses. Raises SecretError where `{{` begins anything else."""
     if "{{" in _TEMPLATE.sub("", text):
         raise SecretError("'{{' does not begin a variable: write {{ ENV.NAME }}")
     return _TEMPLATE.findall(text)
@@ -59,10 +59,11 @@ def expand(text: str, environment: Mapping[str, str], prefixes: Iterable[str] = 
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
-    """Replace every secret by asterisks: as it is, escaped (URL, JSON, HTML), and in base64 as Basic authentication.
+    """Replace every secret by asterisks: as plain text, escaped (URL, JSON, HTML), and in base64 as in Basic
+    authentication.
 
-    Base64 hides a whole run of its characters. It repeats until nothing changes, since a text may join two parts to a
-    secret again. A secret of asterisks only stays.
+    In base64, it hides the whole run of characters. It repeats until nothing changes, because a replacement may join
+    two parts to a secret again. A secret that consists of asterisks stays.
     """
     values = sorted({value for value in secrets if value.strip("*")}, key=len, reverse=True)
     if not values:
@@ -72,7 +73,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
     shortest = min(len(value) for value in raw)
 
     def hide_base64(run: re.Match[str]) -> str:
-        if len(run[0]) * 3 // 4 < shortest:  # as most runs: words of the text, too short for a secret
+        if len(run[0]) * 3 // 4 < shortest:  # most runs are words of the text, too short for a secret
             return run[0]
         return MASK if any(value in plain for plain in _decoded(run[0]) for value in raw) else run[0]
 
@@ -85,13 +86,15 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _pattern(values: tuple[str, ...]) -> re.Pattern[str]:
-    """Return an expression for the values. Its text takes longer to make than most texts take to mask."""
+    """Return a regular expression for the values. Cached, because building it takes longer than masking most texts."""
     begin = "".join(dict.fromkeys(re.escape(char) for char in ["%", "\\", "&", "+", *(value[0] for value in values)]))
     return re.compile(f"(?=[{begin}])(?:{'|'.join(_spellings(value) for value in values)})")
 
 
 def _spellings(value: str) -> str:
-    """Return an expression for a value in which each character may be escaped, with at most 12 characters for each."""
+    """Return a regular expression for a value in which each character may be escaped, with at most 12 characters for
+    each.
+    """
     return "".join(f"(?:{'|'.join(dict.fromkeys(_spelling(char)))})" for char in value)
 
 
@@ -115,7 +118,7 @@ def _spelling(char: str) -> Iterator[str]:
 
 
 def _decoded(run: str) -> Iterator[bytes]:
-    """Return what a run of base64 characters says, from each of the four places where a group may begin."""
+    """Decode a run of base64 characters from each of the four positions where a group may begin."""
     standard = run.replace("-", "+").replace("_", "/")
     for start in range(4):
         part = standard[start:]

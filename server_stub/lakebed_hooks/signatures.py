@@ -16,18 +16,18 @@ from typing import Final
 from lakebed_hooks.vocabulary import HookError
 
 PREFIX: Final = "whsec_"
-"""Begins a secret. Base64 of the key follows."""
+"""The beginning of a secret. The key follows, in base64."""
 TOLERANCE: Final = 300
 """Seconds between the time of a message and the receiver's clock."""
 KEY_BYTES: Final = (24, 64)
-"""Least and most bytes of a key, as the specification says."""
+"""Minimum and maximum bytes of a key, by the specification."""
 _VERSION = "v1,"
 _MOST_SIGNATURES = 16
 _MOST_DIGITS = 20
 
 
 class SignatureError(HookError):
-    """A secret is malformed, or a message is not from the sender that has it."""
+    """A secret is malformed, or the sender of a message does not have the secret."""
 
 
 def sign(secret: str, *, delivery: str, timestamp: int, body: bytes) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Snapshots of a folder and of bytes in memory, and files of any snapshot. Users' own tests use them."""
+"""Snapshots of a folder and of bytes in memory, and files of any snapshot. The tests of users use them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from lakebed_hooks.reading import READ_MOST, Change, File, Side, Snapshot
 
 _AHEAD: Final = 1 << 20
-"""Bytes that are read at least, because the next read is often the next bytes."""
+"""Minimum bytes of a read, because the next read often continues there."""
 
 
 class FilesSnapshot:
@@ -36,7 +36,7 @@ class FilesSnapshot:
         return bytes(self._sides[side][path][offset : offset + length])
 
     def expect(self, side: Side, paths: Sequence[str]) -> None:
-        """Nothing is to be prepared."""
+        """Do nothing."""
 
     def local(self, side: Side, path: str) -> str | None:
         """None: they are in memory."""
@@ -70,7 +70,7 @@ class FolderSnapshot:
             return os.pread(file.fileno(), length, offset)
 
     def expect(self, side: Side, paths: Sequence[str]) -> None:
-        """Nothing is to be prepared."""
+        """Do nothing."""
 
     def local(self, side: Side, path: str) -> str | None:
         """The file itself."""

@@ -78,9 +78,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookEvent:
-    """What a hook receives. The first group of fields is what existing receivers know; the second one is Lakebed's.
+    """The event that a hook receives. Existing receivers know the first group of fields. Only Lakebed has the second
+    group.
 
-    Text that does not apply is empty. `event_time`: Unix seconds.
+    Fields that do not apply are empty. `event_time`: Unix seconds.
     """
 
     event_type: str
@@ -102,7 +103,7 @@ class HookEvent:
     base_commit_id: str = ""
     """The head of the branch before the change."""
     candidate_commit_id: str = ""
-    """The commit that would be published. It can be read by this id before the change lands."""
+    """The commit that would be published. It can be read by this id before the change is made."""
     tree_id: str = ""
     changes: Changes | None = None
     links: Mapping[str, str] = field(default_factory=dict)
@@ -122,8 +123,8 @@ class Outcome:
     """How a hook ended. `message` is for the user. An `error` is a failure of the hook itself, not a refusal.
 
     `details`: the results of a contract, or what a Python check returned. `check`: for `pending`, the name of the
-    check of the commit that will have the answer. `retry_after`: seconds after which a receiver wants the next try;
-    negative: it wants none. `status`: of the answer over HTTP; 0 if none came, or if the hook sends none.
+    check of the commit that will have the result. `retry_after`: seconds after which a receiver requests the next
+    attempt; negative: it wants no further attempt. `status`: of the HTTP response; 0 without a response.
     """
 
     state: State

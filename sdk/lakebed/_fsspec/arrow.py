@@ -1,5 +1,5 @@
-"""pyarrow's file system over `LakebedFileSystem`. It opens a file in one step, and a data set keeps to its listed
-files.
+"""The pyarrow file system over `LakebedFileSystem`. It opens a file in one step. A data set reads only the objects that
+it has listed.
 
 A data set of pyarrow lists a directory once, remembers the footers of its files, and opens the files by name at each
 read. The footer of one file does not fit another (docs/decisions/0028). So this file system opens exactly the objects
@@ -19,11 +19,13 @@ from lakebed._fsspec.filesystem import LakebedFileSystem
 from lakebed._fsspec.paths import Row
 
 MOST: Final = 100_000
-"""Files of a listing that are remembered. Other files are opened in their present version."""
+"""Maximum number of remembered files of a listing. Other files are opened in their current version."""
 
 
 class Handler(pafs.FSSpecHandler):  # type: ignore[misc]
-    """The methods that pyarrow calls. Each data set needs its own handler, because the last listing counts."""
+    """The methods that pyarrow calls. Each data set needs its own handler, because a handler remembers only the last
+    listing.
+    """
 
     def __init__(self, fs: LakebedFileSystem) -> None:
         super().__init__(fs)

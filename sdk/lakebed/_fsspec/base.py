@@ -1,11 +1,11 @@
 """The base of a file system instance: its connection, its process and its handles.
 
-An instance survives a fork. The child makes new connections, a new event loop and new handles, and does not touch those
-of the parent.
+An instance survives a fork. The child opens new connections, an event loop and handles, and leaves those of the parent
+alone.
 
-It has a cache of listings of commits. There are no other caches, because only commits never change. The ref must be a
-whole commit id, and the server must have confirmed it: a branch could have such a name. The cache is bounded and drops
-the least recently used entries.
+It caches listings of commits and nothing else, because only commits never change. The ref must be a complete commit id
+that the server has confirmed: a branch could have such a name. The cache is bounded and drops the least recently used
+entries.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Workspaces:
-    """Handles to the workspaces that were used last. They are kept because each remembers its route to the store."""
+    """Handles to recently used workspaces. They are kept because each one remembers its data path to the store."""
 
     def __init__(self, data_path: Any) -> None:
         self.data_path = data_path
@@ -108,7 +108,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
                 "a file system cannot move to another process during a transaction: let the other process "
                 "write into a workspace (lakebed://repository/branch+id/path), and commit that"
             )
-        now = replace(self.connection, settings=self._lake.settings)  # with the token as it was renewed
+        now = replace(self.connection, settings=self._lake.settings)  # with the renewed token
         return _again, (type(self), now, _harmless(self.storage_options))
 
     def __eq__(self, other: object) -> bool:
@@ -146,7 +146,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return self._loop
 
     def _here(self) -> None:
-        """After a fork, replace what belongs to the parent process."""
+        """After a fork, replace the state of the parent process."""
         process = os.getpid()
         if self._pid == process:
             return
@@ -175,7 +175,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         return ref if behind is None else reading_after(ref, behind.flush)
 
     def _seen(self, place: Place) -> Place:
-        """Return the place to read. The workspace of a transaction may need a flush first: see `_behind`."""
+        """Return the place to read from. The workspace of a transaction may need a flush first: see `_behind`."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         return place if transaction is None else transaction.seen(place)
 

@@ -29,14 +29,14 @@ Asked = dict[str, list["asyncio.Future[bytes | None]"]]
 
 
 class BatchedReads:
-    """The reads of one call. What is asked for during one batch of a ref makes up the next ones."""
+    """The reads of one call. Requests that arrive during a batch of a ref form the next batches."""
 
     def __init__(self, unsaved: int = UNSAVED) -> None:
         self.held = 0
-        """Bytes that are in memory until they are in files. `unsaved`: with more, the stream of a batch waits."""
+        """Counts the bytes in memory that are not in files yet. Above `unsaved`, the stream of a batch waits."""
 
         self.alone = asyncio.Semaphore(AT_ONCE)
-        """Limits the reads by requests of their own."""
+        """Limits the number of single reads at the same time."""
 
         self._asked: dict[tuple[str, str], Asked] = {}
         self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -44,7 +44,7 @@ class BatchedReads:
         self._room = asyncio.Event()
 
     async def read(self, ref: aio.Ref, path: str) -> bytes | None:
-        """The content of a small object. None when it must be read by a request of its own."""
+        """The content of a small object. None: the caller must read it with a separate request."""
         key = (ref.repository.id, ref.id)
         answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         self._asked.setdefault(key, {}).setdefault(path, []).append(answer)
@@ -69,12 +69,12 @@ class BatchedReads:
 
     async def _run(self, ref: aio.Ref, key: tuple[str, str]) -> None:
         try:
-            await asyncio.sleep(0)  # the other tasks of the call ask before the first batch is sent
+            await asyncio.sleep(0)  # let the other tasks of the call add their requests before the first batch is sent
             while asked := self._next(key):
                 await self._batch(ref, asked)
         finally:
             del self._running[key]
-            for answers in self._asked.pop(key, {}).values():  # after a failure: each is read by itself
+            for answers in self._asked.pop(key, {}).values():  # after a failure, each is read with a separate request
                 _answer(answers, None)
 
     def _next(self, key: tuple[str, str]) -> Asked:
@@ -96,7 +96,7 @@ class BatchedReads:
                 _answer(answers, error)
 
     async def _wait_for_room(self) -> None:
-        await asyncio.sleep(0)  # the reader of the last content counts it
+        await asyncio.sleep(0)  # the reader counts the last content
         while self.held > self._unsaved:
             self._room.clear()
             await self._room.wait()
@@ -139,7 +139,9 @@ def batched(is_wanted: bool, options: dict[str, Any], at_once: int = FILES) -> I
 
 
 SMALL_LISTED = 128 << 10
-"""Bytes of a file that is fetched whole when it is opened. Of a larger file, a reader may want a few columns only."""
+"""Maximum bytes of a file that is fetched whole when it is opened. Readers often need only a few columns of a larger
+file.
+"""
 
 _MOST_AHEAD = 64
 """Files of one batch. A `ReadAhead` holds two batches at most."""
@@ -151,9 +153,9 @@ _FRESH = 1.0
 class ReadAhead:
     """Fetches small files of one listing in batches, while they are opened in the order of the listing.
 
-    pyarrow asks for each file of a data set whether it is there, then opens it, and waits for both answers. Here the
-    question fetches the file and the next ones. Their number grows while they are opened in order, so a data set that
-    opens one file fetches one. Nothing is cached: a content is used once, and is at most `_FRESH` seconds old.
+    For each file of a data set, pyarrow checks that it exists, then opens it, and waits for both responses. Here the
+    check fetches the file and the next ones. Their number grows while pyarrow opens them in order, so a data set that
+    opens one file fetches one. Nothing is cached: each content is used once, and is at most `_FRESH` seconds old.
     """
 
     def __init__(self, top: Place, paths: Sequence[str]) -> None:
@@ -171,7 +173,9 @@ class ReadAhead:
         return place.path in self._numbers and (place.repository, place.ref) == self._ref
 
     def fetch(self, path: str, read: Callable[[Sequence[str]], Iterable[ObjectRead]]) -> bool:
-        """Fetch a file and the next ones, unless it is here. Returns whether it is here. Raises what `read` raises."""
+        """Fetch a file and the next ones, unless it is already fetched. Returns whether it is fetched. Raises the
+        errors of `read`.
+        """
         with self._lock:
             if not self._is_fresh(path):
                 number = self._numbers[path]
@@ -183,7 +187,7 @@ class ReadAhead:
             return self._is_fresh(path)
 
     def take(self, place: Place) -> tuple[ObjectInfo, bytes] | None:
-        """Return a file that was fetched, once."""
+        """Return a fetched file and forget it."""
         with self._lock:
             if not self.covers(place) or not self._is_fresh(place.path):
                 return None

@@ -31,7 +31,7 @@ class Blocking(Writing):
         super().__init__(**options)
         self._client = lakebed.Lake(self.connection.settings)  # after a fork it connects again by itself
         self._handles: dict[str, lakebed.Repository] = {}
-        """By id. Each handle remembers its directory after the first request."""
+        """Repositories by id. Each handle remembers its directory after the first request."""
 
     def info(self, path: str, **kwargs: Any) -> Row:
         """Return the properties of a file or directory. Raises ObjectNotFoundError."""
@@ -69,7 +69,9 @@ class Blocking(Writing):
         return True
 
     def _first_here(self, place: Place) -> Row | None:
-        """Check first for a directory when a path has no ending: list its first entry, and ask for no object."""
+        """For a path without a file extension, check first for a directory: list its first entry, without a request for
+        an object.
+        """
         if (known := self._frozen.get(place)) is not None:
             return file_row(place.name, known)
         items = self._handle(place).list(place.path, delimiter="/", limit=2).all()
@@ -98,7 +100,7 @@ class Blocking(Writing):
         return False
 
     def _handle(self, place: Place) -> lakebed.Ref:
-        """Return the ref to read a path from, if it shows everything that was written."""
+        """Return the ref to read a path from, if it shows all written files."""
         behind = self._behind()
         if behind is not None:
             self._wait(behind.flush)
@@ -145,14 +147,14 @@ class Blocking(Writing):
         return read_range(self._handle_now(place), place.path, start, length, checksum)
 
     def _read_buffer(self, path: str, start: int, length: int, checksum: str) -> pa.Buffer:
-        """The same, into Arrow's own memory."""
+        """Read this range into memory of Arrow."""
         place = object_place(path)
         return read_buffer(self._handle_now(place), place.path, start, length, checksum)
 
     def _store_now(self, path: str, mode: str, options: dict[str, Any], content: bytes) -> ObjectInfo | None:
         """Write a whole object to a branch. Returns None for a workspace, or when there is no such branch."""
         place = writable_place(path)
-        self._ahead = None  # what was read ahead is older than this object
+        self._ahead = None  # files that were read ahead are older than this object
         if self._intrans or mode != "wb" or "+" in place.ref:
             return None
         with suppress(NotFoundError):

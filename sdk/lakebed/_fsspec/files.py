@@ -1,7 +1,7 @@
 """Objects as open files.
 
-A reader keeps to the object that it opened. If the object is replaced, reading fails and never mixes two contents. A
-writer stores the object when it is closed. After an exception in the `with` block, or without `close`, it stores
+A reader reads only the object that it opened. If the object is replaced, reading fails instead of mixing two contents.
+A writer stores the object when it is closed. After an exception in the `with` block, or without `close`, it stores
 nothing.
 """
 
@@ -25,7 +25,8 @@ from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
 BLOCK = 8 << 20
-"""Bytes that a writer collects before it sends them. An object up to this size goes as a whole, and can be sent again.
+"""Bytes that a writer collects before it sends them. Objects up to this size are sent in one piece, so a retry is
+possible.
 """
 
 
@@ -66,9 +67,9 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         return data + self._tail[: end - first] if end > first else data
 
     def read_buffer(self, length: int = -1) -> Any:
-        """As `read`, but into memory of Arrow's pool, which is reused. pyarrow calls this method instead of `read`.
+        """Like `read`, but into reused memory of Arrow's pool. pyarrow calls this method instead of `read`.
 
-        New memory for every range takes a third of the time of reading.
+        Allocating memory for each range would take a third of the read time.
         """
         import pyarrow as pa
 
@@ -131,7 +132,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         self._same_process()
         if self._on_disk() is not None:
             return self.write(data)  # the buffer's own
-        if type(data) is bytes and len(data) <= self.blocksize:  # as pyarrow writes, some hundred times for each file
+        if type(data) is bytes and len(data) <= self.blocksize:  # pyarrow does this a few hundred times for each file
             size = len(data)
             self._add(data)
         else:
@@ -253,7 +254,7 @@ class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
         """Do nothing: an object appears when it is closed."""
 
     async def close(self) -> None:
-        """Store what was written, or close the reader."""
+        """Store the written bytes, or close the reader."""
         if self.closed:
             return
         self.closed = True

@@ -26,8 +26,8 @@ class LakebedFileSystem(Blocking):
 
     Any ref can be read: a branch with its uncommitted changes, `main@` without them, a tag, a commit, `main~2`, a
     workspace `main+id`. Branches and workspaces can be written to. A write to a branch is uncommitted until
-    `branch.commit()`, and `with fs.transaction:` makes one commit. Only open files cache data, and small files that
-    pyarrow is about to open.
+    `branch.commit()`, and `with fs.transaction:` makes one commit. It caches only data of open files, and small files
+    that pyarrow is about to open.
 
     Options: `endpoint`, `access_key_id`, `secret_access_key`, `timeout` (seconds), `retries`, and `data_path`
     (`direct`, `presigned` or `proxied`). Missing options come from `with lake.as_default():`, else from the environment
@@ -106,7 +106,7 @@ class LakebedFileSystem(Blocking):
     async def _sign(self, path: str, expiration: int | None = None, **kwargs: Any) -> str:
         """Return an address from which anyone can read the object for a limited time, without credentials.
 
-        The server decides the time (`objects.presign_seconds`), so `expiration` is only a wish. Raises
+        The server sets the time (`objects.presign_expiry`) and ignores `expiration`. Raises
         UnsupportedOperationError where the server or its store does not sign.
         """
         place = object_place(self._strip_protocol(path))
@@ -154,5 +154,5 @@ def _digest(row: Row) -> str:
 
 
 def register_lakefs() -> None:
-    """Let `lakefs://` mean Lakebed in this process, for programs that use it. Replaces another registration."""
+    """Make `lakefs://` open Lakebed in this process. Replaces another registration."""
     fsspec.register_implementation("lakefs", LakebedFileSystem, clobber=True)

@@ -1,8 +1,8 @@
 """The server of a file system instance, and the key under which fsspec caches the instance.
 
-fsspec makes one instance for equal arguments. Two calls without arguments may still mean two servers, when the
-environment or the bound default changed in between. So the key is a hash of the resolved connection, and fsspec never
-shows it.
+fsspec creates one instance for equal arguments. Two calls without arguments may still mean different servers, if the
+environment or the bound default changed in between. So the key is a hash of the resolved connection. fsspec never shows
+it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Keyed(type(AsyncFileSystem)):  # type: ignore[misc]
         if args:
             raise TypeError("pass storage options of lakebed:// by name")
         options = apply_config(cls, options)
-        options.pop("anon", None)  # pandas adds it to repeat a refused request: let it get the same refusal
+        options.pop("anon", None)  # pandas adds it when it repeats a refused request: it must get the same refusal
         if _RESOLVED.get() is not None:  # made again from a pickle
             return super().__call__(**options)
         with using(resolve(options)):

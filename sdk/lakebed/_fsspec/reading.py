@@ -1,7 +1,7 @@
 """Listing and reading: listings, globs, contents, downloads.
 
 Nothing of a branch is cached, because any client can change it at any moment. fsspec's own walks and checks treat every
-failure of the server as "not found". These methods do not, because half a listing must not pass for a whole one.
+failure of the server as "not found". These methods do not, because a partial listing must not count as a complete one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, Obj
 from lakebed.model import ObjectInfo
 
 TAIL = 64 << 10
-"""Bytes that are fetched first from a file whose index is at its end."""
+"""Bytes to fetch first from a file with its index at the end."""
 
 FOOTED = (".parquet", ".parq", ".pq", ".feather", ".arrow", ".orc")
 
@@ -120,7 +120,7 @@ class Reading(ReadingMany):
     def walk(
         self, path: str, maxdepth: int | None = None, topdown: bool = True, on_error: Any = "omit", **kwargs: Any
     ) -> Iterator[Any]:
-        """As `os.walk`. Skips directories that vanish during the walk. Raises when the server cannot be reached."""
+        """Like `os.walk`. Skips directories that disappear during it. Raises when the server cannot be reached."""
         walk: Iterator[Any] = AbstractFileSystem.walk(
             self, path, maxdepth=maxdepth, topdown=topdown, on_error=_refusing(on_error), **kwargs
         )
@@ -225,7 +225,9 @@ class Reading(ReadingMany):
             return await ref.get(place.path)
 
     async def _range(self, place: Place, start: int, end: int | None) -> bytes:
-        """Read a range as slices do: a negative position counts from the end, and the end is cut off."""
+        """Read a range with the rules of slices: negative positions count from the end, and positions past the end are
+        cut off.
+        """
         if start < 0 or (end is not None and end < 0):
             size = (await self._stat(place)).size
             start, end, _ = slice(start, end).indices(size)

@@ -52,7 +52,7 @@ class ReadingMany(Base):
     async def _folder_arrived(self, rpath: Any, lpath: Any, callback: Any) -> bool:
         """Download a whole folder without a task for each file. False: let fsspec get each file.
 
-        It also gets each file when one of them failed: its error is then the one of that file.
+        It also returns False when a file failed, so that fsspec raises the error of that file.
         """
         if not isinstance(rpath, str) or not isinstance(lpath, str | os.PathLike):
             return False
@@ -75,7 +75,7 @@ class ReadingMany(Base):
 
 
 def _wants_each_file(callback: Any) -> bool:
-    """Whether a callback follows the transfer of each file with one of its own."""
+    """Whether the callback creates another callback for each file."""
     kind = type(callback)
     plain = (Callback.branch, Callback.branched, Callback.branch_coro)
     return callback is not DEFAULT_CALLBACK and (kind.branch, kind.branched, kind.branch_coro) != plain

@@ -1,6 +1,6 @@
 """`with fs.transaction:` is one workspace: all writes appear together as one commit, or none of them.
 
-The bytes are uploaded while the block runs. The branch shows none of it before the end, and the block itself sees its
+The bytes are uploaded while the block runs. The branch shows nothing before the end, but the block itself sees its
 writes. When the block fails, the workspace stays, and the error says how to continue with it or drop it.
 """
 
@@ -90,8 +90,8 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         return spool
 
     async def spool(self, place: Place) -> Spool | None:
-        """The same, but opens it. None where the disk cannot be reached, or in a forked child. Raises as `workspace`
-        does.
+        """Return the spool, and open it if needed. None where the disk is not accessible, or in a forked child. Raises
+        the errors of `workspace`.
         """
         workspace = await self.workspace(place)
         async with self._making:
@@ -133,7 +133,7 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         try:
             for file in waiting:
                 file.discard()
-            self._flush_all()  # also without a commit: the workspace keeps everything that was written
+            self._flush_all()  # also without a commit: the workspace keeps all writes
             if not commit:
                 return
             if waiting:
@@ -185,7 +185,7 @@ def _flush_before_fork() -> None:
     for transaction in list(_SPOOLING):
         if not transaction.is_behind or asyncio._get_running_loop() is transaction.fs.loop:
             continue
-        with suppress(LakebedError, OSError):  # the commit raises it again
+        with suppress(LakebedError, OSError):  # the commit raises this error again
             transaction.fs._wait(transaction.flush)
 
 

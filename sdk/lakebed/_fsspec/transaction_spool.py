@@ -36,7 +36,8 @@ registered.
 """
 
 _BLOCK = 256 << 10
-"""Bytes that are collected before they are written and hashed. Between the two they stay in the cache of a processor.
+"""Bytes that are collected before they are written and hashed. They stay in the processor cache between these two
+steps.
 """
 
 _SYNCING = 2
@@ -121,8 +122,7 @@ class Spool:
     async def flush(self) -> None:
         """Register every closed file. Raises the error of the registration, and the files wait again.
 
-        After an OSError of the disk every call raises it: a second sync would succeed, and say nothing about the lost
-        data.
+        After an OSError of the disk every call raises it: a second sync would succeed although data is lost.
         """
         async with self._flushing:
             if self._failure is not None:
@@ -167,8 +167,8 @@ class Spool:
 class SpooledFile:
     """A file of a transaction that is being written, through `buffer`. Each full block goes directly to the disk.
 
-    `buffer.write` and `buffer.tell` run no Python code until a block is full. pyarrow calls them some hundred times for
-    each file, from threads where each step into Python takes longer than writing the bytes.
+    `buffer.write` and `buffer.tell` run no Python code until a block is full. pyarrow calls them a few hundred times
+    for each file, from threads where a call into Python takes longer than writing the bytes.
     """
 
     def __init__(self, spool: Spool, item: Outgoing) -> None:
@@ -207,11 +207,9 @@ class _Blocks(io.FileIO):
         self._failure: BaseException | None = None
 
     def write(self, block: Any) -> int:
-        """Write a block. Raises OSError, and raises it again for later blocks: a file with a gap must not pass for a
-        whole one.
-        """
+        """Write a block. Raises OSError, also for all later blocks: a file with a gap must not count as complete."""
         size = len(block)
-        if self.is_over:  # what was in the buffer of a file that is discarded
+        if self.is_over:  # the buffered bytes of a discarded file
             return size
         if self._process != os.getpid():
             raise InvalidRequestError("a file must be written in the process that opened it")

@@ -19,7 +19,7 @@ Send = Callable[[Any], Awaitable[ObjectInfo]]
 
 
 class WriteBuffer:
-    """Collected bytes, until there are enough for a call. Larger pieces are kept as they are, and copied once."""
+    """Collects bytes until there are enough for a call. It keeps larger pieces unchanged, and copies them once."""
 
     __slots__ = ("_last", "_parts", "size")
 
@@ -62,11 +62,11 @@ class Upload:
 
     @property
     def has_begun(self) -> bool:
-        """Whether something was sent."""
+        """Whether any bytes were sent."""
         return self._task is not None
 
     async def feed(self, block: bytes) -> None:
-        """Append. Waits for a free place. Raises the error of the request."""
+        """Append a block. Waits while the queue is full. Raises the error of the request."""
         await self._put(block)
 
     async def finish(self, last: bytes) -> ObjectInfo:
@@ -95,7 +95,7 @@ class Upload:
             if not waiting.done():
                 waiting.cancel()
         if self._task.done():
-            self._task.result()  # raises: it cannot have succeeded before the end of its content
+            self._task.result()  # raises, because the request cannot succeed before the end of its content
 
     async def _content(self) -> AsyncIterator[bytes]:
         while (block := await self._blocks.get()) is not None:

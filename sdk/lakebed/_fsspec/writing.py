@@ -1,6 +1,6 @@
 """Writing, copying, deleting.
 
-A change goes to a branch, where it is uncommitted, to a workspace, or to the workspace of the transaction.
+A change goes to a branch (uncommitted), to a workspace, or to the workspace of the transaction.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Writing(Reading):
 
     async def _target(self, place: Place) -> aio.Branch | aio.Workspace:
         """Return the handle to write with."""
-        self._ahead = None  # what was read ahead is older than the change
+        self._ahead = None  # files that were read ahead are older than the change
         if self._intrans and self._transaction is not None:
             workspace: aio.Workspace = await self._transaction.workspace(place)
             await self._transaction.flush()  # keep the order of changes
@@ -131,7 +131,9 @@ class Writing(Reading):
         await send(bytes(value))
 
     async def _put(self, lpath: Any, rpath: Any, *args: Any, **kwargs: Any) -> None:
-        """As fsspec's. A user who may write but not read writes to exactly this path, as `pipe` does."""
+        """Like the method of fsspec. For a user who may write but not read, it writes to exactly this path, as `pipe`
+        does.
+        """
         token = _PUTTING.set(True)
         try:
             await super()._put(lpath, rpath, *args, **kwargs)
@@ -224,7 +226,9 @@ class Writing(Reading):
             )
 
     async def _copy(self, path1: Any, path2: Any, recursive: bool = False, on_error: Any = None, **kwargs: Any) -> None:
-        """As fsspec's, but a missing file is an error, also among many, unless the caller asks otherwise."""
+        """Like the method of fsspec, but a missing file is an error, also among many, unless the caller sets another
+        `on_error`.
+        """
         await super()._copy(path1, path2, recursive=recursive, on_error=on_error or "raise", **kwargs)
 
     # deletions
@@ -296,7 +300,7 @@ class Writing(Reading):
         return None
 
     async def _delete_unseen(self, place: Place, listing: PermissionDeniedError) -> None:
-        """Delete an object that must exist. For the server, deleting a missing object is done and not an error.
+        """Delete an object that must exist. The condition makes the server report a missing object.
 
         Raises PermissionDeniedError, which names the right to list, when there is no object.
         """

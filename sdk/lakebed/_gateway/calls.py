@@ -1,6 +1,6 @@
-"""What every operation of the gateway shares: a generated request as a `Call`, and its answer as a value. Pure.
+"""Shared by every operation of the gateway: a generated request as a `Call`, and its response as a value. Pure.
 
-A body is never trusted to be what the status promised.
+The body of a response may be anything, whatever its status says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def call(
     slow: bool = False,
     races: bool = False,
 ) -> Call[T]:
-    """Take over what the generated `_get_kwargs` made. Reading requests can always be repeated."""
+    """Make a `Call` of the result of the generated `_get_kwargs`. Requests that only read can always be repeated."""
     method = str(kwargs["method"]).upper()
     return Call(
         operation=operation,
@@ -50,7 +50,7 @@ def call(
 
 
 def reads(from_dict: Callable[[Mapping[str, Any]], W], convert_to: Callable[[W], T]) -> Callable[[Answer], T]:
-    """Read JSON as a generated model, then as a value of ours."""
+    """Read JSON as a generated model, then as a value of the SDK."""
     return lambda answer: convert_to(from_dict(json_of(answer)))
 
 
@@ -67,12 +67,12 @@ def segment(text: str) -> str:
 
 
 def clean(**params: object) -> dict[str, Any]:
-    """Parameters without the empty ones: an absent parameter is the server's default."""
+    """The parameters without the empty ones. The server uses its default for an absent parameter."""
     return {name: value for name, value in params.items() if value not in ("", None, (), [])}
 
 
 def read(call: Call[T], answer: Answer) -> T:
-    """The value of a successful answer. Raises the error of an answer that is not a success."""
+    """The value of a successful response. Raises the error of any other response."""
     if answer.status not in call.success:
         raise error_of(call, answer)
     try:
@@ -96,9 +96,9 @@ def json_of(answer: Answer) -> Mapping[str, Any]:
 
 
 def parser(from_dict: Callable[[Mapping[str, Any]], T]) -> Callable[[Answer], T]:
-    """Read the body as JSON, then as a value."""
+    """Read the body as JSON, then as a value of the SDK."""
     return lambda answer: from_dict(json_of(answer))
 
 
 def nothing(answer: Answer) -> None:
-    """Read nothing: the status says it all."""
+    """Ignore the body: the status is the whole result."""

@@ -1,4 +1,4 @@
-"""From generated models to our values. Pure; the only place that knows both."""
+"""Converts generated models to values of the SDK. Pure. No other module knows both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ W = TypeVar("W")
 
 
 def text(value: object, default: str | None = None) -> str:
-    """A string; an absent one takes the default. Generated models check nothing, so this does."""
+    """A string, or the default if absent. Generated models do not check types, so this does."""
     if isinstance(value, str):
         return value
     if not value and default is not None:  # UNSET and null
@@ -40,7 +40,7 @@ def text(value: object, default: str | None = None) -> str:
 
 
 def number(value: object, default: int | None = None) -> int:
-    """A whole number; an absent one takes the default."""
+    """A whole number, or the default if absent."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if not value and default is not None:
@@ -78,7 +78,7 @@ def ref(row: Mapping[str, Any]) -> RefInfo:
 
 
 def commit(row: models.Commit) -> Commit:
-    """A commit; our own mark is taken out of the metadata."""
+    """A commit. Removes the SDK's own mark from the metadata."""
     metadata = mapping(row.metadata)
     operation_id = metadata.pop(OPERATION_KEY, None)
     return Commit(
@@ -108,7 +108,7 @@ def stored(row: models.ObjectStats) -> ObjectInfo:
 
 
 def listed(row: Mapping[str, Any]) -> ObjectInfo | CommonPrefix:
-    """A row of a listing, from JSON: of these there are millions, and a generated model for each doubles the time."""
+    """A row of a listing, from JSON. A generated model for each of millions of rows doubles the time."""
     if row["path_type"] == "common_prefix":
         return CommonPrefix(text(row["path"]))
     metadata = row.get("metadata")
@@ -131,7 +131,7 @@ def change(row: models.Diff) -> Change:
 
 
 def server(row: models.Config) -> ServerInfo:
-    """What a server says of itself. What it leaves out, it does not have."""
+    """The features of a server. A missing field means that the server does not have the feature."""
     version, storage, able = row.version_config, row.storage_config, row.capabilities_config
     if not storage:
         raise TypeError("the settings do not describe the store")
@@ -193,7 +193,7 @@ def workspace(row: models.Workspace) -> WorkspaceInfo:
 
 
 def failures(row: models.ObjectErrorList) -> tuple[ObjectFailure, ...]:
-    """What a bulk delete could not delete."""
+    """The objects that a bulk delete could not delete."""
     return tuple(ObjectFailure(text(e.path, ""), number(e.status_code), text(e.message)) for e in row.errors)
 
 
@@ -222,7 +222,9 @@ def _page(items: tuple[T, ...], pagination: Mapping[str, Any], after: str) -> Pa
 
 
 def following(pagination: Mapping[str, Any], after: str) -> str | None:
-    """Where the next page begins. A page that says that more follows, but not where, must not end a listing."""
+    """Where the next page begins. Raises for a page that has a successor but does not say where it begins: otherwise
+    the listing would end too early.
+    """
     if not pagination["has_more"]:
         return None
     where = text(pagination["next_offset"])

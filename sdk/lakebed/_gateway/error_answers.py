@@ -1,4 +1,4 @@
-"""Turns an answer of the server into an error: reads the status, then the content type, then the body.
+"""Converts a response of the server to an error: reads the status, then the content type, then the body.
 
 Only this module chooses error classes: by `kind` when the server sends a known one, else by status. A body may be
 anything, whatever the status says.
@@ -130,7 +130,7 @@ BY_STATUS: dict[int, type[LakebedError]] = {
 _CLIPPED = 300
 _SHORT = 100
 _FIELD = re.compile(r"^(body|parameter) ([\w.]+)(?:\[\d+\])?: ")
-"""How the server begins a message about one field of a request."""
+"""The beginning of the server's messages about one field of a request."""
 
 _CONTRACT = re.compile(
     r"^commit: no changes: |^error creating repository: not unique: |(?<=^branch already exists: )not unique: "
@@ -143,7 +143,7 @@ _ARGUMENTS = {"parent_number": "parent", "amount": "limit", "source_ref": "sourc
 
 
 def error_of(call: Call[Any], answer: Answer) -> LakebedError:
-    """The error that an answer means. Accepts any status and any body."""
+    """The error for a response. Accepts any status and any body."""
     body = _error_body(answer)
     kind = body.get("kind") if isinstance(body.get("kind"), str) else None
     sent = body.get("message")
@@ -168,7 +168,7 @@ def error_of(call: Call[Any], answer: Answer) -> LakebedError:
 def _class_of(status: int, kind: str | None, call: Call[Any]) -> type[LakebedError]:
     if kind in BY_KIND:
         return BY_KIND[kind]
-    if status == 409:  # servers without kinds: what is created can only collide, what is merged only conflict
+    if status == 409:  # servers without kinds: creation can only collide, a merge can only conflict
         creating = call.operation.startswith("create")
         merging = call.operation == "mergeIntoBranch"
         return errors.AlreadyExistsError if creating else errors.MergeConflictError if merging else BY_STATUS[409]
@@ -182,14 +182,14 @@ def _class_of(status: int, kind: str | None, call: Call[Any]) -> type[LakebedErr
 
 
 def _foreign(answer: Answer) -> str:
-    """What the endpoint sent, when that is not an error of a Lakebed server: a proxy may have sent it."""
+    """Describes a response that is not an error of a Lakebed server: a proxy may have sent it."""
     doubt = "; is it a Lakebed server?" if 200 <= answer.status < 400 else ""
     text = clip(answer)
     return f"the endpoint sent the status {answer.status}{doubt}" + (f": {text}" if text else " and no text")
 
 
 def _reason(call: Call[Any], message: str) -> str:
-    """Why it failed, without the names and the fixed first words of the REST API."""
+    """The cause, without the names and the fixed first words of the REST API."""
     return _FIELD.sub(lambda found: _field(call, found[1], found[2]), _CONTRACT.sub("", message))
 
 
@@ -216,7 +216,7 @@ def context(call: Call[Any], answer: Answer, body: Mapping[str, Any] | None = No
 
 
 def _error_body(answer: Answer) -> Mapping[str, Any]:
-    if "x-lakebed-error" in answer.headers:  # the answer to HEAD has no body
+    if "x-lakebed-error" in answer.headers:  # the response to HEAD has no body
         kind = answer.headers.get("x-lakebed-error-kind")
         return {"kind": kind, "message": unquote(answer.headers["x-lakebed-error"])}
     if "json" not in answer.headers.get("content-type", "").lower():
@@ -247,7 +247,7 @@ def _text_or_none(value: object) -> str | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that the server asks to wait, written as a number or as a date."""
+    """The seconds of a Retry-After header, which is a number or a date."""
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text)

@@ -32,7 +32,7 @@ _FIXED = '; a tag or a commit is read-only: repo.branch("fix").create({name!r}) 
 
 
 def next_step(call: Call[Any], kind: str | None, run_id: str = "") -> str:
-    """The next step after an error of this kind, as the end of a sentence. Empty when the message has it."""
+    """The next step after an error of this kind, as the end of a sentence. Empty when the message already has it."""
     name = call.subject.ref
     if kind == "hook_refused" and run_id:
         return _REFUSED.format(run_id=run_id, repository=call.subject.repository)

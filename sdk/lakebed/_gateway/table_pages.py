@@ -1,4 +1,4 @@
-"""Rows of tables, from JSON to our values. Pure."""
+"""Converts rows of tables from JSON to values of the SDK. Pure."""
 
 from __future__ import annotations
 

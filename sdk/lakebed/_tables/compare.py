@@ -15,7 +15,7 @@ from lakebed._tables.reading import Opened
 def compare(
     left: Opened | None, right: Opened | None, key: Sequence[str], where: Place, local: Path, size: int
 ) -> TableDiff:
-    """Compare two states. A side that is None has no such table. Raises InvalidRequestError for invalid keys.
+    """Compare two states. None: this side has no such table. Raises InvalidRequestError for invalid keys.
 
     `size` is the size of the files in bytes, `local` a directory for the buckets.
     """

@@ -1,4 +1,4 @@
-"""DataFrames and Arrow tables into and out of each other. Imports pandas and pyarrow, so it is imported late."""
+"""Converts between DataFrames and Arrow tables. Imports pandas and pyarrow, so it is imported late."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference, 
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
-    """A table as a DataFrame; the index that pandas wrote along is restored."""
+    """Convert a table to a DataFrame, with the index that pandas stored in it."""
     frame: pd.DataFrame = table.to_pandas()
     return frame
 
 
 def to_reader(data: object) -> pa.RecordBatchReader:
-    """Whatever holds a table, as a stream of record batches, so that large ones need not fit in memory twice.
+    """Convert any table-like object to a stream of record batches. Large tables are not held in memory twice.
 
     Raises InvalidRequestError, and SchemaMismatchError while it is read, when the parts of an iterator differ.
     """
@@ -51,7 +51,7 @@ def _reader(data: object) -> pa.RecordBatchReader:
 
 
 def _of_parts(parts: Iterator[object]) -> pa.RecordBatchReader:
-    """The parts of an iterator, each of which holds a table, as one stream. The first one says what all are."""
+    """Join the parts of an iterator, each a table, into one stream. The schema of the first part applies to all."""
     first = next(parts, None)
     if first is None:
         raise InvalidRequestError("an empty iterator has no columns: pass an empty table instead")
@@ -77,7 +77,7 @@ def _part(part: object) -> pa.RecordBatchReader:
 
 
 def _advice(data: object) -> str:
-    """How to make a table of data that pandas can convert."""
+    """The advice for data that pandas can convert to a table."""
     if isinstance(data, pd.Series):
         return "; .to_frame() makes one"
     convertible = isinstance(data, dict | list | tuple) or type(data).__module__.partition(".")[0] == "numpy"
@@ -102,6 +102,6 @@ def _type(schema: pa.Schema, name: str) -> str | None:
 
 
 def index_columns(schema: pa.Schema) -> list[str]:
-    """The columns in which pandas keeps an index."""
+    """The columns that contain an index of pandas."""
     described = schema.pandas_metadata or {}
     return [name for name in described.get("index_columns", ()) if isinstance(name, str)]

@@ -1,6 +1,6 @@
 """Encode several Parquet files in parallel threads. Encoding takes most of the time of writing a table.
 
-One thread at a time works on one file, in order. Further threads hash what they write.
+One thread at a time works on a file, in order. Other threads hash the written bytes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Output:
 
 @dataclass(slots=True)
 class _Job:
-    """Rows that wait to be written to a file."""
+    """Rows to write to a file."""
 
     done: Future[None]
     size: int
@@ -74,9 +74,7 @@ class Encoders:
         return self._submit(out, lambda: self._end(out))
 
     def settle(self, out: Output) -> None:
-        """Wait until the file contains everything that was written to it. Then `size` is correct. Raises the error of a
-        job.
-        """
+        """Wait until all rows are in the file. Then `size` is correct. Raises the error of a job."""
         if out.last is not None:
             out.last.result()
 
@@ -87,7 +85,7 @@ class Encoders:
         for out in self._opened.values():
             for one in (out.writer, out.sink):
                 if one is not None:
-                    with suppress(pa.ArrowException, OSError):  # what is in the files does not matter any more
+                    with suppress(pa.ArrowException, OSError):  # the content of the files no longer matters
                         one.close()
         if self._hashers is not None:
             self._hashers.shutdown(wait=False, cancel_futures=True)
@@ -108,7 +106,7 @@ class Encoders:
         return done
 
     def _work(self, out: Output) -> None:
-        """Run the jobs of a file. After a failure it runs no more, and all jobs of the file fail."""
+        """Run the jobs of a file. After a failure, all further jobs of the file fail."""
         while True:
             with self._lock:
                 if not out.todo:

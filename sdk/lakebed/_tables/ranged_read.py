@@ -1,6 +1,6 @@
 """Ranges of a ref's objects as Arrow buffers, for the threads that read tables. Blocking.
 
-A small file is fetched whole by the first question for a part of it: its footer and its columns then take one request.
+The first read of a part of a small file fetches the whole file: footer and columns then take one request.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ ReadRange = Callable[[str, int, int, str], pa.Buffer]
 """(path, start, length, expected checksum) -> exactly that many bytes."""
 
 SMALL = 128 << 10
-"""Bytes of a file that is fetched whole, whatever is wanted of it."""
+"""Maximum bytes of a file that is always fetched whole."""
 
 SMALL_IF_WANTED = 1 << 20
-"""The same where all of its columns are wanted."""
+"""Maximum bytes of a file that is fetched whole when the caller reads all columns."""
 
 KEPT = 32 << 20
-"""Bytes of small files that are held at most. What comes after them is fetched in parts."""
+"""Maximum bytes of small files in memory. Above it, files are fetched in parts."""
 
 
 class Ranged:
@@ -50,7 +50,7 @@ class Ranged:
         return self._read_range(info.path, start, length, checksum) if kept is None else kept.slice(start, length)
 
     def _whole(self, info: ObjectInfo) -> pa.Buffer | None:
-        """All of a file, if there is room for it."""
+        """The whole content of a file, if there is room for it."""
         with self._lock:
             kept = self._kept.get(info.path)
             if kept is not None or info.size > self._room:

@@ -89,7 +89,7 @@ class ReadOptions:
 
 
 class Opened:
-    """A table that is ready to be read: the schemas of its files are checked."""
+    """A table whose schemas are checked, so that it can be read."""
 
     def __init__(self, where: Place, files: Sequence[File], options: ReadOptions) -> None:
         options.check()

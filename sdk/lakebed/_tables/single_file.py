@@ -29,7 +29,7 @@ def read_csv(file: IO[bytes], where: Place, options: Mapping[str, Any]) -> pd.Da
         return frame
     except _DAMAGED as error:
         raise where.unreadable("read_csv", where.path, "CSV file", error) from error
-    except (ValueError, TypeError, KeyError) as error:  # a column or an option that is not
+    except (ValueError, TypeError, KeyError) as error:  # an unknown column or option
         raise where.invalid("read_csv", str(error)) from error
 
 
@@ -46,7 +46,7 @@ def read_json(file: IO[bytes], where: Place, options: Mapping[str, Any]) -> pd.D
 
 
 def read_feather(file: io.RawIOBase, where: Place, columns: Sequence[str] | None) -> pa.Table:
-    """Read a Feather file (Arrow IPC), only the columns asked for. Raises TableFormatError and InvalidRequestError."""
+    """Read a Feather file (Arrow IPC), only the requested columns. Raises TableFormatError and InvalidRequestError."""
     try:
         with pa.ipc.open_file(pa.PythonFile(file, mode="r")) as opened:
             schema = opened.schema
@@ -70,7 +70,7 @@ def read_feather(file: io.RawIOBase, where: Place, columns: Sequence[str] | None
 
 
 def write_csv(data: object, file: Path, path: str, options: Mapping[str, Any]) -> None:
-    """Write CSV: a DataFrame by pandas, anything else batch by batch by Arrow."""
+    """Write CSV: a DataFrame with pandas, anything else batch by batch with Arrow."""
     if isinstance(data, pd.DataFrame):
         given: Any = {"index": False, "compression": compression_of(path), **options}
         data.to_csv(file, **given)
@@ -93,7 +93,7 @@ def write_csv(data: object, file: Path, path: str, options: Mapping[str, Any]) -
 
 
 def write_json(data: object, file: Path, path: str, options: Mapping[str, Any]) -> None:
-    """Write JSON: an array of records, or a line for each where the path ends in `.jsonl` or `.ndjson`."""
+    """Write JSON: an array of records, or one record per line if the path ends in `.jsonl` or `.ndjson`."""
     frame = data if isinstance(data, pd.DataFrame) else frames.to_pandas(frames.to_reader(data).read_all())
     given: Any = {
         "orient": "records",
@@ -118,12 +118,12 @@ def write_feather(data: object, file: Path, compression: str | None) -> None:
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, reader.schema, options=options) as writer:
             for batch in reader:
                 writer.write_batch(batch)
-    except pa.ArrowException as error:  # categories that change on the way
+    except pa.ArrowException as error:  # categories that differ between batches
         raise InvalidRequestError(f"cannot be written as Feather: {error}") from error
 
 
 def compression_of(path: str) -> str | None:
-    """pandas infers compression from names of files, and does not see this one."""
+    """The compression of a path. pandas would infer it from a file name, but gets no file name here."""
     return next((name for ending, name in _COMPRESSIONS.items() if path.endswith(ending)), None)
 
 

@@ -45,7 +45,7 @@ Key = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A finished file: its place below the table's path, the folder that the place is in, and where it is now.
+    """A finished file: its path in the table, the folder of this path, and the local file.
 
     `checksum` is the hex MD5.
     """
@@ -122,7 +122,7 @@ class Writer:
         self._encoders.close()
 
     def steps(self, reader: pa.RecordBatchReader, *, keep_schema: bool = True) -> Callable[[], Piece | None]:
-        """The same: each step returns one file, and None at the end. The steps may run in different threads."""
+        """Like `pieces`: each step returns one file, and None at the end. The steps may run in different threads."""
         pieces = self.pieces(reader, keep_schema=keep_schema)
 
         def step() -> Piece | None:
@@ -132,7 +132,7 @@ class Writer:
         return step
 
     def abandon(self) -> None:
-        """Close everything after an error. A step may still be running when its caller was cancelled."""
+        """Close everything after an error. A step of a cancelled caller may still be running."""
         with self._busy:
             self._abandoned = True
             self._encoders.close()
@@ -148,7 +148,7 @@ class Writer:
         for column in columns:
             known = column.dictionary_encode(null_encoding="encode")
             codes = codes * max(len(known.dictionary), 1) + known.indices.to_numpy(zero_copy_only=False)
-            codes = np.unique(codes, return_inverse=True)[1].reshape(-1)  # small again, or many columns overflow
+            codes = np.unique(codes, return_inverse=True)[1].reshape(-1)  # renumber: many columns overflow
         _, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
         rows = batch.select([name for name in batch.schema.names if name not in self._names])
         if len(firsts) > 1:

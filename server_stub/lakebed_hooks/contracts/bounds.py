@@ -28,7 +28,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(low: Any, high: Any, type_: Any) -> Bounds | None:
-    """The ends of a range in a type. None: the type cannot be compared with them."""
+    """The ends of a range, converted to a type. None: the type cannot be compared with them."""
     from pyarrow import types
 
     type_ = stored(type_)
@@ -45,7 +45,7 @@ def bounds_of(low: Any, high: Any, type_: Any) -> Bounds | None:
 
 
 def accepted_in(values: Sequence[Any], type_: Any) -> Any:
-    """The accepted values as an array of Arrow of a type. Values that the type cannot have are left out."""
+    """The accepted values as an Arrow array of a type. Leaves out values that the type cannot have."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -68,7 +68,7 @@ def accepted_in(values: Sequence[Any], type_: Any) -> Any:
 
 
 def whole_type(type_: Any) -> Any:
-    """The type of whole numbers in which Arrow stores a type. None: it is no such type."""
+    """The type of whole numbers in which Arrow stores a type. None: Arrow does not store it as whole numbers."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -80,7 +80,7 @@ def whole_type(type_: Any) -> Any:
 
 
 def limits_of(whole: Any) -> tuple[int, int]:
-    """The least and the greatest number of a type of whole numbers."""
+    """The smallest and the largest number of a type of whole numbers."""
     from pyarrow import types
 
     bits = whole.bit_width
@@ -88,7 +88,7 @@ def limits_of(whole: Any) -> tuple[int, int]:
 
 
 def _units(value: Any, type_: Any) -> Fraction:
-    """A value as a number of the units of a type, such as cents or microseconds. Raises TypeError, ValueError."""
+    """A value as a number of units of a type, such as cents or microseconds. Raises TypeError, ValueError."""
     from pyarrow import types
 
     if types.is_integer(type_) or types.is_decimal(type_):

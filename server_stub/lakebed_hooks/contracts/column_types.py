@@ -52,7 +52,7 @@ class ColumnType:
         return any(test(kind) for test in _tests()[self.name])
 
     def arrow(self) -> Any:
-        """The type of Arrow that a reader of text converts to. None: it has to find it out."""
+        """The Arrow type that a reader of text converts to. None: the reader infers it."""
         import pyarrow as pa
 
         if self.name in (*_INTEGERS, "float32", "float64", "bool", "string", "binary"):

@@ -1,4 +1,4 @@
-"""Finds the columns of a schema of Arrow by their path, such as `address.city`, and their places in a Parquet file."""
+"""Finds the columns of an Arrow schema by their path, such as `address.city`, and their positions in a Parquet file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakebed_hooks.contracts.vocabulary import Contract, ForbidColumns
 
 
 class ColumnAt(NamedTuple):
-    """A column. `leaf`: the number of its first column in Parquet, of which nested columns have several."""
+    """A column. `leaf`: the number of its first Parquet column. Nested columns have several."""
 
     names: tuple[str, ...]
     type: Any
@@ -34,7 +34,7 @@ def columns_of(schema: Any) -> Mapping[str, ColumnAt]:
     found: dict[str, ColumnAt] = {}
     for column in _below((), schema, 0, False):
         old = found.get(column.path)
-        # a name with a dot wins over a field of a structure, and two columns of one name are an error
+        # a name with a dot takes precedence over a field of a structure, and two columns with one name are an error
         if old is None or len(column.names) < len(old.names):
             found[column.path] = column
         elif len(column.names) == len(old.names):
@@ -98,7 +98,7 @@ def plain(values: Any) -> Any:
 
 
 def column_results(contract: Contract, columns: Mapping[str, ColumnAt]) -> Iterator[Result]:
-    """Results of the schema and of forbidden columns, of any file with these columns."""
+    """Results of the schema and of forbidden columns, for any file with these columns."""
     if contract.schema:
         wrong = list(_schema_errors(contract, columns))
         for name, said in wrong:

@@ -1,8 +1,8 @@
 """Checks a contract against a snapshot: the changed files of its path, or all of them.
 
-`rows` and `max_files` are about all files of the path, also with `only_changed`. `unique` is about the files that are
-checked, together. Files and folders below the path whose names begin with `_` or `.` are ignored, as by Spark and
-Arrow, except partitions such as `_day=1`.
+`rows` and `max_files` apply to all files of the path, also with `only_changed`. `unique` applies to all checked files
+together. Like Spark and Arrow, it ignores files and folders whose names begin with `_` or `.`, except partitions such
+as `_day=1`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lakebed_hooks.contracts.vocabulary import Contract, MaxFiles, Rows, Unique
 from lakebed_hooks.reading import File, Side, Snapshot, prefix_of
 
 THREADS: Final = 8
-"""Files whose footers are read at the same time: most of the time is waiting for storage."""
+"""Number of files whose footers are read at the same time. Most of the time is spent waiting for storage."""
 
 _TOGETHER: Final = 256
 _PART: Final = 8
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def evaluate(contract: Contract, snapshot: Snapshot, threads: int = THREADS) -> Report:
-    """Check a contract. Raises HookError when a check needs too much, and what the snapshot raises."""
+    """Check a contract. Raises HookError when a check needs too many resources, and the errors of the snapshot."""
     return _Evaluation(contract, snapshot, threads).report()
 
 
@@ -47,7 +47,7 @@ class _Evaluation:
         self._checker = FileChecker(contract, snapshot)
         self._threads = max(1, min(threads, 4 * (os.cpu_count() or 1)))
         self._rows: dict[str, int | None] = {}
-        """Rows of the checked files. None: unreadable, which has a result of its own."""
+        """Rows of the checked files. None: unreadable, which is reported as a separate result."""
 
     def report(self) -> Report:
         """Check everything."""
@@ -130,7 +130,7 @@ class _Evaluation:
                 return self._checker.rows(side, file)
             except UnreadableFile as error:
                 if side == "base":
-                    return 0  # an unreadable file of the destination: the change may mend it
+                    return 0  # an unreadable file of the destination: the change may repair it
                 raise UnreadableFile(f"the rows of {file.path} cannot be counted: it {error}") from None
 
         return sum(rows for _, rows in self._mapped(pool, side, count, files))
@@ -138,7 +138,7 @@ class _Evaluation:
     def _mapped(
         self, pool: ThreadPoolExecutor, side: Side, function: Callable[[File], T], files: Iterable[File]
     ) -> Iterator[tuple[File, T]]:
-        """The results of a function for files, in order, some hundred files at a time."""
+        """The results of a function for files, in order, a few hundred files at a time."""
         iterator = iter(files)
         while some := list(islice(iterator, _TOGETHER)):
             self._snapshot.expect(side, [file.path for file in some])

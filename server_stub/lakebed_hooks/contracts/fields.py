@@ -1,4 +1,6 @@
-"""Reads the fields of a contract strictly: an unknown key, a wrong type or number is an error with its place."""
+"""Reads the fields of a contract strictly: an unknown key, a wrong type or a wrong number is an error that names its
+line.
+"""
 
 from __future__ import annotations
 
@@ -121,6 +123,6 @@ def shown(value: Any) -> str:
 
 
 def did_you_mean(name: Any, known: Sequence[str]) -> str:
-    """`: did you mean 'range'?`, or the known names where none is near."""
+    """`: did you mean 'range'?`, or the known names if no name is similar."""
     near = difflib.get_close_matches(str(name)[:_LONGEST], known, n=1)
     return f": did you mean {near[0]!r}?" if near else f" (known: {', '.join(sorted(known))})"

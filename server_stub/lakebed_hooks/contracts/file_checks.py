@@ -1,4 +1,4 @@
-"""The checks of one file: what its name, size, footer and columns say, and a scan of the values where needed."""
+"""The checks of one file: its name, size, footer and columns, and a scan of the values where needed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FileChecker:
         return found
 
     def rows(self, side: Side, file: File) -> int:
-        """The rows of a file that is not checked. Raises UnreadableFile."""
+        """The number of rows of a file that is not checked. Raises UnreadableFile."""
         format = format_of(file.path)
         if format == "parquet":
             return ParquetFile(self._snapshot, side, file, self._layouts).rows
@@ -124,7 +124,7 @@ class FileChecker:
         found.results += _finished(file, made, text.rows)
 
     def _plan(self, columns: Mapping[str, ColumnAt]) -> _Plan:
-        """What is to be checked in Parquet files with these columns. Most files of a table have the same ones."""
+        """The checks of Parquet files with these columns. Cached: most files of a table have the same columns."""
         plan = self._plans.get(id(columns))
         if plan is None or plan.layout is not columns:
             if len(self._plans) > _PLANS_MOST:
@@ -143,7 +143,7 @@ class _Value(NamedTuple):
 
 
 class _Plan:
-    """The checks of a contract for files with certain columns: results that are known, and checks of values."""
+    """The checks of a contract for files with certain columns: known results, and checks of values."""
 
     def __init__(self, contract: Contract, columns: Mapping[str, ColumnAt]) -> None:
         self.layout = columns
@@ -152,7 +152,7 @@ class _Plan:
 
 
 def _prepared(check: ValueCheck, columns: Mapping[str, ColumnAt]) -> _Value | Result:
-    """A check of values, or the result where there can be none."""
+    """A check of values, or the result if the values cannot be checked."""
     column = columns.get(check.column)
     if column is None:
         said = missing(check.column, columns)

@@ -1,7 +1,8 @@
-"""Parquet files by their footers: columns, null counts, least and greatest values, and batches of rows for a scan.
+"""Reads Parquet files by their footers: columns, null counts, minimum and maximum values, and batches of rows for a
+scan.
 
-A footer is what the writer of the file states. Its least and greatest values are used only for numbers, decimals, dates
-and times: writers may cut those of texts. NaN is not among them, as Parquet says.
+The writer of the file states the footer. Its minimum and maximum are used only for numbers, decimals, dates and times:
+writers may truncate those of texts. By the Parquet specification, NaN is not among them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _AHEAD: Final = 1 << 20
 
 
 class UnreadableFile(Exception):
-    """The file cannot be read as what its name says. The message is the end of a sentence about the file."""
+    """The file cannot be read in the format of its name. The message is the end of a sentence about the file."""
 
 
 class ParquetFile:
@@ -98,7 +99,7 @@ class ParquetFile:
 
 
 class _Inside:
-    """Compares statistics with bounds. `number` makes a number of a value of statistics."""
+    """Compares statistics with bounds. `number` converts a value of the statistics to a number."""
 
     def __init__(self, bounds: Bounds, number: Any) -> None:
         self._low = -math.inf if bounds.low is None else bounds.low
@@ -106,7 +107,7 @@ class _Inside:
         self._number = number
 
     def contains(self, statistics: Any, rows: int) -> bool:
-        """Whether all values of a row group are between the bounds, or null. NaN is between no bounds."""
+        """Whether all values of a row group are between the bounds, or null. NaN is never between bounds."""
         if not statistics.has_min_max:
             return bool(statistics.has_null_count and statistics.null_count == rows)
         low, high = self._number(statistics.min_raw), self._number(statistics.max_raw)
@@ -114,7 +115,7 @@ class _Inside:
 
 
 class Layouts:
-    """The columns of schemas. Files of a table have few different ones, so the last one is remembered."""
+    """The columns of schemas. Remembers the last schema, because most files of a table have the same one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -153,13 +154,13 @@ def read_footer(snapshot: Snapshot, side: Side, file: File) -> Any:
     with reading():
         metadata = pq.read_metadata(pa.BufferReader(tail))
     if metadata.serialized_size != size - _END:
-        # a signature follows the footer. pyarrow ends the process where it shows an encrypted column
+        # a signature follows the footer. pyarrow ends the process when it shows an encrypted column
         raise UnreadableFile("has encrypted columns, and Lakebed has no key for them, or its footer is damaged")
     return metadata
 
 
 class reading:
-    """What Arrow raises over bad bytes becomes UnreadableFile. Errors of reading the bytes pass."""
+    """Convert errors of Arrow about bad bytes to UnreadableFile. Errors of reading the bytes pass unchanged."""
 
     def __enter__(self) -> None:
         return None
@@ -177,7 +178,8 @@ class reading:
 
 
 def _numbers(physical: str, bounds: Bounds, type_: Any) -> Any:
-    """A function from a value of statistics to a number that is compared with bounds. None: they are not compared.
+    """A function that converts a value of the statistics to a number for comparisons. None: the statistics are not
+    compared.
 
     The type that Arrow reads has the unit that Parquet stores: no `date64`, and no times in seconds.
     """
@@ -196,6 +198,6 @@ def _numbers(physical: str, bounds: Bounds, type_: Any) -> Any:
 
 
 def _batch_rows(group: Any) -> int:
-    """Rows of a batch, fewer where rows are large."""
+    """Number of rows of a batch: fewer when rows are large."""
     rows: int = _BATCH_BYTES * max(group.num_rows, 1) // max(group.total_byte_size, 1)
     return max(256, min(_BATCH_ROWS, rows))

@@ -1,4 +1,4 @@
-"""Formats of files, by the end of their name, and their reading as tables and batches."""
+"""Finds the format of a file by the end of its name, and reads it as a table or in batches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def format_of(path: str) -> str:
 
 
 def unpacked(file: IO[bytes], path: str) -> Any:
-    """A text file of Arrow, decompressed as its name says."""
+    """An Arrow text file, decompressed by the end of its name."""
     import pyarrow as pa
 
     packed = next((end[1:] for end in PACKED if path.lower().endswith(end)), None)
@@ -36,7 +36,7 @@ def unpacked(file: IO[bytes], path: str) -> Any:
 
 
 def read_table(file: IO[bytes], format: str, path: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """A file as a table. Raises ValueError for a format that is not Parquet, CSV or JSON lines."""
+    """Read a file as a table. Raises ValueError for a format that is not Parquet, CSV or JSON lines."""
     import pyarrow.csv
     import pyarrow.json
     import pyarrow.parquet as pq

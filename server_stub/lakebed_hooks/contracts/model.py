@@ -118,7 +118,7 @@ def _range(fields: Fields, value: Any, field: str) -> list[Check]:
                 raise fields.error(place, f"is [{low}, {high}]: the least value is above the greatest")
         except TypeError:
             if isinstance(low, str | datetime.date) and isinstance(high, str | datetime.date):
-                made.append(Range(column, low, high))  # such as a date and a text with another
+                made.append(Range(column, low, high))  # for example a date compared with a text
                 continue
             raise fields.error(place, f"is [{low!r}, {high!r}]: these are of different types") from None
         made.append(Range(column, low, high))

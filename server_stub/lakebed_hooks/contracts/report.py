@@ -1,4 +1,4 @@
-"""The results of a contract: one for each file and check, and the outcome that follows from them."""
+"""The results of a contract: one for each file and check, and the resulting outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakebed_hooks.vocabulary import Outcome
 
 VALUES_MOST: Final = 10
 _ROWS_MOST: Final = 500
-"""Results of each state that are kept. All are counted."""
+"""Maximum number of stored results of each state. All are counted."""
 
 _LONGEST: Final = 200
 
@@ -27,7 +27,7 @@ class BadValue(NamedTuple):
 class Result(NamedTuple):
     """The result of one check of one file. `file`: empty for a check of all files of the path.
 
-    `said`: the end of a sentence that begins with the file. `bad`: how many values break the check, if that is known.
+    `said`: the end of a sentence that begins with the file. `bad`: the number of values that break the check, if known.
     """
 
     file: str
@@ -84,7 +84,7 @@ class Report:
                 self.bad_files.add(result.file)
 
     def outcome(self) -> Outcome:
-        """The outcome of the hook. The results that failed are first in its details."""
+        """The outcome of the hook. Its details begin with the failed results."""
         details = [one.as_dict() for one in (*self.refused, *self.passed)]
         left = self.counts["refused"] + self.counts["passed"] - len(details)
         if left:

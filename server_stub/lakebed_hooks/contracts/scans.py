@@ -1,4 +1,4 @@
-"""Checks of the values of a file, batch by batch: how many are bad, and the first of them with their rows."""
+"""Checks the values of a file, batch by batch: counts the bad ones, and keeps the first of them with their rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ValueCheck = NotNull | NotNan | Range | Accepted
 NAMES = {NotNull: "not_null", NotNan: "not_nan", Range: "range", Accepted: "accepted"}
 
 Test = Callable[[Any], Any]
-"""Returns which values of an array are bad, as an array of booleans without nulls. None: none of them is."""
+"""Returns which values of an array are bad, as an array of booleans without nulls. None: no value is bad."""
 
 
 class Scan:
@@ -42,7 +42,7 @@ class Scan:
 
 
 def python_of(scalar: Any) -> Any:
-    """A scalar of Arrow as a value of Python. A text where Python has no such value."""
+    """Convert an Arrow scalar to a Python value, or to a text if Python has no such value."""
     try:
         return scalar.as_py()
     except (ValueError, OverflowError, UnicodeError):
@@ -50,7 +50,9 @@ def python_of(scalar: Any) -> Any:
 
 
 def test_of(check: ValueCheck, type_: Any) -> Test | str:
-    """The test of a check for a type of column, or why there is none: the end of a sentence about the column."""
+    """The test of a check for a type of column, or the reason why there is none, as the end of a sentence about the
+    column.
+    """
     from pyarrow import types
 
     if isinstance(check, NotNull):
@@ -74,7 +76,7 @@ def _nan(values: Any) -> Any:
 
 
 def _single(values: Any) -> Any:
-    """Half-precision numbers as single-precision ones: Arrow compares no halves."""
+    """Convert half-precision numbers to single precision: Arrow cannot compare half-precision numbers."""
     import pyarrow as pa
 
     return values.cast(pa.float32()) if pa.types.is_float16(values.type) else values
@@ -104,7 +106,9 @@ def _accepted(accepted: Sequence[Any], type_: Any) -> Test | str:
 
 
 class _Outside:
-    """The test of a range. It makes scalars of the ends when it is first used: pyarrow imports pandas for that."""
+    """The test of a range. It converts the ends to scalars only when first used, because pyarrow imports pandas for
+    that.
+    """
 
     def __init__(self, bounds: Bounds, type_: Any) -> None:
         import pyarrow as pa
@@ -131,7 +135,7 @@ class _Outside:
 
 
 def _scalars(bounds: Bounds, type_: Any) -> tuple[Any, Any, bool]:
-    """The ends as scalars of Arrow, and whether no value of the type can be between them.
+    """The ends as Arrow scalars, and whether no value of the type can be between them.
 
     An end beyond the values of the type is left out.
     """

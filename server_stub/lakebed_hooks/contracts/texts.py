@@ -1,7 +1,8 @@
 """CSV and JSON lines files: their columns and batches of rows.
 
-The first line of a CSV file names its columns, and an empty field is null. The types of the contract's schema are read
-as such, so a field that is none is an error with its row. The first megabyte decides the type of other columns.
+The first line of a CSV file names its columns, and an empty field is null. Columns of the contract's schema are read as
+their type, so a field of another type is an error that names its row. The first megabyte determines the type of other
+columns.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _BLOCK: Final = 1 << 20
 
 
 class TextFile:
-    """A text file, which is read once from its beginning to its end."""
+    """A text file, which can be read once from beginning to end."""
 
     def __init__(self, snapshot: Snapshot, side: Side, file: File, format: str, schema: tuple[Column, ...]) -> None:
         self._file = file

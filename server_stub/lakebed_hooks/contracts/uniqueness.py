@@ -1,7 +1,7 @@
 """Finds values that occur more than once, in all files of a contract together.
 
-It keeps a hash of 8 bytes of each value, and sorts them. Where hashes are equal, it reads the values again and compares
-them. So a value that it reports is a duplicate indeed.
+It keeps an 8-byte hash of each value, and sorts the hashes. Where hashes are equal, it reads the values again and
+compares them. So every reported value is a real duplicate.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from lakebed_hooks.reading import File
 from lakebed_hooks.vocabulary import HookError
 
 VALUES_OF_HOOK: Final = 50_000_000
-"""Values whose hashes fit into the memory of a hook."""
+"""Maximum number of values: their hashes must fit into the memory of a hook."""
 
 _COMPARED: Final = 1_000
-"""Hashes that occur more than once, of which the values are read again."""
+"""Maximum number of repeated hashes whose values are read again."""
 
 Open = Callable[[File], ParquetFile | TextFile]
 _Place = tuple[File, int, tuple[Any, ...]]
@@ -31,7 +31,7 @@ _Place = tuple[File, int, tuple[Any, ...]]
 def check_unique(check: Unique, files: Iterable[File], opened: Open, most: int = VALUES_OF_HOOK) -> Iterator[Result]:
     """The result of the check for all files. Raises HookError when there are too many values.
 
-    A file that cannot be read, or without one of the columns, has a result of its own.
+    A file that cannot be read, or that lacks one of the columns, gets a separate result.
     """
     import numpy as np
 
@@ -77,7 +77,7 @@ def _refused(name: str, rows: int, surplus: int, found: list[tuple[_Place, _Plac
 
 
 def _duplicates(check: Unique, files: Iterable[File], opened: Open, suspects: Any) -> Iterator[tuple[_Place, _Place]]:
-    """Pairs of places with the same value, of the hashes that occur more than once."""
+    """Pairs of positions with the same value, among the hashes that occur more than once."""
     import numpy as np
 
     first: dict[tuple[Any, ...], _Place] = {}
@@ -153,7 +153,7 @@ def _hash(arrays: _Arrays) -> Any:
 
 
 def _hash_one(array: Any) -> Any:
-    """Equal values have equal hashes, also in files that store them by another type."""
+    """Hash a value. Equal values have equal hashes, also in files that store them with different types."""
     import numpy as np
     import pyarrow as pa
     from pandas.util import hash_array

@@ -32,7 +32,7 @@ class NotNan:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the greatest value that a column may have. None: no bound. Nulls and NaN are no values."""
+    """The minimum and maximum value of a column. None: no bound. Nulls and NaN do not count as values."""
 
     column: str
     low: Any
@@ -41,7 +41,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The values that a column may have. Nulls and NaN are no values."""
+    """The values that a column may have. Nulls and NaN do not count as values."""
 
     column: str
     values: tuple[Any, ...]
@@ -49,14 +49,14 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Unique:
-    """Columns whose values together occur once. Rows with a null or NaN in one of them do not count."""
+    """Columns whose combination of values must be unique. Rows with a null or NaN in one of them do not count."""
 
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of all files: the fewest, the most, and the greatest change, as a share of the rows of the destination."""
+    """Rows of all files: minimum, maximum, and largest change as a share of the rows of the destination."""
 
     least: int | None = None
     most: int | None = None
@@ -72,14 +72,14 @@ class ForbidColumns:
 
 @dataclass(frozen=True, slots=True)
 class MaxFiles:
-    """The most files of the path."""
+    """The maximum number of files of the path."""
 
     most: int
 
 
 @dataclass(frozen=True, slots=True)
 class FileSize:
-    """The least and the most bytes of a file. `name`: the key in the action file."""
+    """The minimum and maximum bytes of a file. `name`: the key in the action file."""
 
     name: str
     least: int = 0
@@ -98,7 +98,7 @@ Check = NotNull | NotNan | Range | Accepted | Unique | Rows | ForbidColumns | Ma
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What the files of a path must be like. `additional`: whether columns that the schema does not name may exist."""
+    """The requirements for the files of a path. `additional`: whether columns outside the schema may exist."""
 
     path: str
     only_changed: bool = True

@@ -1,1 +1,1 @@
-"""How the texts of an action file are written: YAML, durations, patterns of branches, and properties of hooks."""
+"""The syntax of an action file: YAML, durations, patterns of branches, and properties of hooks."""

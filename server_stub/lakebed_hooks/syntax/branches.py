@@ -1,6 +1,6 @@
 """Patterns of branches: `*` is any characters, `?` is one, `[a-c]` is one of a set and `[!a-c]` one outside it.
 
-A pattern that no branch name can match is an error, because its author expects a rule that would never run.
+A pattern that no branch name can match is an error, because the rule would never run.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def check(pattern: str) -> None:
 
 
 def matches(branch: str, patterns: Iterable[str]) -> bool:
-    """Whether a branch is one of these. No patterns: it is."""
+    """Whether a branch matches one of these patterns. True without patterns."""
     chosen = [pattern.replace("[^", "[!") for pattern in patterns]
     return not chosen or any(fnmatchcase(branch, pattern) for pattern in chosen)
 
 
 def _set(pattern: str, start: int) -> int:
-    """Check a set such as `[a-c_]`, and return its end. `start` is the place after its bracket."""
+    """Check a set such as `[a-c_]`, and return its end. `start` is the position after its bracket."""
     begin = start + pattern.startswith(("!", "^"), start)
     end = pattern.find("]", begin + 1)  # a bracket at the beginning belongs to the set
     shown = repr(pattern[:80])

@@ -1,10 +1,11 @@
 """YAML of untrusted files, as nodes that know their lines.
 
-Users of a repository write these files. So this module reads one document of plain data, and nothing else: no tags, no
-second document, no key twice. It builds the nodes from the events of the parser without recursion, and stops as soon
-as a file is too deep or too large. An alias counts as often as it is used.
+Users of a repository write these files. So this module reads only one document of plain data, without tags and repeated
+keys. It builds the nodes from the events of the parser without recursion, and stops as soon as a file is too deep or
+too large. An alias counts as often as it is used.
 
-Plain scalars have the types of YAML 1.2, which has fewer surprises: `on`, `yes`, `12:30` and `2026-01-01` are text.
+Plain scalars have the types of YAML 1.2, because it has fewer surprises: `on`, `yes`, `12:30` and `2026-01-01` are
+text.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 
 
 class Problem(Exception):
-    """What is wrong with a file, and in which line. `line`: from 1."""
+    """An error in a file. `line`: from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -75,7 +76,7 @@ Node = Scalar | Items | Fields
 
 @dataclass(slots=True)
 class _Open:
-    """A list or mapping whose end has not come yet."""
+    """A list or mapping whose end is not read yet."""
 
     line: int
     anchor: str | None
@@ -87,7 +88,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
-    """A node with what it weighs, and how many levels it has."""
+    """A node with its weight and its number of levels."""
 
     node: Node
     weight: int
@@ -147,7 +148,7 @@ def _events(text: str) -> Iterator[Any]:
             getattr(error, "problem", None) or getattr(error, "reason", None) or "it has a character that YAML forbids"
         )
         raise Problem(f"the file is not YAML: {str(reason)[:200]}", line) from None
-    except (ValueError, OverflowError):  # the parser in Python, for an escape such as \UFFFFFFFF
+    except (ValueError, OverflowError):  # the Python parser raises it for an escape such as \UFFFFFFFF
         raise Problem("the file is not YAML: an escape names no character", 1) from None
 
 

@@ -1,4 +1,4 @@
-"""The properties of a hook, by its type: which there are, and what each may be.
+"""The properties of each type of hook, and their allowed values.
 
 Values of `password`, `secret`, headers and query parameters may be secrets, so no message shows them.
 
@@ -80,7 +80,7 @@ def _url(name: str, node: Node) -> str:
     try:
         parts = urlsplit(text)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port or an address in brackets that is none
+    except ValueError:  # an invalid port or address in brackets
         is_usable = False
     if not is_usable or " " in text or len(text) > LONGEST_URL:
         raise Problem(
@@ -139,7 +139,7 @@ def mapping(name: str, node: Node) -> dict[str, Any]:
 
 
 def contract(node: Node) -> dict[str, Any]:
-    """Return the properties of a contract. It checks all but the timeout itself. Raises Problem."""
+    """Return the properties of a contract. Checks only the timeout: contracts check the others. Raises Problem."""
     fields = _fields("properties", node)
     if "timeout" in fields.fields:
         _timeout("timeout", fields.fields["timeout"])
@@ -216,7 +216,7 @@ OF_TYPES: Final[Mapping[str, Mapping[str, Property]]] = {"webhook": _WEBHOOK, "a
 
 
 def read(of_type: str, node: Node, *, line: int) -> dict[str, Any]:
-    """Return the properties of a hook. `line`: of the hook, for what is missing. Raises Problem."""
+    """Return the properties of a hook. `line`: of the hook, for errors about missing properties. Raises Problem."""
     known, given = OF_TYPES[of_type], _fields("properties", node)
     for name in given.fields:
         if name not in known:

@@ -1,1 +1,1 @@
-"""Runs a hook in a process of its own, which reads both sides of the change through a pipe and has no key."""
+"""Runs a hook in a separate process, which reads both sides of the change through a pipe and has no access key."""

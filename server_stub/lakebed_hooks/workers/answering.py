@@ -28,7 +28,7 @@ def answer(lake: socket.socket, progress: Progress) -> None:
 
 
 def _outcome(job: Job, limits: Limits, connection: Connection) -> Outcome:
-    """How the hook ended. A hook may raise anything. The trace goes to the output, not to the user."""
+    """The outcome of the hook, which may raise anything. The traceback goes to the output, not to the user."""
     try:
         return _run(job, connection)
     except HookError as error:

@@ -1,7 +1,7 @@
 """The hook's end of the pipe: sends requests to the server and waits for the answers, from any thread.
 
-The files that the process reads are kept where the server can read them after a crash. Damaged files can make a C++
-library end the process. Then the files that were read last are all that is known.
+The process records the files that it reads where the server can find them after a crash. A damaged file can make a C++
+library end the process. Then this record is the only hint.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Connection:
         self._closed = False
 
     def first(self) -> bytes:
-        """The job. The next frames are read by a thread."""
+        """Return the job. A thread reads the following frames."""
         _, _, content = self._frame()
         threading.Thread(target=self._receive, daemon=True, name="lake").start()
         return content
 
     def ask(self, operation: str, **fields: Any) -> Any:
-        """The answer to one request: bytes or JSON. Raises FileNotFoundError, ValueError, ConnectionError."""
+        """Send a request. Returns bytes or JSON. Raises FileNotFoundError, ValueError, ConnectionError."""
         made: Future[tuple[int, bytes]] = Future()
         with self._lock:
             if self._closed:
@@ -51,7 +51,7 @@ class Connection:
         return content if kind == wire.BYTES else json.loads(content)
 
     def answer(self, text: bytes) -> None:
-        """Send the answer of the hook."""
+        """Send the outcome of the hook."""
         with self._lock:
             self._socket.sendall(wire.LENGTH.pack(len(text)) + text)
 
@@ -97,7 +97,7 @@ class Progress:
         self._slots: dict[int, int] = {}
 
     def note(self, path: str) -> None:
-        """This thread reads a file."""
+        """Record that this thread reads a file."""
         slot = self._slots.setdefault(threading.get_ident(), len(self._slots) % _SLOTS)
         data = path.encode()[: _BYTES - _LENGTH]
         self._memory[slot * _BYTES : slot * _BYTES + _LENGTH + len(data)] = len(data).to_bytes(_LENGTH, "big") + data

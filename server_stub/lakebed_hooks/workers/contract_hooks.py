@@ -18,7 +18,7 @@ def run(job: Job, connection: Connection) -> Outcome:
     """The outcome of the contract of a job. Raises ActionFileError."""
     keep_pandas_out()
     gc.freeze()
-    gc.set_threshold(100_000)  # footers of many files are many objects, and none of them is in a cycle
+    gc.set_threshold(100_000)  # footers are many objects without cycles: collecting them costs only time
     contract = parse_contract(job.properties, job.file, job.line)
     report = evaluate(contract, PipeSnapshot(connection, may_open=True))
     for line in report.lines():

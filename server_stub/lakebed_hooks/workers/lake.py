@@ -1,4 +1,4 @@
-"""What a Python check reads: the files that would be published, and those of the destination before the change."""
+"""The files that a Python check reads: of the candidate, and of the destination before the change."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WILDCARDS: Final = frozenset("*?[")
 
 
 class ReadOnlyRepo:
-    """The files of one side of a change. Nothing can be written through it.
+    """The files of one side of a change, read-only.
 
     `lake.base` is the other side: the destination before the change. Methods raise FileNotFoundError for a path without
-    a file. For your own tests, make one of a folder (`ReadOnlyRepo.of_folder(path)`) or of bytes (`of_files`).
+    a file. For your tests, create one from a folder (`ReadOnlyRepo.of_folder(path)`) or from bytes (`of_files`).
     """
 
     def __init__(self, snapshot: Snapshot, side: Side = "candidate") -> None:
@@ -53,7 +53,7 @@ class ReadOnlyRepo:
         return [*self.files(prefix)]
 
     def glob(self, pattern: str) -> Iterator[File]:
-        """The files that a pattern such as `orders/**/*.parquet` chooses."""
+        """The files that match a pattern such as `orders/**/*.parquet`."""
         globs = Globs([pattern])
         return (file for file in self.files(prefix_of(pattern)) if globs.choose(file.path))
 
@@ -68,13 +68,13 @@ class ReadOnlyRepo:
         return b"".join(self._snapshot.read(self._side, path, at, min(READ_MOST, file.size - at)) for at in parts)
 
     def open(self, path: str) -> IO[bytes]:
-        """A file to read and seek in. It reads ahead."""
+        """Open a file for reading and seeking. It reads ahead."""
         return opened(self._snapshot, self._side, self._file(path))
 
     def read_table(self, path: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """A Parquet, CSV or JSON lines file as a table, or all files of a pattern, one after another.
+        """Read a Parquet, CSV or JSON lines file as a table, or all files of a pattern as one table.
 
-        Columns that a file of a pattern does not have are null there. Raises ValueError for other formats.
+        Columns that a file lacks are null in its rows. Raises ValueError for other formats.
         """
         import pyarrow as pa
 
@@ -86,7 +86,7 @@ class ReadOnlyRepo:
         return pa.concat_tables(tables, promote_options="permissive")
 
     def read_pandas(self, path: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """The same as a data frame of pandas."""
+        """Like `read_table`, as a pandas DataFrame."""
         frame: pd.DataFrame = self.read_table(path, columns).to_pandas()
         return frame
 
@@ -94,7 +94,7 @@ class ReadOnlyRepo:
         for file in self.files(path):
             if file.path == path:
                 return file
-            break  # the path itself is the first one with this prefix
+            break  # the path itself sorts first among the paths with this prefix
         raise FileNotFoundError(f"there is no file {path!r} in the {self._side}")
 
     def _table(self, path: str, columns: Sequence[str] | None) -> Any:

@@ -1,8 +1,8 @@
 """The process that the server starts for a hook: `python -m lakebed_hooks.workers.main CONTROL LAKE SECONDS`.
 
-It starts a second process, which runs the hook, and waits for its end. Every process below it becomes its child when
-its own parent ends, so it can end all of them: when the hook has ended, when the server closes the control socket (also
-because the server died), and when the time is over. `CONTROL` and `LAKE` are numbers of sockets.
+It starts a second process, which runs the hook, and waits for its end. It adopts every process below it whose parent
+ends, so it can end all of them: when the hook has ended, when the server closes the control socket (also because the
+server died), and after the time limit. `CONTROL` and `LAKE` are numbers of sockets.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from lakebed_hooks.workers import system
 from lakebed_hooks.workers.connection import Progress
 
 _SPARE_SECONDS: Final = 5.0
-"""The server ends the hook by itself after its time. This process waits a little longer."""
+"""Additional seconds. The server ends the hook after its time limit, so this process waits a little longer."""
 
 
 def main() -> None:
-    """Run the hook, report its exit status to the server, and end whatever it started."""
+    """Run the hook, report its exit status to the server, and end all processes that it started."""
     control, lake = socket.socket(fileno=int(sys.argv[1])), socket.socket(fileno=int(sys.argv[2]))
     woken, wake = socket.socketpair()
     wake.setblocking(False)
@@ -43,7 +43,7 @@ def main() -> None:
     status = _wait(process, control, woken, time.monotonic() + float(sys.argv[3]) + _SPARE_SECONDS)
     system.end_descendants(process)
     if status is not None:
-        with contextlib.suppress(ConnectionError):  # the server has its answer already
+        with contextlib.suppress(ConnectionError):  # the server already has the outcome
             control.sendall(json.dumps({"status": status, "paths": progress.paths()[:3]}).encode())
 
 
@@ -66,9 +66,9 @@ def _run_hook(lake: socket.socket, progress: Progress) -> NoReturn:
 
 
 def _wait(process: int, control: socket.socket, woken: socket.socket, until: float) -> int | None:
-    """The exit status of the hook's process. None: its time is over, or the server wants it to end."""
+    """The exit status of the hook's process. None: the time limit has passed, or the server ends the hook."""
     while True:
-        found, status = os.waitpid(-1, os.WNOHANG)  # also processes that it left
+        found, status = os.waitpid(-1, os.WNOHANG)  # also processes that the hook left
         if found == process:
             return os.waitstatus_to_exitcode(status)
         if found:

@@ -14,7 +14,7 @@ _LOCALS_MOST: Final = 10_000
 
 
 class PipeSnapshot:
-    """What the server serves to this process."""
+    """The files that the server serves to this process."""
 
     def __init__(self, connection: Connection, *, may_open: bool) -> None:
         self._connection = connection
@@ -55,7 +55,7 @@ class PipeSnapshot:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def expect(self, side: Side, paths: Sequence[str]) -> None:
-        """Ask which of these files are on this machine, in few requests."""
+        """Find out which of these files are on this machine, in few requests."""
         if not self._may_open:
             return
         if len(self._locals) > _LOCALS_MOST:
@@ -66,7 +66,7 @@ class PipeSnapshot:
             self._locals.update(zip(((side, path) for path in some), found, strict=True))
 
     def local(self, side: Side, path: str) -> str | None:
-        """A file of this machine with the same content, or None. Only contracts may ask."""
+        """A file of this machine with the same content, or None. Only contracts may use it."""
         if self._may_open and (side, path) not in self._locals:
             self.expect(side, [path])
         return self._locals.get((side, path))

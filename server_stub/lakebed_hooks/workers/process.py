@@ -1,6 +1,6 @@
-"""Runs one call of a hook in a new process, and ends the process with all that it started.
+"""Runs one call of a hook in a new process, and then ends this process and all processes that it started.
 
-The first bytes that a hook prints are kept. The others are read and dropped, so that the hook never waits.
+It keeps the first bytes of the output. It reads and drops the rest, so that the hook never waits.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "LANG", "LC_ALL"
 """Variables that the process inherits. Keys and addresses of the server are not among them."""
 
 _END_SECONDS: Final = 15.0
-"""The process ends all others below it in this time, or is ended itself."""
+"""Seconds in which the process must end all processes below it. Then the server ends it."""
 
 _STATUS_SECONDS: Final = 2.0
-"""A hook that closes its connection without an answer has so long to end by itself, which explains why."""
+"""Seconds in which a hook that closed its connection without an outcome may end. Its exit status then explains why."""
 
 _MESSAGE_MOST: Final = 2_000
 _REPORT_MOST: Final = 64 << 10
 
 
 async def run(job: Job, lake: LakeReader, limits: Limits) -> tuple[Outcome, bytes]:
-    """Run a hook once. Returns how it ended, and its output. It raises no error of the hook.
+    """Run a hook once. Returns its outcome and its output. Errors of the hook are in the outcome.
 
-    When it returns, no process of the hook is left, also when it is cancelled.
+    When this returns or is cancelled, no process of the hook is left.
     """
     folder = tempfile.TemporaryDirectory(prefix="lakebed-hook-", ignore_cleanup_errors=True)
     try:
@@ -95,7 +95,7 @@ class _HookProcess:
 
     def _started(self, folder: str) -> subprocess.Popen[bytes]:
         numbers = self._their_control.fileno(), self._their_lake.fileno()
-        # -P: neither the working folder nor the folder of the program is searched for modules
+        # -P: do not search the working directory and the program's directory for modules
         command = [
             sys.executable,
             "-P",
@@ -117,7 +117,7 @@ class _HookProcess:
             )
 
     async def report(self, seconds: float) -> dict[str, Any]:
-        """The `status` with which the hook ended, as `subprocess` gives it, and its last `paths`. Empty: it runs on."""
+        """The exit `status` of the hook, as in `subprocess`, and its last `paths`. Empty: the hook is still running."""
         data = b""
         with contextlib.suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(seconds):
@@ -171,7 +171,7 @@ def _environment(folder: str) -> Mapping[str, str]:
 
 
 async def _without_answer(process: _HookProcess, limits: Limits) -> Outcome:
-    """Why a hook closed its connection without an answer."""
+    """The reason why a hook closed its connection without an outcome."""
     report = await process.report(min(_STATUS_SECONDS, limits.seconds))
     status, paths = report.get("status"), report.get("paths")
     last = f" after it read {', '.join(map(repr, paths))}" if isinstance(paths, list) and paths else ""
@@ -233,13 +233,13 @@ class Output:
             self._dropped += len(part) - len(kept)
 
     async def close(self) -> None:
-        """Read what is left, and close the pipe."""
+        """Read the rest, and close the pipe."""
         if self._reading is not None and self._transport is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._reading, _CLOSE_SECONDS)
             self._transport.close()
 
     def content(self) -> bytes:
-        """What is kept, and a note of what is not."""
+        """The kept output, and a note about dropped output."""
         note = f"\n[{self._dropped:,} more bytes were dropped]\n".encode() if self._dropped else b""
         return bytes(self._kept) + note

@@ -1,4 +1,4 @@
-"""Runs a Python check: a function of an installed package that the settings allow. Code of the data is never run."""
+"""Runs a Python check: a function of an installed package that the settings allow. It never runs code from the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENTRY: Final = re.compile(r"([A-Za-z_][\w.]{0,199}):([A-Za-z_]\w{0,99})")
 
 
 def run(job: Job, connection: Connection) -> Outcome:
-    """Call the function of a job. Raises HookError, and what the function raises."""
+    """Call the function of a job. Raises HookError, and the errors of the function."""
     entry = job.properties.get("entry")
     if not isinstance(entry, str):
         raise HookError("the hook has no `entry`: name a function, such as `package:function`")
@@ -36,7 +36,7 @@ def run(job: Job, connection: Connection) -> Outcome:
 
 
 def is_allowed(target: str, allow: Sequence[str]) -> bool:
-    """Whether settings allow `package.module:function`. They name functions in this form, or packages and modules."""
+    """Whether the settings allow `package.module:function`. They name functions, packages or modules."""
     module = target.partition(":")[0]
     return any(one in (target, module) or module.startswith(f"{one}.") for one in allow if one)
 

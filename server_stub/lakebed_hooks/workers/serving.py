@@ -1,4 +1,4 @@
-"""The server's end of the pipe: it answers the reads of one hook, and takes its answer."""
+"""The server's end of the pipe: it serves the reads of one hook, and receives its outcome."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lakebed_hooks.workers import wire
 from lakebed_hooks.workers.wire import Job, Limits
 
 _READS: Final = 16
-"""Requests of one hook that are answered at the same time."""
+"""Maximum number of requests of one hook that are served at the same time."""
 
 
 class HookFailed(Exception):
-    """The hook has no valid answer. The message is the end of the sentence `the hook ...`."""
+    """The hook sent no valid outcome. The message is the end of the sentence `the hook ...`."""
 
 
 class Served:
@@ -36,9 +36,9 @@ class Served:
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def answer(self) -> dict[str, Any] | None:
-        """Send the job, serve reads until the hook answers, and return its answer. None: it closed the connection.
+        """Send the job, serve reads until the hook sends its outcome, and return it. None: it closed the connection.
 
-        Raises HookFailed, and what a read of the lake raises.
+        Raises HookFailed, and the errors of reads of the lake.
         """
         answering = asyncio.create_task(self._requests())
         try:
@@ -98,7 +98,7 @@ class Served:
         await self._send(number, kind, content)
 
     async def _found(self, message: dict[str, Any]) -> tuple[int, bytes]:
-        """The answer to a request, whose fields may be anything."""
+        """The response to a request, whose fields may be anything."""
         operation = message.get("op")
         if operation == "changes":
             return _json(await self._lake.changes(_text(message, "after")))
@@ -135,7 +135,7 @@ class Served:
 
 
 class _Refused(Exception):
-    """The request may not be made. The hook is informed, and goes on."""
+    """The request is not allowed. The hook gets an error and continues."""
 
 
 def _json(found: object) -> tuple[int, bytes]:

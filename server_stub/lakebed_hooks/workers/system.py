@@ -1,4 +1,4 @@
-"""Calls of the operating system: limits of a process, and the end of all processes that it started."""
+"""Calls of the operating system: set limits of a process, and end all processes that it started."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _END_SECONDS: Final = 10.0
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of every process below it whose own parent ends. Linux only."""
+    """Make this process adopt every process below it whose parent ends. Linux only."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends, and let no program that it starts gain rights. Linux only."""
+    """End this process when its parent ends, and prevent its programs from gaining privileges. Linux only."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
@@ -36,7 +36,7 @@ def _prctl(option: int, value: int) -> None:
 
 def limit(*, memory: int, seconds: float, file_size: int, open_files: int) -> None:
     """Bound the resources of this process and of each process that it starts."""
-    cpu = 2 * math.ceil(seconds) + 1  # two threads may compute during the time of the call
+    cpu = 2 * math.ceil(seconds) + 1  # two threads may compute for the whole time of the call
     wanted = {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_CPU: cpu,
@@ -54,7 +54,7 @@ def limit(*, memory: int, seconds: float, file_size: int, open_files: int) -> No
 def end_descendants(group: int) -> None:
     """End a process group and all processes below this one. It stops them first, so that none starts another.
 
-    Not on Linux: only the group.
+    On other systems than Linux, it ends only the group.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
@@ -75,7 +75,7 @@ def end_descendants(group: int) -> None:
 
 
 def _reap() -> bool:
-    """Forget the children that ended. Returns whether there are none left."""
+    """Reap ended children. Returns whether none is left."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

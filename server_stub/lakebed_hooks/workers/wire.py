@@ -1,7 +1,7 @@
 """One call of a hook, its limits, and the messages between the server and the process of the hook.
 
-The process sends texts of JSON, each after its length (4 bytes). The server sends frames: the number of the request
-(4 bytes), a kind (1 byte), the length (4 bytes), and the content. The server decodes nothing but JSON.
+The process sends JSON texts, each after its length (4 bytes). The server sends frames: the number of the request
+(4 bytes), a kind (1 byte), the length (4 bytes), and the content. The server decodes only JSON.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from lakebed_hooks.vocabulary import Changes, HookEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one call may use. Sizes are in bytes."""
+    """The limits of one call. Sizes are in bytes."""
 
     seconds: float = 60.0
-    """From the start of the process to its answer."""
+    """Seconds from the start of the process to its outcome."""
 
     memory: int = 2 << 30
-    """Address space of the process. Each process that it starts has the same bound."""
+    """Address space of the process. Each process that it starts has the same limit."""
 
     read: int = 64 << 30
     """Bytes that it reads through the pipe."""
 
     log: int = 256 << 10
-    """Bytes of its output that are kept."""
+    """Maximum bytes of its output that are kept."""
 
     result: int = 1 << 20
-    """Bytes of its answer."""
+    """Maximum bytes of its outcome."""
 
     file: int = 64 << 20
     """Bytes of a temporary file. Contracts write none."""
@@ -62,12 +62,12 @@ FRAME: Final = struct.Struct(">IBI")
 JSON: Final = 0
 BYTES: Final = 1
 MISSING: Final = 2
-"""There is no such file. The content is its path."""
+"""The file does not exist. The content is its path."""
 REFUSED: Final = 3
-"""The request may not be made. The content says why."""
+"""The request is not allowed. The content says why."""
 
 REQUEST_MOST: Final = 256 << 10
-"""Bytes of a request. Only the answer of a hook may be longer."""
+"""Maximum bytes of a request. Only the outcome of a hook may be longer."""
 
 PATHS_MOST: Final = 200
 """Paths of one request."""

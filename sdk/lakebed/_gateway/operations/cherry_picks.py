@@ -25,7 +25,7 @@ def revert(
     allow_empty: bool,
     key: str,
 ) -> Call[None]:
-    """Undo a commit. After a lost answer it may be sent again: the server acts one time for each key."""
+    """Undo a commit. After a lost response it may be sent again: the server acts once for each key."""
     from lakebed_api.api.branches import revert_branch
     from lakebed_api.models import RevertCreation
 
@@ -46,7 +46,7 @@ def revert(
 def cherry_pick(
     repository: str, branch: str, ref: str, *, parent: int, message: str, metadata: Mapping[str, str], key: str
 ) -> Call[Commit]:
-    """Apply a commit. After a lost answer it may be sent again: the server acts one time for each key."""
+    """Apply a commit. After a lost response it may be sent again: the server acts once for each key."""
     from lakebed_api.api.branches import cherry_pick
     from lakebed_api.models import CherryPickCreation
     from lakebed_api.models import Commit as WireCommit
@@ -65,7 +65,7 @@ def cherry_pick(
 
 
 def hard_reset(repository: str, branch: str, ref: str, *, force: bool) -> Call[None]:
-    """Point a branch at another commit. Not repeated after a lost answer: another writer may have moved the branch
+    """Point a branch to another commit. Not repeated after a lost response: another writer may have moved the branch
     since.
     """
     from lakebed_api.api.branches import hard_reset_branch

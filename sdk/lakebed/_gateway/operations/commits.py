@@ -27,7 +27,7 @@ def commit(
     key: str,
     author: str = "",
 ) -> Call[Commit]:
-    """Commit. Never repeated after a lost answer: the task with the same key continues it, see `commits.recover`."""
+    """Commit. Never repeated after a lost response: the task with the same key continues it, see `commits.recover`."""
     from lakebed_api.api.commits import commit
     from lakebed_api.models import Commit as WireCommit
 
@@ -44,7 +44,7 @@ def commit(
 
 
 def record(repository: str, commit: Commit) -> Call[None]:
-    """Store a commit as it is, and move no branch. Storing it twice has the same effect as once."""
+    """Store a commit unchanged. Moves no branch. A repeat has no effect."""
     from lakebed_api.api.commits import create_commit_record
     from lakebed_api.models import CommitRecordCreation, CommitRecordCreationMetadata
 
@@ -171,9 +171,9 @@ def table_diff_page(
     words: Mapping[str, str | None],
     **asked: object,
 ) -> Call[TableDiffPage]:
-    """Rows of a table that differ. `words`: the parameters with few values, which the server checks.
+    """The rows of a table that differ. `words`: the parameters with few values, which the server checks.
 
-    `asked`: the other parameters. The empty ones are left out.
+    `asked`: the other parameters. Empty ones are left out.
     """
     from lakebed_api.api.diffs import diff_table
 
@@ -198,7 +198,7 @@ def merge(
     author: str,
     key: str,
 ) -> Call[MergeResult]:
-    """Merge. Never repeated after a lost answer: the task with the same key continues it, see `commits.recover`."""
+    """Merge. Never repeated after a lost response: the task with the same key continues it, see `commits.recover`."""
     from lakebed_api.api.merges import merge_into_branch
     from lakebed_api.models import MergeResult as WireResult
 

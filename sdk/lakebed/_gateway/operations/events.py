@@ -17,7 +17,7 @@ RESET = "reset"
 
 
 def list_events(repository: str, *, after: str, branch: str, type: str, amount: int) -> Call[Page[Event]]:
-    """One page of events. A page of a filter may be empty although more follow."""
+    """One page of events. With a filter, a page may be empty although more follow."""
     from lakebed_api.api.repositories import list_events
 
     def parse(body: Mapping[str, Any]) -> Page[Event]:
@@ -50,7 +50,7 @@ def follow(repository: str, *, after: str, resumes: bool, branch: str, type: str
 
 
 def event(row: Mapping[str, Any]) -> Event:
-    """An event of the wire."""
+    """An event, from JSON."""
     stamp = row.get("logical_timestamp")
     return Event(
         id=convert.text(row["id"]),
@@ -77,7 +77,7 @@ class FeedReader:
         self._rest = b""
 
     def read(self, piece: bytes) -> Iterator[Event]:
-        """The events that are whole with this piece. Raises ProtocolError."""
+        """The events that this piece completes. Raises ProtocolError."""
         *whole, self._rest = (self._rest + piece).split(b"\n\n")
         for block in whole:
             fields = dict(line.split(b": ", 1) for line in block.split(b"\n") if b": " in line)

@@ -49,7 +49,7 @@ def hooks_page(repository: str, id: str, skipped: bool, after: str, amount: int)
 
 
 def log(repository: str, id: str, hook_run: str) -> Call[bytes]:
-    """The log of a hook. The generated client does not carry its bytes."""
+    """The log of a hook. The generated client cannot return its bytes."""
     kwargs = {
         "method": "get",
         "url": _runs(repository, id, "hooks", hook_run, "output"),
@@ -59,7 +59,7 @@ def log(repository: str, id: str, hook_run: str) -> Call[bytes]:
 
 
 def run(repository: str, event: str, ref: str, action: str, branch: str) -> Call[ActionRun]:
-    """Run the actions of an event by hand."""
+    """Run the actions of an event manually."""
     body = {"event": event, "ref": ref, **clean(action=action, branch=branch)}
     kwargs = {"method": "post", "url": _runs(repository), "json": body}
     return call("startActionRun", kwargs, parser(_run), Subject(repository, ref), success=201, slow=True)
@@ -97,8 +97,8 @@ def settings(repository: str) -> Call[HookSettings]:
 
 
 def set_settings(repository: str, actions: Mapping[str, str], *, etag: str | None) -> Call[None]:
-    """Replace the action files of the settings. Doing it twice has the same effect as once, unless `etag` states the
-    settings that must be present.
+    """Replace the action files of the settings. A repeat has no effect, unless `etag` names the settings that must be
+    present.
     """
     kwargs = {
         "method": "put",
@@ -151,13 +151,13 @@ def _hook(row: Mapping[str, Any]) -> HookRun:
 
 
 def _state(row: Mapping[str, Any]) -> str:
-    """The state; of a server that has only a status, the nearest one."""
+    """The state. For a server that sends only a status, the nearest state."""
     status = convert.text(row["status"])
     return _optional(row, "state") or {"completed": "passed", "failed": "refused"}.get(status, status)
 
 
 def _page(body: Mapping[str, Any], row: Callable[[Mapping[str, Any]], T], after: str) -> Page[T]:
-    """A page that a search filled: it may be empty although another one follows."""
+    """A page of a search: it may be empty although another one follows."""
     return Page(tuple(map(row, body["results"])), convert.following(body["pagination"], after))
 
 

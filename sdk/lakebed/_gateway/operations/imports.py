@@ -1,4 +1,4 @@
-"""Calls about imports: a task shows objects of another place on a branch."""
+"""Calls about imports: a task adds objects of another location to a branch."""
 
 from __future__ import annotations
 

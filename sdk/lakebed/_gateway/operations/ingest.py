@@ -1,4 +1,4 @@
-"""Calls about ingest: pages of a comparison with objects of another place."""
+"""Calls about ingest: pages of a comparison with objects of another location."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from lakebed._values.wire import Call, Subject
 
 
 def page(repository: str, place: str, source: Source, *, after: str, listed: int, write: bool) -> Call[IngestPage]:
-    """Return one page, after a path. With `write` into the workspace `place`, else against the ref `place`.
+    """Return one page, after a path. With `write`, it changes the workspace `place`; else it compares with the ref
+    `place`.
 
-    The answer lists at most `listed` changes. A page that is sent twice has the same effect as once.
+    The response lists at most `listed` changes. A repeat has no effect.
     """
     from lakebed_api.api.diffs import diff_ingest
     from lakebed_api.api.workspaces import ingest_objects

@@ -1,4 +1,4 @@
-"""Calls about the files of the history. The generated client does not carry their bytes."""
+"""Calls about the files of the history. The generated client cannot return their bytes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def symlinks(repository: str, branch: str, location: str) -> Call[str]:
 def submit_dump(repository: str) -> Call[str]:
     """Start to write all commits, branches and tags to the storage namespace. Returns the id of the task.
 
-    A second call does the same work a second time.
+    A second call starts a second dump.
     """
     from lakebed_api.api.metadata import dump_submit
     from lakebed_api.models import TaskInfo

@@ -38,7 +38,7 @@ def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
 
 
 def signed(repository: str, ref: str, path: str) -> Call[str]:
-    """Return a signed address in the store from which the object can be read for a limited time."""
+    """Return a presigned URL to read the object for a limited time."""
     from lakebed_api.api.objects import stat_object
     from lakebed_api.models import ObjectStats
 
@@ -99,7 +99,7 @@ def table_page(repository: str, ref: str, path: str, format: str | None, **asked
     from lakebed_api.api.objects import read_table
 
     kwargs = read_table._get_kwargs(repository, ref, path=path, **clean(**asked))
-    kwargs["params"] |= clean(format=format)  # the server refuses what is none of its words
+    kwargs["params"] |= clean(format=format)  # the server refuses unknown words
     return call("readTable", kwargs, calls.parser(table_pages.page), Subject(repository, ref, path))
 
 
@@ -120,7 +120,7 @@ def _etag(if_match: str) -> str:
 
 
 def check_write(repository: str, branch: str, path: str) -> Call[None]:
-    """Ask whether the caller may write an object at a path. Raises PermissionDeniedError."""
+    """Check that the caller may write an object at a path. Raises PermissionDeniedError."""
     from lakebed_api.api.objects import upload_object_preflight
 
     kwargs = upload_object_preflight._get_kwargs(repository, branch, path=path)
@@ -142,7 +142,7 @@ def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tupl
 
 
 def copy(repository: str, branch: str, path: str, source_ref: str, source_path: str) -> Call[ObjectInfo]:
-    """Copy an object to a path of a branch. Copying twice has the same effect as once."""
+    """Copy an object to a path of a branch. A repeat has no effect."""
     from lakebed_api.api.objects import copy_object
     from lakebed_api.models import ObjectCopyCreation, ObjectStats
 
@@ -202,7 +202,7 @@ def archive(repository: str, ref: str, prefix: str, format: str) -> Call[None]:
 def read_elsewhere(
     repository: str, ref: str, path: str, start: int, length: int | None
 ) -> Call[ObjectInfo | StoreAddress]:
-    """As `read`, or return the signed address of the same range where the server gives one."""
+    """Like `read`, or return the presigned URL of the same range if the server sends one."""
     plain = read(repository, ref, path, start, length)
 
     def parse(answer: Answer) -> ObjectInfo | StoreAddress:
@@ -228,7 +228,7 @@ def read_elsewhere(
 
 
 def described_by(found: StoreAddress, answer: Answer, path: str) -> ObjectInfo:
-    """Return the properties of the whole object, from the server and from the headers of the store's answer."""
+    """Return the properties of the whole object, from the server and from the headers of the store's response."""
     total = answer.headers.get("content-range", "").rpartition("/")[2]
     size = int(total or answer.headers["content-length"])
     return ObjectInfo(path, size, found.checksum, found.mtime, found.content_type)
@@ -243,7 +243,7 @@ def list_addresses_page(
     amount: int,
     keep: Callable[[ObjectInfo, StoreAddress, int], None],
 ) -> Call[Page[ObjectInfo | CommonPrefix]]:
-    """One page of objects. Where the server signs, calls `keep` with each address and its end (Unix seconds)."""
+    """One page of objects. Calls `keep` with each presigned URL and its expiry (Unix seconds)."""
     from lakebed_api.api.objects import list_objects
 
     def listed(row: Mapping[str, Any]) -> ObjectInfo | CommonPrefix:
@@ -283,7 +283,7 @@ def _described(answer: Answer, path: str) -> ObjectInfo:
 
 @lru_cache(1024)
 def _moment(written: str) -> datetime:
-    """The time of an HTTP date. Objects that were written together share it."""
+    """The time of an HTTP date. Cached, because objects that were written together share it."""
     return parsedate_to_datetime(written)
 
 
@@ -297,7 +297,7 @@ def upload(
     if_absent: bool,
     if_match: str | None,
 ) -> Call[ObjectInfo]:
-    """Write an object. Writing it twice has the same effect as once, unless there is a condition."""
+    """Write an object. A repeat has no effect, unless there is a condition."""
     from lakebed_api.models import ObjectStats
 
     headers: dict[str, str | bytes] = {"Content-Type": content_type}
@@ -343,7 +343,7 @@ def publish(
 ) -> Call[Commit]:
     """Commit several objects and deletions together. Sent again with the same key, it returns the first commit.
 
-    The SDK calls `compare` with the stored objects. `compare` raises when they are not the sent ones.
+    The SDK calls `compare` with the stored objects. `compare` raises when they differ from the sent objects.
     """
     from lakebed_api.models import Commit as WireCommit
     from lakebed_api.models import ObjectBatchResult
@@ -365,7 +365,7 @@ def publish(
 
 
 def upload_many(repository: str, branch: str, boundary: str) -> Call[tuple[ObjectInfo, ...]]:
-    """Write and delete several objects, all or nothing. Doing it twice has the same effect as once."""
+    """Write and delete several objects, all or nothing. A repeat has no effect."""
     from lakebed_api.models import ObjectBatchResult
 
     return call(

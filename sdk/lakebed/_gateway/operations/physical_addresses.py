@@ -1,4 +1,4 @@
-"""Calls about objects that are in a store already, and about the properties of stored objects."""
+"""Calls about objects that are already in a store, and about the properties of stored objects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def link(
     content_type: str,
     metadata: Mapping[str, str],
 ) -> Call[ObjectInfo]:
-    """Show an object that is in a store already. Doing it twice has the same effect as once."""
+    """Add an object that is already in a store to a branch. A repeat has no effect."""
     from lakebed_api.api.objects import link_physical_address
     from lakebed_api.models import ObjectStats, ObjectUserMetadata, StagingLocation, StagingMetadata
     from lakebed_api.types import UNSET
@@ -72,7 +72,7 @@ def link(
 
 
 def replace_metadata(repository: str, branch: str, path: str, metadata: Mapping[str, str]) -> Call[None]:
-    """Replace the metadata of an object. Doing it twice has the same effect as once."""
+    """Replace the metadata of an object. A repeat has no effect."""
     from lakebed_api.api.objects import update_object_user_metadata
     from lakebed_api.models import ObjectUserMetadata, UpdateObjectUserMetadata
 

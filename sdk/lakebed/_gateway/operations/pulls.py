@@ -50,7 +50,7 @@ def get(repository: str, id: str) -> Call[PullRequest]:
 
 
 def update(repository: str, id: str, changes: Mapping[str, Any]) -> Call[None]:
-    """Change fields of a pull request. Doing it twice has the same effect as once."""
+    """Change fields of a pull request. A repeat has no effect."""
     return _send("updatePullRequest", "patch", _at(repository, id), changes, success=204, safe=True)
 
 
@@ -101,7 +101,7 @@ def create_review(repository: str, id: str, body: Mapping[str, Any]) -> Call[Pul
 
 
 def dismiss_review(repository: str, id: str, review: int, message: str) -> Call[None]:
-    """Let a review not count."""
+    """Dismiss a review: it no longer counts."""
     url = _at(repository, id, "reviews", str(review), "dismiss")
     return _send("dismissPullRequestReview", "post", url, clean(message=message), success=204, safe=True)
 
@@ -113,7 +113,7 @@ def approvals(repository: str, id: str) -> Call[list[str]]:
 
 
 def withdraw_approval(repository: str, id: str) -> Call[None]:
-    """Withdraw the own approval."""
+    """Withdraw the caller's approval."""
     url = _at(repository, id, "approvals")
     return _send("withdrawPullRequestApproval", "delete", url, None, success=204)
 
@@ -148,13 +148,13 @@ def checks(repository: str, ref: str) -> Call[list[CommitCheck]]:
 
 
 def report_check(repository: str, ref: str, body: Mapping[str, Any]) -> Call[CommitCheck]:
-    """Report the state of a check. Doing it twice has the same effect as once."""
+    """Report the state of a check. A repeat has no effect."""
     url = _checks_of(repository, ref)
     return _send("reportCommitCheck", "post", url, body, parser(_check), success=201, safe=True)
 
 
 def _at(repository: str, *parts: str) -> tuple[str, str]:
-    """The repository and the URL of its pull requests, or of something of one of them."""
+    """The repository and the URL of its pull requests, or of a resource of one of them."""
     return repository, "/".join(("/repositories", calls.segment(repository), "pulls", *map(calls.segment, parts)))
 
 

@@ -26,7 +26,7 @@ def list_branches(repository: str, *, prefix: str, hidden: bool, after: str, amo
 
 
 def create_branch(repository: str, branch: str, source: str, *, hidden: bool, repeatable: bool) -> Call[str]:
-    """Create a branch. Returns the commit that it points at. This operation answers with bare text."""
+    """Create a branch. Returns the commit that it points to. The response is plain text."""
     from lakebed_api.api.branches import create_branch
     from lakebed_api.models import BranchCreation
 
@@ -59,7 +59,7 @@ def delete_branch(repository: str, branch: str, *, force: bool) -> Call[None]:
 def reset_branch(repository: str, branch: str, path: str | None, prefix: str | None = None) -> Call[None]:
     """Drop uncommitted changes: of one path, of all paths below a prefix, or all.
 
-    Not repeated after a lost answer: it would also drop what another writer staged after the first reset.
+    Not repeated after a lost response: it would also drop changes that another writer staged after the first reset.
     """
     from lakebed_api.api.branches import reset_branch
     from lakebed_api.models import ResetCreation, ResetType

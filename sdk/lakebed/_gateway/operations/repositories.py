@@ -93,7 +93,7 @@ def delete(repository: str, *, force: bool) -> Call[None]:
 
 
 def purge(repository: str, *, force: bool) -> Call[tuple[RepositoryPurge, bool]]:
-    """Delete a repository with its data. Returns what was deleted, and whether that is all."""
+    """Delete a repository with its data. Returns the deleted amounts, and whether the deletion is complete."""
     from lakebed_api.api.repositories import delete_repository
 
     def read(body: Mapping[str, Any]) -> tuple[RepositoryPurge, bool]:
@@ -127,7 +127,7 @@ def get_metadata(repository: str) -> Call[dict[str, str]]:
 
 
 def set_metadata(repository: str, values: Mapping[str, str]) -> Call[None]:
-    """Set some keys. Doing it twice has the same effect as once."""
+    """Set some keys. A repeat has no effect."""
     from lakebed_api.api.repositories import set_repository_metadata
     from lakebed_api.models import RepositoryMetadataSet, RepositoryMetadataSetMetadata
 
@@ -137,7 +137,7 @@ def set_metadata(repository: str, values: Mapping[str, str]) -> Call[None]:
 
 
 def delete_metadata(repository: str, keys: Sequence[str]) -> Call[None]:
-    """Remove some keys. Doing it twice has the same effect as once."""
+    """Remove some keys. A repeat has no effect."""
     from lakebed_api.api.repositories import delete_repository_metadata
     from lakebed_api.models import RepositoryMetadataKeys
 

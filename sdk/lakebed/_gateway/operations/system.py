@@ -14,7 +14,7 @@ _DONE: Final = tuple(range(200, 300))
 
 
 def health() -> Call[None]:
-    """Return whether the server answers."""
+    """Return whether the server responds."""
     from lakebed_api.api.system import health_check
 
     return call("healthCheck", health_check._get_kwargs(), calls.nothing, Subject(), success=204)
@@ -49,7 +49,7 @@ def is_set_up() -> Call[bool]:
 
 
 def plain(method: str, path: str, params: Mapping[str, Any], body: Any) -> Call[Answer]:
-    """Any request. Its effect is unknown, so the SDK repeats only requests that read."""
+    """Any request. Its effect is unknown, so the SDK repeats it only if it reads."""
     return Call(
         operation=f"{method} {path}",
         method=method,

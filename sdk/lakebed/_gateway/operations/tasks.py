@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lakebed_api.types import Unset
 
 WAIT = 20
-"""Seconds for which the server waits for the end of the task before it answers."""
+"""Seconds for which the server waits for the end of the task before it responds."""
 
 
 def commit(
@@ -89,7 +89,9 @@ def _call(operation: str, kwargs: Mapping[str, object], subject: Subject, succes
 
 
 def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedError | None:
-    """Return the error of a failed task, equal to that of a plain request. None when the task has not failed."""
+    """Return the error of a failed task, equal to the error of a synchronous request. None when the task has not
+    failed.
+    """
     if not error:
         return None
     kind, body, reason = convert.text(error.kind, ""), error.to_dict(), convert.text(error.message)

@@ -87,7 +87,7 @@ def renew(repository: str, workspace: str, expires_in: int) -> Call[WorkspaceInf
 
 
 def register(repository: str, workspace: str, objects: Sequence[ObjectInfo], deletes: Sequence[str]) -> Call[None]:
-    """Register objects that are in the store, and deletions. Doing it twice has the same effect as once."""
+    """Register objects that are in the store, and deletions. A repeat has no effect."""
     from lakebed_api.api.workspaces import register_objects
     from lakebed_api.models import ObjectRegistration
 
@@ -114,7 +114,7 @@ def _row(one: ObjectInfo) -> dict[str, object]:
 
 
 def push_layer(repository: str, workspace: str) -> Call[int]:
-    """Register the rows of a Parquet file. Returns their number. Doing it twice has the same effect as once."""
+    """Register the rows of a Parquet file. Returns their number. A repeat has no effect."""
     from lakebed_api.models import WorkspaceLayer
 
     kwargs = {
@@ -127,7 +127,7 @@ def push_layer(repository: str, workspace: str) -> Call[int]:
 
 
 def share(repository: str, workspace: str, pairs: Sequence[tuple[str, str]]) -> Call[tuple[str, ...]]:
-    """Let paths use the data of other paths. Returns the paths that were left. A repeat has no effect."""
+    """Make paths use the data of other paths. Returns the skipped paths. A repeat has no effect."""
     from lakebed_api.api.workspaces import share_objects
     from lakebed_api.models import ObjectShares, ObjectSharesResult
 
@@ -138,7 +138,7 @@ def share(repository: str, workspace: str, pairs: Sequence[tuple[str, str]]) -> 
 
 
 def scan(repository: str, workspace: str) -> Call[ScanResult]:
-    """Register what other tools wrote below the prefix."""
+    """Register objects that other tools wrote below the prefix."""
     from lakebed_api.api.workspaces import scan_workspace
     from lakebed_api.models import WorkspaceScan
 
@@ -155,7 +155,7 @@ def scan(repository: str, workspace: str) -> Call[ScanResult]:
 def upload_urls(
     repository: str, workspace: str, paths: Sequence[str], *, size: int, content_type: str
 ) -> Call[tuple[UploadUrl, ...]]:
-    """Return signed addresses to write objects to, in the order of the paths."""
+    """Return presigned URLs to write objects, in the order of the paths."""
     from lakebed_api.api.workspaces import create_upload_urls
     from lakebed_api.models import UploadUrlList, UploadUrlRequest
 
@@ -205,7 +205,7 @@ def begin_parts(repository: str, workspace: str, path: str, content_type: str) -
 def part_urls(
     repository: str, workspace: str, path: str, target: PartTarget, parts: Sequence[int]
 ) -> Call[tuple[PartUrl, ...]]:
-    """Return signed addresses to write parts to, in the order of their numbers."""
+    """Return presigned URLs to write parts, in the order of their numbers."""
     from lakebed_api.api.workspaces import sign_parts
     from lakebed_api.models import PartUrlList, PartUrlRequest
 
@@ -314,7 +314,7 @@ def commit(
 def revert(repository: str, workspace: str, globs: Sequence[str]) -> Call[None]:
     """Undo all changes, or the changes of paths that match globs.
 
-    Not repeated after a lost answer: it would also undo what was written after the first call.
+    Not repeated after a lost response: it would also undo changes made after the first call.
     """
     from lakebed_api.api.workspaces import revert_workspace
     from lakebed_api.models import WorkspaceRevert
@@ -324,7 +324,7 @@ def revert(repository: str, workspace: str, globs: Sequence[str]) -> Call[None]:
 
 
 def pop(repository: str, workspace: str, branch: str) -> Call[None]:
-    """Make the changes uncommitted changes of a branch, and close the workspace."""
+    """Move the changes to the uncommitted changes of a branch, and close the workspace."""
     from lakebed_api.api.workspaces import pop_workspace
     from lakebed_api.models import WorkspacePop
 

@@ -248,7 +248,7 @@ def grant_to_user(user: str, repository: str, level: str) -> Call[Policy]:
 
 
 def revoke_from_user(user: str, repository: str) -> Call[None]:
-    """Take away what a grant gave to a user."""
+    """Remove the rights that a grant gave to a user."""
     from lakebed_api.api.auth import revoke_repository_from_user as revoke
 
     kwargs = revoke._get_kwargs(user, repository)
@@ -265,7 +265,7 @@ def grant_to_group(group: str, repository: str, level: str) -> Call[Policy]:
 
 
 def revoke_from_group(group: str, repository: str) -> Call[None]:
-    """Take away what a grant gave to a group."""
+    """Remove the rights that a grant gave to a group."""
     from lakebed_api.api.auth import revoke_repository_from_group as revoke
 
     kwargs = revoke._get_kwargs(group, repository)

@@ -26,7 +26,7 @@ def list_page(user: str, *, after: str, amount: int) -> Call[Page[AccessKey]]:
 def create(
     user: str, name: str = "", expires_in: int | None = None, policy: Sequence[Mapping[str, Any]] | None = None
 ) -> Call[AccessKey]:
-    """Create a key. Only this answer contains its secret."""
+    """Create a key. Only this response contains its secret."""
     body: dict[str, Any] = clean(name=name)
     if expires_in is not None:
         body["expires_in"] = expires_in
@@ -61,7 +61,7 @@ def create_temporary(duration: int | None, policy: Sequence[Mapping[str, Any]] |
 def read_only(repository: str) -> list[dict[str, Any]]:
     """The policy of a key that may only read one repository."""
     own = f"arn:lakefs:fs:::repository/{repository}"
-    resources = json.dumps([own, f"{own}/*"])  # in a text: older clients cannot read an array
+    resources = json.dumps([own, f"{own}/*"])  # a text, because older clients cannot read an array
     return [
         {"effect": "allow", "action": ["fs:List*", "fs:Read*"], "resource": resources},
         {"effect": "allow", "action": ["fs:ReadConfig"], "resource": "*"},

@@ -21,9 +21,7 @@ def get(repository: str) -> Call[ProtectionRules]:
 
 
 def put(repository: str, rules: Sequence[ProtectionRule], *, etag: str | None) -> Call[None]:
-    """Replace the rules. Doing it twice has the same effect as once, unless `etag` states the rules that must be
-    present.
-    """
+    """Replace the rules. A repeat has no effect, unless `etag` names the rules that must be present."""
     from lakebed_api.api.repositories import set_branch_protection_rules
     from lakebed_api.models import BranchProtectionRule
     from lakebed_api.types import UNSET
