@@ -45,7 +45,7 @@ class Engine(Services):
     servers of a store need the same key. Without a key the engine makes one, and addresses are valid until this
     process ends. `upload_age`: seconds after which a multipart upload that is not completed expires. `trees` is for
     tests: it replaces the engine's own reader and cache of tree files. `flush` says when events move to files.
-    `observer` gets reports of commits. The stores report to it only if their owner has made them so.
+    `observer` gets reports of commits. The stores report to it only if their owner has created them that way.
     `directory_marks`: commits keep the directory marks of S3 tools.
     """
 
@@ -98,7 +98,7 @@ class Engine(Services):
         self.maintenance = Maintenance(ctx, runner, changes, cleanup_grace, flush or Flush())
 
     def clear_caches(self) -> None:
-        """Forget what was read from the stores. For tests: the next read asks the stores again."""
+        """Drop everything that was read from the stores. For tests: the next read reads the stores again."""
         self.context.trees.clear()
         self.context.commits.clear()
 

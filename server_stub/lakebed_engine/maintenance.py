@@ -49,15 +49,15 @@ class Maintenance(Service):
     answers = bound(health.answers)
 
     async def keep_time(self) -> None:
-        """Continue the clock of expiries from where the last server stored it, and store it from time to time.
+        """Continue the clock of expiries from the time that the last server stored, and store it regularly.
 
         A server calls it before each `clean`. Raises StoreError.
         """
         await self._ctx.expiry_clock.keep(self._ctx.kv)
 
     async def clean(self) -> int:
-        """Delete what commits dropped longer ago than the grace period, close expired workspaces, resume tasks whose
-        server is gone, abort expired multipart uploads, and continue purges. Returns how many of these it settled.
+        """Delete data that commits dropped before the grace period, close expired workspaces, resume tasks of dead
+        servers, abort expired multipart uploads, and continue purges. Returns how many of these it settled.
 
         Raises the first StoreError at its end: a store that fails does not stop the work on other repositories.
         """
@@ -91,14 +91,14 @@ class Maintenance(Service):
         return await compaction.maintain(self._ctx)
 
     async def drain_events(self, *, everything: bool = False) -> int:
-        """Move the events that are due from the KV store to files, or `everything` that this process has recorded.
+        """Move due events from the KV store to files; with `everything`, all events that this process has recorded.
 
         Returns how many events it moved.
         """
         return await self._drainer.run(everything=everything)
 
     async def merge_ready(self, may: auto_merge.May) -> int:
-        """Merge the pull requests that were waiting for reviews or checks and have them now. Returns how many.
+        """Merge waiting pull requests that now have their reviews and checks. Returns how many.
 
         `may`: whether the user who asked for it may still merge.
         """

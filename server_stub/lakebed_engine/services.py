@@ -1,4 +1,4 @@
-"""The services of the engine: its operations, grouped by what they work on.
+"""The services of the engine: its operations, grouped by their objects.
 
 An operation is a function of `operations` whose first argument is the context, or the task runner. A service binds
 that argument. So an operation has one signature and one docstring, and mypy checks the calls of a service against it.
@@ -100,7 +100,7 @@ def bound_to_tasks(operation: Callable[Concatenate[TaskRunner, P], R]) -> Callab
 def changes_refs(
     method: Callable[Concatenate[Service, str, P], Awaitable[R]],
 ) -> Callable[Concatenate[Service, str, P], Coroutine[Any, Any, R]]:
-    """The method, which then reports that it has changed the refs of a repository: its first argument."""
+    """Make a method report afterwards that it has changed the refs of a repository, its first argument."""
 
     @wraps(method)
     async def changing(self: Service, repo: str, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -207,7 +207,7 @@ class Pulls(Service):
 
 
 class Objects(Service):
-    """Objects: what refs hold, and what is staged on a branch."""
+    """Objects: the content of refs, and staged changes."""
 
     stat = bound(read.stat)
     find = bound(read.find)
@@ -254,7 +254,7 @@ class Workspaces(Service):
 
 
 class SignedUploads(Service):
-    """Uploads that clients of a workspace send to the object store themselves, with signed addresses."""
+    """Uploads that clients of a workspace send directly to the object store, with presigned URLs."""
 
     sign = bound(presign.sign_uploads)
     begin = bound(presign.begin_upload)
@@ -315,7 +315,7 @@ class AccessHistory(Service):
 
 
 class Hooks(Service):
-    """Runs of hooks, their answers about trees, the calls that follow changes, and the settings of hooks."""
+    """Runs of hooks, their verdicts about trees, the calls that follow changes, and the settings of hooks."""
 
     settings = bound(repository_hook_settings.get_hook_settings)
     replace_settings = bound(repository_hook_settings.set_hook_settings)
@@ -338,7 +338,7 @@ class Hooks(Service):
     redeliver = bound(hook_deliveries.redeliver)
 
     def use(self, port: HookPort) -> None:
-        """Ask these hooks about each change from now on."""
+        """Run these hooks for each change from now on."""
         self._ctx.hooks.port = port
 
 

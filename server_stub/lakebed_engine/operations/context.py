@@ -52,14 +52,16 @@ from lakebed_engine.vocabulary.records import (
 )
 
 BAD_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for a damaged row of the KV store or a damaged line of a dump."""
+"""The errors of msgspec for a damaged row of the KV store or a damaged line of a dump."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class HookSlot:
-    """What runs hooks. None: nothing does. It is set after the engine is made, because it reads through the engine."""
+    """The port that runs hooks. None: hooks are off. It is set after the engine is created, because it reads through
+    the engine.
+    """
 
     port: HookPort | None = None
 
@@ -93,7 +95,7 @@ class Context:
     journals: ByteCache = field(default_factory=partial(ByteCache, 16 << 20))
     """Decoded files of the event log."""
     conflicts: ByteCache = field(default_factory=partial(ByteCache, 10_000))
-    """Whether two commits of a repository can be merged, as `merge.conflicts` found it."""
+    """Whether two commits of a repository can be merged: results of `merge.conflicts`."""
     range_bytes: ByteCache = field(default_factory=partial(ByteCache, 50_000))
     """The bytes of the objects in a range, by store and id of the range."""
     log_places: ByteCache = field(default_factory=partial(ByteCache, 20_000))
@@ -231,7 +233,7 @@ def protecting_rule(repo: Repo, branch: str) -> str | None:
 
 
 def requirements_of(repo: Repo, branch: str) -> Requirements:
-    """What a pull request into a branch needs, by all rules that match the branch."""
+    """The requirements of a pull request into a branch, by all rules that match the branch."""
     found = [one for pattern, one in repo.record.requirements.items() if fnmatchcase(branch, pattern)]
     checks = dict.fromkeys(check for one in found for check in one.checks)
     return Requirements(max((one.approvals for one in found), default=0), tuple(checks))

@@ -1,8 +1,8 @@
-"""The time by which things expire. It does not jump with the wall clock of the machine.
+"""The clock for expiries. It does not jump with the wall clock of the machine.
 
 A server keeps its own time. This time runs with the monotonic clock and follows the wall clock, but at most twice and
 at least half as fast as real time. An expiry is counted from the later of the two times, and is due when both have
-reached it. So a wall clock that jumps, in either direction, closes nothing that is open (docs/decisions/0047).
+reached it. So a jump of the wall clock, in either direction, expires nothing too early (docs/decisions/0047).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.vocabulary.ports import Clock
 
 JUMP = 60.0
-"""A difference of the two times in seconds that means that the wall clock has jumped. Less is normal drift."""
+"""Seconds. A larger difference of the two times means that the wall clock has jumped. A smaller one is normal drift."""
 
 REMEMBERED = 7 * 24 * 3600
 """Seconds for which idempotency keys, ended tasks and closed workspaces are kept."""
@@ -38,14 +38,15 @@ class ExpiryClock:
         return int(max(wall, self._time))
 
     def due(self) -> int:
-        """Whole Unix seconds: everything with an expiry up to this moment has surely expired."""
+        """Whole Unix seconds: everything with an expiry up to this time has certainly expired."""
         wall = self._look()
         return int(min(wall, self._time))
 
     def before(self, now: float, age: float) -> float:
-        """A moment: what was written before it is surely older than `age` seconds. `now`: by the clock of the writer.
+        """Unix seconds: everything written before this time is certainly older than `age` seconds. `now`: by the clock
+        of the writer.
 
-        It is 0.0 for `age` seconds after the wall clock was behind, because files written then appear too old.
+        Returns 0.0 for `age` seconds after the wall clock was behind, because files written then appear too old.
         """
         wall = self._look()
         if self._clock.monotonic() - self._behind_at <= age:

@@ -1,4 +1,4 @@
-"""The state of this process, and whether its stores answer."""
+"""The state of this process, and whether its stores respond."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, EngineError
 from lakebed_engine.vocabulary.observer import Answers, CacheUse, State
 
 MOST_STORES: Final = 4
-"""Object stores that one check asks."""
+"""Maximum number of object stores that one check calls."""
 
 
 def state(ctx: Context) -> State:
-    """The state of this process. It asks no store."""
+    """The state of this process. Calls no store."""
     waiting = ctx.undrained.repositories.values()
     now = ctx.clock.monotonic()
     caches = {
@@ -50,7 +50,7 @@ async def sweep_age(ctx: Context) -> float | None:
 
 
 async def answers(ctx: Context, seconds: float) -> Answers:
-    """Ask the KV store and some object stores that this process used lately. Each has that many seconds to answer."""
+    """Call the KV store and some recently used object stores. Each has this number of seconds to respond."""
     stores = _in_use(ctx)
     kv, *others = await asyncio.gather(
         _is_answered(ctx.kv.get(EXPIRY_CLOCK, EXPIRY_CLOCK_TIME), seconds),
@@ -60,7 +60,7 @@ async def answers(ctx: Context, seconds: float) -> Answers:
 
 
 def _in_use(ctx: Context) -> list[ObjectStore]:
-    """The stores of repositories that were opened last, one for each bucket or first directory."""
+    """The stores of the most recently opened repositories, one for each bucket or first directory."""
     found: dict[tuple[str, str], ObjectStore] = {}
     for repo in reversed(ctx.repos.values()):
         assert isinstance(repo, Repo)
@@ -76,7 +76,7 @@ async def _ask(store: ObjectStore) -> None:
     try:
         await store.head(REPOSITORY_MARKER)
     except BlobNotFound:
-        return  # that is an answer
+        return  # this counts as a response
 
 
 async def _is_answered(question: Awaitable[object], seconds: float) -> bool:

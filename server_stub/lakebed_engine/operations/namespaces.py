@@ -1,4 +1,4 @@
-"""Which storage namespaces belong to repositories: none may be inside another."""
+"""Checks of storage namespaces: no namespace of a repository may be inside another."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def refuse_namespaces(ctx: Context, uri: str, *, by_name: bool = False) ->
     """
     try:
         await refuse_overlap(ctx, uri.rstrip("/"))
-        within_bucket = uri.count("/") > 2  # `mem://a` is a bucket, and no beginning of `mem://ab`
+        within_bucket = uri.count("/") > 2  # `mem://a` is a bucket, and not a prefix of `mem://ab`
         if by_name and within_bucket and (found := await ctx.kv.scan(NAMESPACES, *beginning_with(uri), 1)):
             raise overlap(uri, found[0].key.decode())
     except NamespaceInUseError as error:

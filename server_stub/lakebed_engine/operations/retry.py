@@ -1,6 +1,6 @@
 """Repeats an operation whose compare-and-swap has lost a race, such as a change of a repository's record.
 
-A pass over all repositories goes on after the failure of one (`Failures`).
+A pass over all repositories continues after the failure of one (`Failures`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ATTEMPTS = 60
 async def retry_on_conflict(what: str, attempt: Callable[[], Awaitable[T | None]], attempts: int = ATTEMPTS) -> T:
     """The first result of `attempt` that is not None. None means: a record has changed, so read it again.
 
-    `what` names the record in the error. Raises TooManyAttemptsError, and what `attempt` raises.
+    `what` names the record in the error. Raises TooManyAttemptsError, and the errors of `attempt`.
     """
     for _ in range(attempts):
         result = await attempt()
@@ -48,8 +48,8 @@ async def change_record(
 ) -> None:
     """Change the record of a repository by compare-and-swap. This also works on a read-only repository.
 
-    `change` returns the changed record, or raises. `same`: whether two records agree in what `change` is about. `puts`
-    makes further rows of the batch, from the records before and after.
+    `change` returns the changed record, or raises. `same`: whether two records agree in the fields that `change`
+    changes. `puts` returns further rows of the batch, from the records before and after.
 
     Raises RepositoryNotFoundError, and OutcomeUnknownError when the store did not say whether the batch was applied.
     """
@@ -89,7 +89,7 @@ async def change_record(
 
 
 class Failures:
-    """Keeps what stores raise for single repositories, so that a pass goes on with the others."""
+    """Collects the store errors of single repositories, so that a pass continues with the others."""
 
     def __init__(self) -> None:
         self._first: StoreError | None = None

@@ -17,7 +17,7 @@ class Tuning:
     """
 
     commit_wait: float = 10.0
-    """Seconds that a commit waits for earlier commits of its branch. Afterwards it goes ahead."""
+    """Seconds that a commit waits for earlier commits of its branch. Then it continues without them."""
 
     commits_together: int = 16
     """Commits that one compare-and-swap adds to a branch."""
@@ -50,10 +50,10 @@ class Tuning:
     """Rows that a fold or a compaction reads from a sealed staging token at a time."""
 
     task_beat: float = 5.0
-    """Seconds between two signs of life of a task."""
+    """Seconds between two heartbeats of a task."""
 
     task_silence: float = 30.0
-    """Seconds without a sign of life after which another server takes over a task."""
+    """Seconds without a heartbeat after which another server takes over a task."""
 
     tasks_at_once: int = 64
     """Tasks that one server works on at the same time. It refuses further ones."""

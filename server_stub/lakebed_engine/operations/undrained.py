@@ -1,4 +1,4 @@
-"""How many events this process has recorded, by repository, that no drain has looked for yet."""
+"""The number of events that this process has recorded and that no drain has moved yet, by repository."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Undrained:
         self.repositories[repo_name] = Waiting(self.monotonic(), waiting.rows + more.rows, waiting.bytes + more.bytes)
 
     def note(self, repo_name: str, puts: Sequence[Put]) -> None:
-        """Count events that are about to be written. They count also when their batch then fails."""
+        """Count events before they are written. They also count when their batch then fails."""
         waiting = self.repositories.get(repo_name)
         if waiting is None:
             waiting = self.repositories[repo_name] = Waiting(self.monotonic())

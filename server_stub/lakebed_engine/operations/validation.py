@@ -1,6 +1,6 @@
 """The naming rules (`facts/rest_api.md` 3): repository, branch, tag, path, namespace. Each error names the rule.
 
-Pages of listings are bounded here too, in bytes and not only in rows: messages and user metadata have up to 64 KiB
+This module also bounds pages of listings, in bytes as well as in rows: messages and user metadata have up to 64 KiB
 each.
 """
 
@@ -90,7 +90,7 @@ def check_paths(paths: Sequence[str]) -> None:
 
 
 def check_text(name: str, value: str) -> None:
-    """Text that is stored must be valid UTF-8."""
+    """Stored text must be valid UTF-8."""
     try:
         value.encode()
     except UnicodeEncodeError:

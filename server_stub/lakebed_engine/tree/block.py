@@ -1,6 +1,7 @@
-"""A decoded piece of a range with point access: Arrow's buffers are read in place, no row is built until asked for.
+"""A decoded piece of a range with access to single rows. It reads Arrow's buffers in place, and builds a row only on
+request.
 
-A bisect over 2,000 rows costs about 3 us, an Entry about 2 us by itself and half of one among a thousand.
+A bisect over 2,000 rows takes about 3 us. An Entry takes about 2 us alone, and half a microsecond among a thousand.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _NAMES = ("physical_address", "checksum", "parts", "size_bytes", "mtime", "conte
 
 
 class _Columns:
-    """The columns of an entry, ready for access by row and by stretches of rows."""
+    """The columns of an entry, ready for access by row and by runs of rows."""
 
     __slots__ = ("address", "arrow", "checksum", "identity", "metadata", "mtime", "parts", "size", "type")
 
@@ -82,24 +83,24 @@ class _Columns:
 
 
 _FEW = 16
-"""Rows up to which each is made by itself."""
+"""Up to this number of rows, each row is built separately."""
 
 
 class Block:
-    """Rows of RANGE_SCHEMA or DELTA_SCHEMA, sorted by path. `nbytes` is what it holds in memory."""
+    """Rows of RANGE_SCHEMA or DELTA_SCHEMA, sorted by path. `nbytes` is their size in memory."""
 
     __slots__ = ("_columns", "_deleted", "_path", "count", "nbytes", "rows")
 
     def __init__(self, rows: pa.Table) -> None:
         self.rows = rows
         self.count = rows.num_rows
-        # of few rows `nbytes` itself takes longer than all the rest here
+        # for few rows, `nbytes` takes longer than the rest of this function
         self.nbytes = int(rows.get_total_buffer_size() if self.count <= SMALL else rows.nbytes) + 2000
         self._path = _Text(flat(rows.column("path")))
         self._deleted: bytes | None = None
         if has_column(rows, "deleted"):
             self._deleted = flat(rows.column("deleted")).to_numpy(zero_copy_only=False).tobytes()
-        self._columns: _Columns | None = None  # made when a row is first asked for: most pieces are only searched
+        self._columns: _Columns | None = None  # created when a row is first read: most pieces are only searched
 
     def seek(self, path: str) -> int:
         """How many rows have a path less than `path`."""
@@ -115,7 +116,7 @@ class Block:
         return low
 
     def after(self, start: int, stop: int, path: str) -> int:
-        """The first row from `start` on whose path is not less than `path`, else `stop`: the nearer, the faster."""
+        """The first row from `start` on whose path is not less than `path`, else `stop`. Near rows are faster."""
         wanted = path.encode()
         offsets, data = self._path.offsets, self._path.data
         step = 1
@@ -135,7 +136,7 @@ class Block:
         return start
 
     def find(self, path: str) -> tuple[bool, Entry | None]:
-        """Whether there is a row at exactly this path, and its entry; None for a tombstone."""
+        """Whether a row exists at exactly this path, and its entry. None for a tombstone."""
         index = self.seek(path)
         if index < self.count and self._path.text(index) == path:
             return True, self.entry(index)
@@ -150,7 +151,7 @@ class Block:
         return self._deleted is None or not self._deleted[index]
 
     def listed(self, start: int, stop: int) -> Iterable[Listed]:
-        """Rows but for tombstones: of many a fourth of the time of one after another."""
+        """The rows except tombstones. For many rows, this takes a quarter of the time of reading them one by one."""
         if stop - start < _FEW or self._deleted is not None:
             found = ((self._path.text(index), self.entry(index)) for index in range(start, stop))
             return [Listed(path, entry) for path, entry in found if entry is not None]
@@ -158,7 +159,7 @@ class Block:
         return map(Listed, paths, self._made().entries(start, stop))
 
     def entry(self, index: int) -> Entry | None:
-        """One row; None for a tombstone."""
+        """One row. None for a tombstone."""
         return self._made().entry(index) if self.is_live(index) else None
 
     def _made(self) -> _Columns:

@@ -1,4 +1,4 @@
-"""A cache bounded by bytes, for content that never changes: no invalidation, only eviction of the least used."""
+"""A cache bounded by bytes, for content that never changes. It evicts the least recently used values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class ByteCache:
-    """Least-recently-used, bounded by the bytes its values state. Not thread-safe: one event loop uses it."""
+    """A least-recently-used cache, bounded by the sizes of its values. Not thread-safe: for one event loop."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -18,7 +18,7 @@ class ByteCache:
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Any | None:
-        """The value, now the most recently used; or None."""
+        """The value, which becomes the most recently used, or None."""
         found = self._values.get(key)
         if found is None:
             self.misses += 1
@@ -28,7 +28,7 @@ class ByteCache:
         return found[0]
 
     def put(self, key: Hashable, value: Any, nbytes: int) -> None:
-        """Keep a value of `nbytes`; one larger than the whole cache is not kept."""
+        """Keep a value of `nbytes`. Ignores a value that is larger than the whole cache."""
         old = self._values.pop(key, None)
         if old is not None:
             self.used -= old[1]

@@ -1,8 +1,8 @@
 """The changed paths of a commit, as hashes: of the paths and of all folders above them.
 
 The log of one path skips the commits whose hashes lack it, without opening a tree. A hash is the CRC-32 of the UTF-8
-bytes. Two paths may have one hash, so a match is not certain, but a miss is. A commit with too many paths keeps only
-its folders, and with too many folders nothing.
+bytes. Two paths may have the same hash, so a match is not certain, but a mismatch is. A commit with too many paths
+keeps only its folders, and with too many folders nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def hash_of(text: str) -> int:
 
 
 def folder_of(path: str) -> str:
-    """The folder of a path or a prefix: `a/` of `a/b` and of `a/`; empty at the top."""
+    """The folder of a path or a prefix: `a/` for `a/b` and for `a/`, empty at the top."""
     return path[: path.rfind("/") + 1]
 
 
 def _folders(folder: str) -> Iterable[str]:
-    """A folder and those above it: `a/b/` and `a/`."""
+    """A folder and its parents: `a/b/` and `a/`."""
     while folder:
         yield folder
         folder = folder_of(folder[:-1])
@@ -41,7 +41,7 @@ def _folders(folder: str) -> Iterable[str]:
 
 @dataclass(frozen=True, slots=True)
 class ChangedPaths:
-    """`hashes` are sorted uint32. `level` states of what: paths and folders, only folders, or nothing."""
+    """`hashes` are sorted uint32. `level`: hashes of paths and folders, of folders only, or none."""
 
     level: int
     hashes: Any
@@ -52,12 +52,12 @@ class ChangedPaths:
 
     @classmethod
     def decode(cls, data: bytes) -> ChangedPaths:
-        """What `encode` made."""
+        """Decode the result of `encode`."""
         return cls(data[0], np.frombuffer(data, dtype="<u4", offset=1))
 
 
 class PathQuery:
-    """The paths and prefixes that a log asks for."""
+    """The paths and prefixes of a log request."""
 
     def __init__(self, paths: Sequence[str], prefixes: Sequence[str]) -> None:
         self.paths = [(hash_of(path), folder_of(path)) for path in paths]
@@ -67,7 +67,7 @@ class PathQuery:
         """A prefix without a folder: any change may be below it."""
 
     def may_match(self, changed: ChangedPaths) -> bool:
-        """Whether a commit with these changed paths may have changed what the query asks for. False is certain."""
+        """Whether a commit with these changed paths may have changed a requested path. False is certain."""
         if changed.level == NOTHING_KNOWN:
             return True
         if self.anything and len(changed.hashes):
@@ -94,15 +94,15 @@ class ChangedPathsBuilder:
 
     @property
     def lost(self) -> bool:
-        """Nothing is known any more, and no further row changes that."""
+        """Whether there were too many folders: then nothing is known, whatever rows follow."""
         return self._level == NOTHING_KNOWN
 
     def add(self, rows: pa.Table) -> None:
-        """The paths of some rows."""
+        """Add the paths of some rows."""
         self.add_paths(rows.column("path"))
 
     def add_paths(self, paths: Any) -> None:
-        """Some paths: a list, or a column."""
+        """Add some paths: a list, or a column."""
         if self.lost or not len(paths):
             return
         if self._level == ALL and len(self._paths) + len(paths) <= MOST:

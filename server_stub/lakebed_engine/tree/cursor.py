@@ -1,6 +1,6 @@
-"""Cursors: one row after another in order of path, over a tree, over staged rows, and over both.
+"""Cursors: iterate over rows in order of path, of a tree, of staged rows, and of both.
 
-For pages and single lookups in order; bulk work folds and diffs instead.
+For pages and single lookups in order. Bulk operations use fold and diff instead.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Rows(Protocol):
         ...
 
     def after(self, start: int, stop: int, path: str) -> int:
-        """The first of the rows from `start` on whose path is not less than `path`, else `stop`."""
+        """The first row from `start` on whose path is not less than `path`, else `stop`."""
         ...
 
     def listed(self, start: int, stop: int) -> Iterable[Listed]:
-        """Rows but for tombstones."""
+        """The rows except tombstones."""
         ...
 
 
 class Run(NamedTuple):
-    """The next rows, from `start` up to `stop`, whatever else is read with them."""
+    """The next rows: those of `rows` from `start` up to `stop`."""
 
     rows: Rows
     start: int
@@ -88,7 +88,7 @@ class TreeCursor:
         self.path: str | None = None
 
     def ahead(self, path: str) -> None:
-        """Begin to fetch what `seek` will need."""
+        """Begin to fetch the file that `seek` will need."""
         if self._is_near(path):
             return
         at = self._tree.seek(path)
@@ -106,7 +106,7 @@ class TreeCursor:
         await self._enter(path)
 
     def _is_near(self, path: str) -> bool:
-        """Whether the first row at or after `path` is this one or comes later in the same block."""
+        """Whether the first row at or after `path` is this one or a later one in the same block."""
         return self.path is not None and self._last is not None and self.path <= path <= self._last
 
     async def _enter(self, path: str) -> None:
@@ -182,14 +182,14 @@ class StagedCursor:
         self._partition = partition
         self._page = page
         self._rows: list[Row] = []
-        self._first: bytes | None = None  # all rows from here to the last are read, and all behind it unless full
+        self._first: bytes | None = None  # all rows from here to the last are read; unless full, all later rows too
         self._at = 0
         self._full = False
         self.path: str | None = None
 
     async def seek(self, path: str) -> None:
         """Go to the first row at or after `path`."""
-        key = path.encode() or b"\0"  # the row with the empty key is the token's marker, no path
+        key = path.encode() or b"\0"  # the row with the empty key is the token's marker, not a path
         if self._first is not None and self._first <= key and (not self._full or key <= self._rows[-1].key):
             self._at = bisect_left(self._rows, key, key=lambda row: row.key)
         else:
@@ -221,7 +221,7 @@ class StagedCursor:
         return decode_row(self._rows[self._at].value)
 
     def run(self, end: str | None) -> Run:
-        """The rows from this one on that were read."""
+        """The rows of the page from this one on."""
         page = _Page(self._rows)
         stop = len(self._rows) if end is None else page.after(self._at, len(self._rows), end)
         return Run(page, self._at, stop)
@@ -232,7 +232,7 @@ def _only(run: Run) -> Run:
 
 
 class MergedCursor:
-    """Over several cursors, the first of which wins where paths are equal."""
+    """Over several cursors. For equal paths, the first cursor wins."""
 
     def __init__(self, cursors: Sequence[Cursor]) -> None:
         self._cursors = cursors
@@ -264,10 +264,10 @@ class MergedCursor:
         return self._top.entry()
 
     def run(self, end: str | None) -> Run:
-        """The rows of the newest source up to the next one of any other."""
+        """The rows of the newest source up to the next row of any other source."""
         assert self._top is not None
         others = [one.path for one in self._cursors if one is not self._top and one.path is not None]
-        if self.path in others:  # this row hides others, and no further one may
+        if self.path in others:  # this row hides others: it must be alone
             return _only(self._top.run(end))
         return self._top.run(min(others if end is None else [*others, end], default=None))
 
@@ -281,7 +281,9 @@ class MergedCursor:
 
 
 class _PatchedCursor:
-    """Over the entries of a tree with patches, newest first; between their rows as fast as over the ranges alone."""
+    """Over the entries of a tree with patches, newest first. Between the rows of patches, it is as fast as over ranges
+    alone.
+    """
 
     def __init__(self, patches: Sequence[TreeCursor], ranges: TreeCursor) -> None:
         self._patches = patches
@@ -293,7 +295,7 @@ class _PatchedCursor:
     async def seek(self, path: str) -> None:
         """Go to the first entry at or after `path`."""
         for cursor in (*self._patches, self._ranges):
-            cursor.ahead(path)  # the files that are not in memory are fetched at the same time
+            cursor.ahead(path)  # fetch all missing files at the same time
         for cursor in (*self._patches, self._ranges):
             await cursor.seek(path)
         self._find_edge()
@@ -304,11 +306,11 @@ class _PatchedCursor:
         await self.skip(1)
 
     def entry(self) -> Entry | None:
-        """The entry; never None."""
+        """The entry. Never None."""
         return self._top.entry()
 
     def run(self, end: str | None) -> Run:
-        """The rows of the ranges up to the next one of a patch; one row of a patch."""
+        """The rows of the ranges up to the next row of a patch, or one row of a patch."""
         if self._top is not self._ranges:
             return _only(self._top.run(end))
         edge = self._edge

@@ -1,6 +1,6 @@
-"""The difference of two trees, in order of path: ranges that both have are skipped without being read.
+"""The difference of two trees, in order of path. It skips ranges that both trees have, without reading them.
 
-Streams in windows of about one range a side.
+It streams in windows of about one range of each side.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Changes(NamedTuple):
         return len(self.at_left)
 
     def as_delta(self) -> pa.Table:
-        """The delta that turns left into right: DELTA_SCHEMA, sorted. Of left only the paths count."""
+        """The delta that turns left into right: DELTA_SCHEMA, sorted. Uses only the paths of left."""
         put = as_delta(self.right.take(pa.array(self.at_right[self.at_right >= 0])), deleted=False)
         gone = self.left.column("path").take(pa.array(self.at_left[self.at_right < 0]))
         if len(gone) == 0:
@@ -59,7 +59,7 @@ class Changes(NamedTuple):
 
 
 def compare(left: pa.Table, right: pa.Table) -> Changes:
-    """What differs between two sorted sets of rows, by identity."""
+    """The differences of two sorted sets of rows, by identity."""
     if left.num_rows == right.num_rows and left.column("path").equals(right.column("path")):
         differ = np.flatnonzero((identities(left) != identities(right)).any(axis=1))
         return Changes(left, right, differ, differ)
@@ -86,7 +86,9 @@ def _paths(rows: pa.Table, at: Any) -> Any:
 
 
 Detail = Literal["full", "slim", "delta"]
-"""Which columns a diff reads: all of both sides; KEY_COLUMNS of both; or KEY_COLUMNS of the left, all of the right."""
+"""The columns that a diff reads: all of both sides, KEY_COLUMNS of both, or KEY_COLUMNS of the left and all of the
+right.
+"""
 
 
 class _Side:
@@ -106,7 +108,7 @@ class _Side:
         return [info for info in window if info.id not in self.shared and info.id not in self.loaded]
 
     def over(self, last: str | None) -> pa.Table:
-        """The patch rows up to and including a path, or all that are left; they are taken away."""
+        """Remove and return the patch rows up to and including a path, or all remaining ones."""
         if not self.patch.num_rows:
             return self.patch
         count = self.patch.num_rows if last is None else upper_bound(self.patch, last)
@@ -131,7 +133,7 @@ async def diff(
 ) -> AsyncGenerator[Changes, None]:
     """The paths that differ, from `start` on and beginning with `prefix`, in windows in order of path.
 
-    `detail`: reading only KEY_COLUMNS is several times faster, and what patches changed then needs no range at all.
+    `detail`: reading only KEY_COLUMNS is several times faster. Changes of patches then need no range at all.
     """
     start = max(start, prefix)
     end = prefix_end(prefix) if prefix else None
@@ -203,7 +205,7 @@ class _Walk:
     async def _over_shared(
         self, shared: Sequence[RangeInfo], left: pa.Table, right: pa.Table
     ) -> tuple[pa.Table, pa.Table]:
-        """What both show at the paths of their patches, over ranges that both have."""
+        """The rows of both sides at the paths of their patches, over ranges that both have."""
         below: list[pa.Table] = []
         for side, mine, theirs in ((self._one, left, right), (self._other, right, left)):
             hidden = pc.is_in(theirs.column("path"), value_set=flat(mine.column("path")))
@@ -213,7 +215,7 @@ class _Walk:
         return _both(left, below[0], names[0]), _both(right, below[1], names[1])
 
     async def _rows_at(self, ranges: Sequence[RangeInfo], paths: pa.ChunkedArray) -> pa.Table:
-        """The rows of some ranges at some of their paths, which are in order."""
+        """The rows of some ranges at some of their paths. The paths are in order."""
         found: list[pa.Table] = [_NOTHING]
         wanted = flat(paths)
         start = 0
@@ -230,7 +232,9 @@ class _Walk:
         return await (self._trees.keys if side.slim else self._trees.rows)(self._store, info)
 
     async def _load(self) -> None:
-        """Make sure that each side that has more rows has some to compare: a patch may hide all of a range."""
+        """Load rows for each side that has more. It may load several ranges, because a patch may hide all rows of a
+        range.
+        """
         for side in (self._one, self._other):
             while not side.rest.num_rows and side.index < len(side.ranges):
                 await self._next_range(side)
@@ -254,7 +258,7 @@ class _Walk:
         side.index += 1
 
     def _tail(self, side: _Side) -> pa.Table:
-        """The patch rows behind the last range."""
+        """The patch rows after the last range."""
         if not side.patch.num_rows:
             return _NOTHING
         names = KEY_COLUMNS if side.slim else tuple(RANGE_SCHEMA.names)

@@ -1,6 +1,7 @@
-"""Folds a delta onto a tree (`PROTOCOL.md` 3, COMMIT): as a patch over its ranges when it is small, else into them.
+"""Folds a delta into a tree (`PROTOCOL.md` 3, COMMIT): as a patch over its ranges when it is small, else into the
+ranges.
 
-So a commit of one row writes a few hundred rows and not a range of thousands. When the patches have grown, they are
+So a commit of one row writes a few hundred rows instead of a range of thousands. When the patches have grown, they are
 folded into the ranges (docs/decisions/0011). A patch contains only the rows that change something: `changes_of` looks
 up few paths one by one, and many by columns.
 """
@@ -45,9 +46,8 @@ async def fold(
     """Apply `delta` (tables of DELTA_SCHEMA, ascending and disjoint) to `base`.
 
     With `relocate`, rows that differ only in their address are changes. The new tree has no patches then, because
-    patches compare content. Everything that the new tree names is durable when this returns; with `later`, as soon as
-    all that was added to it is written. When nothing changed, the tree is `base` itself. By default, `limits` are the
-    limits of `trees`.
+    patches compare content. All files of the new tree are durable when this returns; with `later`, when all writes in
+    it are done. When nothing changed, the tree is `base` itself. By default, `limits` are the limits of `trees`.
     """
     limits = limits or trees.limits
     if relocate:
@@ -73,7 +73,7 @@ async def fold(
 
 
 async def _first(delta: AsyncIterator[pa.Table], rows: int) -> tuple[pa.Table, bool]:
-    """The rows of a delta, and whether there may be more. Reads little more than `rows` rows."""
+    """The first rows of a delta, and whether there may be more. Reads hardly more than `rows` rows."""
     pieces: list[pa.Table] = []
     count = 0
     more = False
@@ -113,7 +113,7 @@ async def _onto_ranges(
         below = await trees.patch(store, base)
         delta = overlaid(runtime, [delta, _chain([as_delta(below)], None)])
     found = await rewrite(trees, store, runtime, base, delta, limits, later, relocate=relocate)
-    if found.tree is base and base.patches:  # all that the patches said is taken back: the ranges alone are the tree
+    if found.tree is base and base.patches:  # the delta reverts all patches: the ranges alone are the tree
         tree, save = trees.named(store, base.ranges)
         await written(runtime, [save], later)
         return found._replace(tree=tree)
@@ -129,7 +129,7 @@ async def _through(
     limits: Limits,
     later: list[Write] | None,
 ) -> Folded:
-    """A delta of any size: rows that change nothing are left out as they come when patches would count as changes."""
+    """A delta of any size. Leaves out rows that change nothing, if the patches would otherwise count as changes."""
     if not base.patches:
         return await rewrite(trees, store, runtime, base, delta, limits, later)
     changed = 0
@@ -155,7 +155,7 @@ async def _thin_out(
     limits: Limits,
     later: list[Write] | None,
 ) -> Folded | None:
-    """Fold a part of the patches and of the changes into the ranges, the rest stays one patch; None: fold all."""
+    """Fold a part of the patches and of the changes into the ranges. The rest stays one patch. None: fold all."""
     if not base.patches:
         return None
     rows = stacked([changes, *[await trees.rows(store, info) for info in base.patches]], whole=True)
@@ -184,7 +184,7 @@ async def _patch(
     limits: Limits,
     later: list[Write] | None,
 ) -> Folded | None:
-    """The tree with one more patch, which may take in others; None when the ranges had better be rewritten."""
+    """The tree with one more patch, which may absorb others. None when it is better to rewrite the ranges."""
     size = total_size(changes)
     every = [(changes.num_rows, size), *((info.rows, info.size_bytes) for info in base.patches)]
     first = min([path_at(changes, 0), *(info.min_path for info in base.patches)])
@@ -230,19 +230,19 @@ async def _own_files(
 
 
 def _size(rows: pa.Table, parts: Sequence[tuple[int, int]]) -> int:
-    """The raw bytes of rows that were made of parts (rows, bytes): the sum of theirs, unless some were left out."""
+    """The raw bytes of rows built from parts (rows, bytes): the sum of the parts, unless rows were left out."""
     whole = rows.num_rows == sum(count for count, _ in parts)
     return sum(size for _, size in parts) if whole else total_size(rows)
 
 
 Known = tuple[bytes, int]
-"""Identity and size of an entry; ``b""`` and 0 of none."""
+"""Identity and size of an entry. ``b""`` and 0 without an entry."""
 
 _NONE: Known = (b"", 0)
 
 
 async def changes_of(trees: Trees, store: ObjectStore, runtime: Runtime, tree: Tree, delta: pa.Table) -> pa.Table:
-    """The rows of `delta` that change what the tree shows, with PATCH_SCHEMA."""
+    """The rows of `delta` that change the content of the tree, with PATCH_SCHEMA."""
     if delta.num_rows == 0:
         return with_before(delta, [], [])
     if delta.num_rows <= trees.limits.looked_up:
@@ -288,7 +288,7 @@ async def _ranges_at(trees: Trees, store: ObjectStore, runtime: Runtime, tree: T
 
 
 def _known(keys: pa.Table, delta: pa.Table) -> pa.Table:
-    """Those of a range's keys that a delta has too."""
+    """The keys of a range that a delta also has."""
     return keys.select(["path", "size_bytes", "identity"]).filter(
         pc.is_in(keys.column("path"), value_set=flat(delta.column("path")))
     )
@@ -310,7 +310,7 @@ def _by_column(delta: pa.Table, below: list[pa.Table], patches: list[pa.Table]) 
 
 
 def _shown(delta: pa.Table) -> Any:
-    """The identity that each row shows; empty for a tombstone."""
+    """The identity of each row. Empty for a tombstone."""
     identity = flat(delta.column("identity")).cast(pa.binary())
     return pc.if_else(flat(delta.column("deleted")), pa.scalar(b"", pa.binary()), identity)
 

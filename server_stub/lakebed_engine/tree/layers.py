@@ -1,6 +1,6 @@
 """Layers of uncommitted rows: written as files, read, and merged into one delta.
 
-A file layer is a delta of any size in immutable files, written once and read like a tree that has tombstones.
+A file layer is a delta of any size in immutable files. It is written once, and read like a tree with tombstones.
 `overlaid` merges sealed layers: the newest row of a path wins. It keeps one page or part of each layer in memory.
 """
 
@@ -29,7 +29,7 @@ _AT_ONCE = 4
 
 
 def layer_tree(layer: Layer) -> Tree:
-    """A file layer as something to read."""
+    """A file layer as a tree."""
     ranges = tuple(RangeInfo(*part_fields(part), "layer") for part in layer.parts)
     return Tree(f"layer/{layer.id}", ranges, [info.max_path for info in ranges])
 
@@ -48,7 +48,8 @@ async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIter
 
 
 class LayerWriter:
-    """Writes one layer's parts of `max_bytes` as its rows come, in order of path: `async with` it.
+    """Writes the parts of a layer, of `max_bytes` each, while its rows arrive in order of path. Use it with `async
+    with`.
 
     Memory: a few parts.
     """
@@ -64,7 +65,7 @@ class LayerWriter:
         self._parts: list[LayerPart] = []
 
     async def add(self, rows: pa.Table) -> None:
-        """Rows of DELTA_SCHEMA that follow all that came before."""
+        """Add rows of DELTA_SCHEMA. Their paths must follow all earlier ones."""
         if rows.num_rows == 0:
             return
         self._open.append(rows)
@@ -75,7 +76,7 @@ class LayerWriter:
             await self._make_room()
 
     async def finish(self) -> Layer:
-        """Everything is durable; a layer without rows has no parts."""
+        """Write the last part, and return the layer when everything is durable. A layer without rows has no parts."""
         if self._open:
             self._cut()
         await write_all(self._runtime, self._full)
@@ -90,7 +91,7 @@ class LayerWriter:
         self._open, self._open_bytes = [], 0
         self._parts.append(part)
         write = Write(partial(self._write, part, rows))
-        write.begin(self._runtime)  # while the next rows come
+        write.begin(self._runtime)  # while rows arrive
         self._full.append(write)
 
     async def _make_room(self) -> None:
@@ -136,7 +137,7 @@ def _table(rows: Sequence[Row]) -> pa.Table:
 
 async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int) -> AsyncIterator[pa.Table]:
     """The rows of a sealed token, as tables of DELTA_SCHEMA: at most `page` rows each."""
-    start = b"\0"  # behind the marker row, whose key is empty
+    start = b"\0"  # after the marker row, whose key is empty
     size = min(page, SMALL)  # most tokens are small, and drivers read a few rows without another thread
     while True:
         rows = await kv.scan(partition, start, None, size)
@@ -149,7 +150,7 @@ async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int) 
 
 
 class _Source:
-    """One layer's rows, a table at a time."""
+    """The rows of a layer, one table at a time."""
 
     def __init__(self, tables: AsyncIterator[pa.Table]) -> None:
         self._tables = tables
@@ -176,12 +177,12 @@ def _few(pieces: Sequence[pa.Table]) -> bool:
 
 
 async def overlaid(runtime: Runtime, layers: Sequence[AsyncIterator[pa.Table]]) -> AsyncIterator[pa.Table]:
-    """The delta of several layers, newest first, as tables of DELTA_SCHEMA; tombstones are kept."""
+    """The delta of several layers, newest first, as tables of DELTA_SCHEMA. Keeps tombstones."""
     sources = [_Source(tables) for tables in layers]
     while True:
         for source in sources:
             await source.fill()
-        # beyond its table's last path a layer may have rows that are not read yet
+        # a layer may have unread rows after the last path of its table
         tails = [path_at(source.rows, -1) for source in sources if source.rows is not None]
         if not tails:
             return

@@ -1,4 +1,4 @@
-"""What a tree is made of: ranges in order, and patches over them. Pure values."""
+"""The parts of a tree: ranges in order, and patches over them. Pure values."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SCHEMAS: dict[Kind, pa.Schema] = {"range": RANGE_SCHEMA, "layer": DELTA_SCHEMA, 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How trees are cut. The byte bounds decide ids, so only tests change them.
+    """The limits for cutting trees into files. The byte limits determine ids, so only tests change them.
 
-    A small change becomes a patch over the ranges instead of rewriting some: `patch_rows` is the most rows of all
-    patches of a tree, `small` the rows up to which the next commit writes a patch again, `patches` how many
-    there may be, and `share` how many rows of the ranges must be between a patch's first and last path for each of
-    its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and cover
-    more than `at_once` ranges are folded in portions, one row in `portion` or more at a time. `piece` is the number of
-    rows of a delta that are merged into one range in memory. A delta of up to `looked_up` rows is compared with the
-    tree path by path.
+    A small change becomes a patch over the ranges instead of rewriting some. `patch_rows`: the maximum number of rows
+    of all patches of a tree. `small`: up to this number of rows, the next commit writes a patch again. `patches`: the
+    maximum number of patches. `share`: for each row of a patch, this number of rows of the ranges must be between the
+    patch's first and last path; with fewer, rewriting the ranges costs no more (docs/decisions/0011). Patches that are
+    full and cover more than `at_once` ranges are folded in portions, one row in `portion` or more at a time. `piece` is
+    the number of rows of a delta that are merged into one range in memory. A delta of up to `looked_up` rows is
+    compared with the tree path by path.
     """
 
     min_bytes: int = MIN_BYTES
@@ -47,14 +47,16 @@ class Limits:
 LIMITS = Limits()
 
 SMALL = 512
-"""Rows up to which work on a table is done on the event loop, not in another thread."""
+"""Up to this number of rows, the event loop itself processes a table. Larger tables go to another thread."""
 
 MAX_FILES_WITH_INLINE_PATCH = 128
-"""Files of a tree up to which its metarange carries a small patch: it lists them as JSON, which takes more room."""
+"""Up to this number of files of a tree, its metarange contains a small patch: it then lists the files as JSON, which is
+larger.
+"""
 
 
 class RangeInfo(NamedTuple):
-    """One row of a metarange, or one part of a layer: how many `rows`, and their raw bytes."""
+    """One row of a metarange, or one part of a layer: the number of `rows`, and their raw bytes."""
 
     id: str
     min_path: str
@@ -63,7 +65,7 @@ class RangeInfo(NamedTuple):
     size_bytes: int
     kind: Kind = "range"
     inline_in: str = ""
-    """Of a patch that the metarange of a tree carries in its own file: the id of that tree."""
+    """For a patch inside the file of a metarange: the id of its tree."""
 
     @property
     def file(self) -> str:
@@ -86,12 +88,12 @@ class Tree:
     patches: tuple[RangeInfo, ...] = ()
 
     def seek(self, path: str) -> int:
-        """The index of the first range that may hold `path` or a greater one."""
+        """The index of the first range that may contain `path` or a greater one."""
         return bisect_left(self.max_paths, path)
 
     @property
     def files(self) -> tuple[RangeInfo, ...]:
-        """Everything that its metarange names."""
+        """All files that its metarange names."""
         return self.ranges + self.patches
 
 
@@ -99,7 +101,7 @@ EMPTY_TREE = Tree("", (), [])
 
 
 def single(info: RangeInfo) -> Tree:
-    """One file as something to read."""
+    """One file as a tree."""
     return Tree(f"{info.kind}/{info.id}", (info,), [info.max_path])
 
 
@@ -120,7 +122,7 @@ def metarange_rows(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]
 def tree_with_inline_patch(
     ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
 ) -> tuple[Tree, pa.Table]:
-    """The tree of these ranges and patches, and the rows of its metarange, whose file holds the newest patch."""
+    """The tree of these ranges and patches, and the rows of its metarange, whose file contains the newest patch."""
     rows = metarange_rows(ranges, (newest, *older))
     tree_id = metarange_id(rows, carries=True)
     patches = (newest._replace(inline_in=tree_id), *older)
@@ -132,7 +134,7 @@ def _table(rows: Sequence[tuple[object, ...]], row: pa.StructType) -> pa.Table:
 
 
 def tree_from(tree_id: str, rows: pa.Table, *, carries: bool = False) -> Tree:
-    """The tree of a metarange's rows, whose file carries the newest patch or does not."""
+    """The tree of a metarange's rows. The newest patch may be inside the metarange's file."""
     infos = infos_of(rows)
     if carries:
         infos[-1] = infos[-1]._replace(inline_in=tree_id)
@@ -142,7 +144,7 @@ def tree_from(tree_id: str, rows: pa.Table, *, carries: bool = False) -> Tree:
 
 
 def infos_of(rows: pa.Table) -> list[RangeInfo]:
-    """The rows of a metarange, patches last, a newer one behind an older one."""
+    """The rows of a metarange: first the ranges, then the patches, oldest first."""
     columns = [rows.column(name).to_pylist() for name in METARANGE_SCHEMA.names]
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * rows.num_rows
     kinds: list[Kind] = ["patch" if level else "range" for level in levels]

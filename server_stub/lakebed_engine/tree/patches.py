@@ -1,7 +1,7 @@
-"""Patches: the rows that a tree has over its ranges. What they say together, and which of them a new one takes in.
+"""Patches: the rows that a tree has over its ranges. Combines them, and decides which ones a new patch absorbs.
 
-Pure, CPU only. A patch row knows what the ranges below have at its path (`before`), so two trees over the same ranges
-differ exactly in their patches, and no range needs to be read to see how.
+Pure, CPU only. A patch row contains the values of the ranges at its path (`before`). So two trees over the same ranges
+differ exactly in their patches, and comparing them reads no range.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from lakebed_engine.tree.rows import identities, lower_bound, overlay, path_at
 NO_PATCH = PATCH_SCHEMA.empty_table()
 
 BEFORE = ("before", "before_bytes")
-"""The columns that a patch has more than a delta."""
+"""The additional columns of a patch, compared with a delta."""
 
 _BEFORE, _BEFORE_BYTES = (PATCH_SCHEMA.field(name) for name in BEFORE)
 
 _FEW = 16
-"""Rows that are put into a patch one by one."""
+"""Up to this number of rows, they are inserted into a patch one by one."""
 
 
 def effective(rows: pa.Table) -> pa.Table:
-    """Without the rows that say what the ranges below say."""
+    """Remove the rows that are equal to those of the ranges below."""
     if rows.num_rows == 0:
         return rows
     before = flat(rows.column("before"))
     ends = np.frombuffer(before.buffers()[1], dtype="<i4", count=len(before) + 1, offset=4 * before.offset)
     deleted = rows.column("deleted").to_numpy()
-    if ends[0] == ends[-1] and not deleted.any():  # all of them new: what most commits bring
+    if ends[0] == ends[-1] and not deleted.any():  # all of them are new, as in most commits
         return rows
     absent = ends[1:] == ends[:-1]
     same = np.where(deleted, absent, False)
@@ -49,7 +49,7 @@ def effective(rows: pa.Table) -> pa.Table:
 
 
 def stacked(tables: Sequence[pa.Table], *, whole: bool) -> pa.Table:
-    """Patches as one, newest first. `whole`: only ranges are below, so rows that repeat these are left out."""
+    """Combine patches, newest first. `whole`: only ranges are below, so rows that repeat them are left out."""
     rows = compact(tables[0])
     for older in tables[1:]:
         rows = _over(rows, compact(older))
@@ -72,10 +72,10 @@ def _over(newer: pa.Table, older: pa.Table) -> pa.Table:
 
 
 def taken_in(patches: Sequence[RangeInfo], rows: int, limits: Limits) -> int:
-    """How many of a tree's patches, newest first, a new patch of `rows` rows takes in.
+    """How many of a tree's patches, newest first, a new patch of `rows` rows absorbs.
 
-    Small ones, those of about its own size, and more when there would be too many: so a row is written again a number
-    of times that grows with the logarithm of their count.
+    It absorbs small ones, those of about its own size, and more when there would be too many. So the number of times
+    that a row is rewritten grows only with the logarithm of the number of rows.
     """
     count = 0
     for info in patches:
@@ -91,17 +91,17 @@ def too_much(base: Tree, first: str, last: str, rows: int, size_bytes: int, limi
     """Whether patches of `rows` rows between two paths should be folded into the ranges."""
     if rows > limits.patch_rows or size_bytes > limits.max_bytes:
         return True
-    # rows behind the last range would be written into it
+    # rows after the last range would be written into it
     here = base.ranges[min(base.seek(first), len(base.ranges) - 1) : base.seek(last) + 1]
     enough = limits.share * rows
     return not any(total > enough for total in accumulate(info.rows for info in here))
 
 
 def part_to_fold(base: Tree, rows: pa.Table, limits: Limits) -> Any | None:
-    """Which rows of patches that have grown too large are folded now: those of the ranges that have most of them.
+    """Select the rows of too large patches to fold now: those over the ranges with the most patch rows.
 
-    A mask with about one row in `limits.portion`, so that no single commit has to rewrite a whole lake; None when all
-    of them are in few ranges.
+    Returns a mask with about one row in `limits.portion`, so that no single commit has to rewrite a whole lake. None
+    when all rows are over few ranges.
     """
     at = np.array([min(base.seek(path), len(base.ranges) - 1) for path in rows.column("path").to_pylist()])
     counts = np.bincount(at, minlength=len(base.ranges))
@@ -115,13 +115,13 @@ def part_to_fold(base: Tree, rows: pa.Table, limits: Limits) -> Any | None:
 
 
 def as_delta(rows: pa.Table) -> pa.Table:
-    """Patch rows with DELTA_SCHEMA."""
+    """Convert patch rows to DELTA_SCHEMA."""
     return rows.drop_columns(list(BEFORE))
 
 
 def with_before(delta: pa.Table, before: Any, before_bytes: Any) -> pa.Table:
-    """Delta rows with PATCH_SCHEMA."""
-    # making a table of all columns takes ten times as long
+    """Convert delta rows to PATCH_SCHEMA."""
+    # building a table of all columns takes ten times as long
     values = before if isinstance(before, pa.Array) else pa.array(before, pa.binary())
     sizes = before_bytes if isinstance(before_bytes, pa.Array) else pa.array(before_bytes, pa.int64())
     return delta.append_column(_BEFORE, values).append_column(_BEFORE_BYTES, sizes)

@@ -1,7 +1,7 @@
 """Folds a delta into the ranges of a tree. Only ranges that change are rewritten (`PROTOCOL.md` 3, COMMIT).
 
-The delta streams. Memory is bounded by a few ranges, not by the delta. `TreeWriter` writes the ranges of the new tree
-in order: it closes a range where the paths say so, and copies unchanged ranges by reference.
+The delta is a stream. Memory is bounded by a few ranges, not by the delta. `TreeWriter` writes the ranges of the new
+tree in order: it closes a range where the paths determine it, and copies unchanged ranges by reference.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AT_ONCE = 4
 
 
 class Folded(NamedTuple):
-    """The new tree, how many paths really changed, and how many ranges and patches were written."""
+    """The new tree, the number of changed paths, and the number of written ranges and patches."""
 
     tree: Tree
     changed: int
@@ -34,10 +34,10 @@ class Folded(NamedTuple):
 
 
 def merge_rows(base: pa.Table, delta: pa.Table, relocate: bool = False) -> tuple[pa.Table, int]:
-    """Rows of `base` with `delta` applied, and how many paths that changed. Both sorted by path.
+    """Apply `delta` to the rows of `base`, both sorted by path. Returns the rows and the number of changed paths.
 
-    A row of the delta that says what already is (equal identity, or a tombstone for nothing) changes nothing; with
-    `relocate` only when its address is equal as well.
+    A row of the delta changes nothing if its identity is equal, or if it is a tombstone for a missing path. With
+    `relocate`, its address must be equal, too.
     """
     at = pc.index_in(delta.column("path"), value_set=base.column("path")).fill_null(-1).to_numpy()
     deleted = delta.column("deleted").to_numpy()
@@ -54,7 +54,7 @@ def merge_rows(base: pa.Table, delta: pa.Table, relocate: bool = False) -> tuple
         return base, 0
     new = live_rows(delta.filter(pa.array(changes)))
     if not (changes & ~known).any():
-        # every changed path is there already: its row is replaced or left out, and nothing needs to be sorted
+        # every changed path exists already: replace or remove its row; nothing must be sorted
         order = np.arange(base.num_rows)
         replaced = at[changes & ~deleted]
         order[replaced] = base.num_rows + np.arange(len(replaced))
@@ -69,15 +69,16 @@ def merge_rows(base: pa.Table, delta: pa.Table, relocate: bool = False) -> tuple
 class _RangeMerge:
     """One base range and the delta rows that belong to it.
 
-    Usually all of them are gathered, several ranges are merged together (`prepare`), and the results written in order
-    (`finish`). A delta of more than `Limits.piece` rows for one range is merged and written piece by piece as it comes.
+    Usually it collects all rows, merges several ranges together (`prepare`), and writes the results in order
+    (`finish`). It merges and writes a delta of more than `Limits.piece` rows for one range piece by piece while it
+    arrives.
     """
 
     def __init__(self, fold: _Fold, info: RangeInfo) -> None:
         self._fold = fold
         self._info = info
         self._base: pa.Table | None = None
-        self._kept = 0  # base rows already handed to the writer
+        self._kept = 0  # base rows that were already passed to the writer
         self._window: list[pa.Table] = []
         self._rows = 0
         self._touched = False
@@ -92,7 +93,7 @@ class _RangeMerge:
             await self._emit()
 
     async def prepare(self) -> None:
-        """Merge what has been gathered; nothing is written."""
+        """Merge the collected rows. Writes nothing."""
         if not self._window:
             return
         fold = self._fold
@@ -100,7 +101,7 @@ class _RangeMerge:
         self._window, self._rows = [], 0
         if self._base is None:
             self._base = await fold.trees.rows(fold.store, self._info)
-        # only the base rows between the delta's first and last path are looked at: the others stay as they are
+        # only the base rows between the delta's first and last path can change
         first = lower_bound(self._base, path_at(delta, 0))
         end = upper_bound(self._base, path_at(delta, -1))
         here = self._base.slice(first, end - first)
@@ -121,7 +122,7 @@ class _RangeMerge:
             self._kept = end
 
     async def finish(self) -> None:
-        """Rewrite the range, or copy it by reference when nothing of it changed."""
+        """Rewrite the range, or copy it by reference if it is unchanged."""
         await self._emit()
         if not self._touched:
             await self._fold.writer.copy(self._info)
@@ -176,7 +177,7 @@ class _Fold:
         await self.flush()
 
     def _open_ended(self, info: RangeInfo) -> bool:
-        """Whether rows after this range belong into it: the last range, when nothing closed it but the end."""
+        """Whether later rows belong in this range: true for the last range if only the end of the tree closed it."""
         last = self._index == len(self.base.ranges) - 1
         return last and not self.writer.closes(info)
 
@@ -212,10 +213,10 @@ async def rewrite(
     *,
     relocate: bool = False,
 ) -> Folded:
-    """Apply `delta` to the ranges of `base`, whatever patches it has, and write the ranges that change.
+    """Apply `delta` to the ranges of `base`, ignoring its patches, and write the changed ranges.
 
-    With `later` the last files are not written but handed over there. The new tree has the patches `over`.
-    With `relocate` a row that differs in its address only is a change.
+    With `later`, it adds the last files there instead of writing them. The new tree has the patches `over`. With
+    `relocate`, a row that differs only in its address is a change.
     """
     writer = TreeWriter(trees, store, runtime, min_bytes=limits.min_bytes, max_bytes=limits.max_bytes)
     work = _Fold(trees, store, runtime, base, writer, limits.piece, relocate)
@@ -231,7 +232,7 @@ async def rewrite(
 
 
 async def written(runtime: Runtime, writes: list[Write], later: list[Write] | None) -> None:
-    """Write the last files of a tree at the same time, all before anything names them; or leave it to the caller."""
+    """Write the last files of a tree at the same time, before any file names them; or leave this to the caller."""
     if later is None:
         await write_all(runtime, writes)
     else:
@@ -239,10 +240,10 @@ async def written(runtime: Runtime, writes: list[Write], later: list[Write] | No
 
 
 class TreeWriter:
-    """Takes rows and references in order of path; `finish` gives the tree.
+    """Receives rows and references in order of path. `finish` returns the tree.
 
-    A range is rewritten only when rows of it changed, or when the rows before it ended in a piece too small for
-    a range. Then one neighbour is joined to it and no more, so that a one-key change writes at most 3 ranges.
+    A range is rewritten only when its rows changed, or when the rows before it end in a piece that is too small for a
+    range. Such a piece is joined with only one neighbour, so that a change of one key writes at most 3 ranges.
     """
 
     def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, *, min_bytes: int = MIN_BYTES,
@@ -260,11 +261,11 @@ class TreeWriter:
         self.written = 0
 
     def closes(self, info: RangeInfo) -> bool:
-        """Whether a range is complete as it is, or would take more rows."""
+        """Whether a range is complete: otherwise more rows belong in it."""
         return closes(info.max_path, info.size_bytes, min_bytes=self._min, max_bytes=self._max)
 
     async def add(self, rows: pa.Table) -> None:
-        """Rows of RANGE_SCHEMA that follow all that came before."""
+        """Add rows of RANGE_SCHEMA. Their paths must follow all earlier ones."""
         if rows.num_rows == 0:
             return
         self._open.append(rows)
@@ -273,7 +274,7 @@ class TreeWriter:
             await self._cut()
 
     async def copy(self, info: RangeInfo) -> None:
-        """A whole range, unchanged. What is open before it is closed first, or joined with it when too small."""
+        """Add a whole, unchanged range. An open range before it is closed first, or joined with it if too small."""
         if self._open:
             await self._cut()
         if self._open:
@@ -286,7 +287,7 @@ class TreeWriter:
         self._done.append(info)
 
     async def finish(self) -> tuple[list[RangeInfo], list[Write]]:
-        """The ranges of the whole tree, in order, and what still has to be done to make the last of them durable."""
+        """The ranges of the whole tree, in order, and the remaining writes that make the last of them durable."""
         if self._open:
             await self._cut()
         if self._open:

@@ -1,4 +1,4 @@
-"""Entries as rows, and back: as the value of a staged row, and as an Arrow table."""
+"""Converts entries to rows and back: to the value of a staged row, and to an Arrow table."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _decoder = msgspec.msgpack.Decoder(Entry)
 
 
 def encode_row(entry: Entry | None) -> bytes:
-    """A staged row: msgpack of the entry, or a tombstone."""
+    """Encode a staged row: msgpack of the entry, or a tombstone."""
     return TOMBSTONE if entry is None else _encoder.encode(entry)
 
 
 def decode_row(value: bytes) -> Entry | None:
-    """The entry of a staged row, None for a tombstone."""
+    """Decode the entry of a staged row. None for a tombstone."""
     return None if value == TOMBSTONE else _decoder.decode(value)
 
 
@@ -36,7 +36,7 @@ _METADATA = RANGE_SCHEMA.field("metadata").type
 
 
 def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
-    """A delta of DELTA_SCHEMA from rows sorted by path; None is a tombstone."""
+    """A delta of DELTA_SCHEMA from rows sorted by path. None is a tombstone."""
     if len(rows) <= _FEW:
         return _few(rows)
     entries = [_EMPTY if entry is None else entry for _, entry in rows]
@@ -56,7 +56,7 @@ def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
 
 
 _FEW = 8
-"""Rows up to which one conversion of tuples takes half the time of one for each column."""
+"""Up to this number of rows, one conversion of tuples takes half the time of one conversion for each column."""
 
 _ROW = pa.struct(list(DELTA_SCHEMA))
 
@@ -95,13 +95,13 @@ def live_rows(delta: pa.Table) -> pa.Table:
 
 
 def as_delta(rows: pa.Table, *, deleted: bool) -> pa.Table:
-    """Rows of RANGE_SCHEMA as a delta that puts them, or that deletes their paths."""
+    """A delta that puts rows of RANGE_SCHEMA, or that deletes their paths."""
     flag = pa.array(np.full(rows.num_rows, deleted, dtype=bool))
     return rows.append_column(DELTA_SCHEMA.field("deleted"), flag)
 
 
 def overlay(tables: Sequence[pa.Table]) -> pa.Table:
-    """Several deltas as one, the first of which wins where paths are equal. Sorted."""
+    """Combine several deltas, sorted. For equal paths, the first one wins."""
     result = tables[0]
     for older in tables[1:]:
         hidden = pc.is_in(older.column("path"), value_set=result.column("path"))
@@ -118,7 +118,7 @@ def tombstones(paths: Any) -> pa.Table:
 
 
 def identities(rows: pa.Table) -> Any:
-    """The identity column as an (n, 4) array of 64-bit words: comparable at memory speed."""
+    """The identity column as an (n, 4) array of 64-bit words, which numpy compares fast."""
     column = flat(rows.column("identity"))
     words = np.frombuffer(column.buffers()[1], dtype="<u8", count=4 * len(column), offset=32 * column.offset)
     return words.reshape(-1, 4)
@@ -142,7 +142,7 @@ def _bisect(rows: pa.Table, path: str, *, after_equal: bool) -> int:
     # read in place: an Arrow scalar for each step takes three times as long
     ends: memoryview[int] = memoryview(offsets).cast("i")[column.offset :]
     text = memoryview(data if data is not None else b"")
-    wanted = path.encode(errors="surrogatepass")  # no path has a lone surrogate, but a bound may
+    wanted = path.encode(errors="surrogatepass")  # paths have no lone surrogates, but a bound may
     low, high = 0, rows.num_rows
     while low < high:
         middle = (low + high) // 2
@@ -155,18 +155,18 @@ def _bisect(rows: pa.Table, path: str, *, after_equal: bool) -> int:
 
 
 def path_at(rows: pa.Table, index: int) -> str:
-    """The path of one row; negative indexes count from the end."""
+    """The path of one row. Negative indexes count from the end."""
     return str(rows.column("path")[index].as_py())
 
 
 def prefix_end(prefix: str) -> str | None:
-    """The least text greater than every text that begins with `prefix`; None when there is none.
+    """The smallest text that is greater than every text with this prefix. None if there is none.
 
     Text compares by code point here, which is the byte order of UTF-8. Example: `a/` gives `a0`.
     """
     while prefix:
         last = ord(prefix[-1]) + 1
-        if last == 0xD800:  # the surrogates are no characters
+        if last == 0xD800:  # surrogates are not characters
             last = 0xE000
         if last <= 0x10FFFF:
             return prefix[:-1] + chr(last)

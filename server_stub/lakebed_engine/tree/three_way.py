@@ -1,4 +1,4 @@
-"""Two sides of a merge, brought together in order of path."""
+"""Aligns the two sides of a merge in order of path."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lakebed_engine.vocabulary.ports import Runtime
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side changed since the base, in a window: delta rows."""
+    """The changes of one side since the base, in a window, as delta rows."""
 
     rows: pa.Table
 
     def checksum(self, path: str) -> str | None:
-        """This side's checksum of a path that it changed; None where it deleted it."""
+        """This side's checksum of a changed path. None if it deleted the path."""
         at = lower_bound(self.rows, path)
         return None if self.rows.column("deleted")[at].as_py() else str(self.rows.column("checksum")[at].as_py())
 
     def clashes(self, other: Side) -> list[tuple[str, bool]]:
-        """Paths that both sides changed, in order, and whether both changed them to the same."""
+        """Paths that both sides changed, in order, and whether both made the same change."""
         at = pc.index_in(self.rows.column("path"), value_set=other.rows.column("path"))
         # not pc.indices_nonzero: until Arrow 26 it crashes on an array without chunks
         mine = np.flatnonzero(pc.is_valid(at).to_numpy())
@@ -39,7 +39,7 @@ class Side:
         return list(zip(one.column("path").to_pylist(), same.tolist(), strict=True))
 
     def without(self, paths: Collection[str]) -> pa.Table:
-        """The delta rows but for some paths."""
+        """The delta rows without some paths."""
         if not paths:
             return self.rows
         known = pc.is_in(self.rows.column("path"), value_set=pa.array(sorted(paths), pa.string()))
@@ -55,7 +55,7 @@ class Side:
 async def aligned(
     runtime: Runtime, one: AsyncIterator[Changes], other: AsyncIterator[Changes]
 ) -> AsyncIterator[tuple[Side | None, Side | None]]:
-    """Windows of both sides over the same paths, in order; None where a side has no more changes at all."""
+    """Windows of both sides over the same paths, in order. None for a side without further changes."""
     left = await _next(runtime, one)
     right = await _next(runtime, other)
     while left is not None or right is not None:

@@ -1,7 +1,6 @@
 """Trees of committed entries: a metarange that lists ranges, both immutable files in the object store.
 
-It loads and stores; it decides nothing. A file layer is read as a tree too: its parts are ranges that also hold
-tombstones.
+This module only loads and stores trees. It also reads a file layer as a tree: its parts are ranges with tombstones.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ KEY_COLUMNS = ("path", "size_bytes", "identity")
 
 
 _COMING = 8
-"""Files that are fetched ahead of their use, and not used yet."""
+"""Maximum number of prefetched files that are not used yet."""
 
 
 class _RangeFile(NamedTuple):
-    """A verified range file: its bytes, and for each row group the greatest path.
+    """A verified range file: its bytes, and the greatest path of each row group.
 
-    `opened` is opened again for each lookup: a reader may not be used by several threads at the same time.
+    `opened` is opened again for each lookup, because several threads must not use one reader at the same time.
     """
 
     data: bytes
@@ -74,7 +73,7 @@ async def _nothing() -> None:
 
 
 class Write:
-    """A file that still has to be written: await it once. `drop` it afterwards in any case."""
+    """A file to write. Await it once, and call `drop` afterwards in any case."""
 
     def __init__(self, put: Callable[[], Awaitable[None]], drop: Callable[[], object] = lambda: None) -> None:
         self._put = put
@@ -82,13 +81,13 @@ class Write:
         self.drop = drop
 
     def begin(self, runtime: Runtime) -> None:
-        """Start to write it, while others are still made. If it is never awaited, an orphan may be left."""
+        """Start to write it while other files are prepared. If it is never awaited, an orphan may remain."""
         if self._begun is None:
             self._begun = runtime.begin(self._put)
 
     @property
     def begun(self) -> bool:
-        """It is being written, or was."""
+        """Whether the write has started."""
         return self._begun is not None
 
     async def __call__(self) -> None:
@@ -103,7 +102,7 @@ def begin_all(runtime: Runtime, writes: Sequence[Write]) -> None:
 
 
 async def write_all(runtime: Runtime, writes: Sequence[Write]) -> None:
-    """Write files at the same time; all are durable when this returns, none is held in memory any more."""
+    """Write files at the same time. When this returns, all are durable, and none is held in memory."""
     try:
         fresh = [one for one in writes if not one.begun]
         if fresh:
@@ -127,7 +126,7 @@ class Trees:
         self._coming: OrderedDict[tuple[str, str], Awaitable[bytes]] = OrderedDict()
 
     def clear(self) -> None:
-        """Forget every cached file: the next read asks the store again."""
+        """Forget every cached file: the next read reads the store again."""
         self.cache.clear()
 
     async def load(self, store: ObjectStore, tree_id: str) -> Tree:
@@ -146,7 +145,7 @@ class Trees:
         return tree
 
     async def save(self, store: ObjectStore, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo] = ()) -> Tree:
-        """Write the metarange of these ranges and patches (newest first), durably; no ranges give the empty tree."""
+        """Write the metarange of these ranges and patches (newest first), durably. No ranges: the empty tree."""
         tree, put = self.named(store, ranges, patches)
         await put()
         return tree
@@ -154,7 +153,9 @@ class Trees:
     def named(
         self, store: ObjectStore, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo] = ()
     ) -> tuple[Tree, Write]:
-        """The same tree, and what writes its metarange: until that is done nothing may name it."""
+        """The same tree without writing it, and the write of its metarange. Until that is done, nothing may name the
+        tree.
+        """
         if not ranges:
             return EMPTY_TREE, Write(_nothing)
         tree, rows = self.outlined(tuple(ranges), tuple(patches))
@@ -169,8 +170,8 @@ class Trees:
     async def with_inline_patch(
         self, store: ObjectStore, ranges: Sequence[RangeInfo], older: Sequence[RangeInfo], rows: pa.Table, size: int
     ) -> tuple[Tree, Write]:
-        """The tree of these ranges and patches with one more, small, of these rows and raw bytes, over all of them; and
-        what writes its metarange, which carries them. They can be read here already, as with `encode`.
+        """The tree of these ranges and patches with one more small patch of these rows and raw bytes, and the write of
+        its metarange, which contains this patch. Its rows can already be read here, as with `encode`.
         """
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=True)
         newest = RangeInfo(found_id, first, last, rows.num_rows, size, "patch")
@@ -194,11 +195,11 @@ class Trees:
     def outlined_with_inline_patch(
         self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
     ) -> tuple[Tree, pa.Table]:
-        """The same for a tree whose metarange has its newest patch."""
+        """Like `outlined`, for a tree whose metarange contains its newest patch."""
         return tree_with_inline_patch(ranges, older, newest)
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
-        """All that a tree's patches change of its ranges, with PATCH_SCHEMA."""
+        """All changes that the patches of a tree make to its ranges, with PATCH_SCHEMA."""
         if not tree.patches:
             return NO_PATCH
         key = (store.uri, "patch", tree.id)
@@ -215,7 +216,7 @@ class Trees:
         return (await self._whole(store, info)).rows
 
     async def keys(self, store: ObjectStore, info: RangeInfo) -> pa.Table:
-        """Only KEY_COLUMNS of a range: a fifth of the decoding."""
+        """Only KEY_COLUMNS of a range: decoding them takes a fifth of the time."""
         whole = self._held(store, info.id)
         if whole is not None:
             return whole.rows
@@ -227,7 +228,7 @@ class Trees:
         return rows
 
     async def object_bytes(self, store: ObjectStore, info: RangeInfo) -> int:
-        """The bytes of the objects in a range. Decodes one column, and keeps nothing."""
+        """The bytes of the objects in a range. Decodes one column, and caches nothing."""
         whole = self._held(store, info.id)
         if whole is not None:
             return _total_bytes(whole.rows)
@@ -243,9 +244,9 @@ class Trees:
         return info
 
     async def encode(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> tuple[RangeInfo, Write]:
-        """A range or patch of these rows, and what writes its file durably: until that is done nothing may name it.
+        """A range or patch of these rows, and the write of its file. Until that is done, nothing may name it.
 
-        It can be read here until it is written or dropped, so that further trees can be made of it.
+        It can be read here until it is written or dropped, so that further trees can use it.
         """
         small = rows.num_rows <= SMALL
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=small)
@@ -273,11 +274,11 @@ class Trees:
         return self.cache.get((store.uri, "whole", found_id)) if unwritten is None else unwritten
 
     async def find(self, store: ObjectStore, tree: Tree, path: str) -> Entry | None:
-        """The entry at exactly this path; decodes at most one row group."""
+        """The entry at exactly this path. Decodes at most one row group."""
         return (await self.lookup(store, tree, path))[1]
 
     async def lookup(self, store: ObjectStore, tree: Tree, path: str) -> tuple[bool, Entry | None]:
-        """Whether there is a row at exactly this path, and its entry; None for a tombstone."""
+        """Whether a row exists at exactly this path, and its entry. None for a tombstone."""
         for patch in tree.patches:
             if patch.min_path <= path <= patch.max_path:
                 known, entry = (await self.block(store, patch, path))[0].find(path)
@@ -299,7 +300,7 @@ class Trees:
         return bloom is None or may_hold(bloom, path)
 
     async def block(self, store: ObjectStore, info: RangeInfo, path: str) -> tuple[Block, str | None]:
-        """The decoded piece of a range in which `path` belongs, and the least path that may follow the piece.
+        """The decoded piece of a range in which `path` belongs, and the smallest path that may follow the piece.
 
         `path` must not be greater than the range's greatest. None: the piece is the range's last.
         """
@@ -343,7 +344,7 @@ class Trees:
         return block
 
     def ahead(self, store: ObjectStore, info: RangeInfo) -> None:
-        """Begin to fetch a file that will soon be read; at most _COMING are kept so, the oldest is forgotten."""
+        """Begin to fetch a file that will soon be read. Keeps at most _COMING such files, and forgets the oldest."""
         key = (store.uri, info.file)
         kinds = ("whole", "file")
         if key in self._coming or any(self.cache.get((store.uri, kind, info.id)) is not None for kind in kinds):
@@ -358,7 +359,7 @@ class Trees:
         coming = self._coming.pop((store.uri, name), None)
         try:
             if coming is not None:
-                with suppress(EngineError):  # what went wrong ahead is tried again now
+                with suppress(EngineError):  # a failed prefetch is retried now
                     return await coming
             return await store.get(name)
         except BlobNotFound:

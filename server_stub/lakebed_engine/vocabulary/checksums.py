@@ -1,7 +1,7 @@
-"""The checksum of an object that a client of S3 sent, as its entry keeps it. Pure.
+"""The checksum of an object that a client of S3 sent, as its entry stores it. Pure.
 
-It is in reserved keys of the entry's metadata, which the REST API does not show. It is outside of the entry's identity:
-the same bytes with another checksum, or without one, are the same content.
+It is in reserved keys of the entry's metadata, which the REST API does not show. It is not part of the entry's
+identity: the same bytes with another checksum, or without one, are the same content.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def kept(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def shown(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """The metadata without that."""
+    """The metadata without the keys of `kept`."""
     if not any(key in metadata for key in KEPT):
         return metadata
     return {key: value for key, value in metadata.items() if key not in KEPT}

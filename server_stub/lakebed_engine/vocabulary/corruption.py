@@ -1,7 +1,7 @@
 """Errors about a metadata file that is damaged or missing. They name the file, and what to do.
 
-Clients read the same text as the log. It shows nothing of the machine: the URI of a file is the storage namespace,
-which clients know, and a key.
+Clients get the same text as the log. It has no data about the machine: the URI of a file consists of the storage
+namespace, which clients know, and a key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MEND = "restore that file from a backup, or from the bucket's versions; `lakebe
 
 
 def damaged_file(name: str, why: object) -> CorruptDataError:
-    """The error for a file at this URI with other content than was written."""
+    """The error for a file at this URI whose content differs from the written content."""
     return CorruptDataError(f"{name}: corrupt: {why}", public_message=f"stored data is damaged: {name}: {why}; {_MEND}")
 
 

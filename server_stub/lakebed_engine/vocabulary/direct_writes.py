@@ -1,4 +1,4 @@
-"""Direct writes: what clients get to write to an object store themselves, and what they report afterwards."""
+"""Direct writes: the addresses that clients get to write to an object store, and their reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakebed_engine.vocabulary.records import (
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """An object that a client wrote below a workspace's prefix, as it says.
+    """An object below a workspace's prefix, as described by the client that wrote it.
 
     `physical_address` is a full URI or relative to the namespace, `checksum` an MD5 or the store's ETag, both in hex.
     `mtime` in Unix seconds, by default now.
@@ -28,7 +28,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """An object to show that is in the store already. `checksum` is an MD5 or an ETag, quotes and all.
+    """An object that is already in the store, to add to a branch. `checksum` is an MD5, or an ETag with its quotes.
 
     `if_none_match`, `if_match` and `unlike` are those of `UploadRequest`.
     """
@@ -47,8 +47,8 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DataPlace(msgspec.Struct, frozen=True):
-    """Where a repository's data is: its namespace's URI without a trailing slash, whether its store signs addresses,
-    and its directory, empty where it is none.
+    """The location of a repository's data: the URI of its namespace without a trailing slash, whether its store
+    presigns URLs, and its directory, empty if it has none.
     """
 
     uri: str
@@ -57,7 +57,7 @@ class DataPlace(msgspec.Struct, frozen=True):
 
 
 class SignedUpload(msgspec.Struct, frozen=True):
-    """A signed address for one PUT. `physical_address` is a full URI, `expires` in Unix seconds."""
+    """A presigned URL for one PUT. `physical_address` is a full URI, `expires` in Unix seconds."""
 
     path: str
     physical_address: str
@@ -67,21 +67,21 @@ class SignedUpload(msgspec.Struct, frozen=True):
 
 
 class SignedRead(msgspec.Struct, frozen=True):
-    """A signed address that takes GETs until `expires`, in Unix seconds."""
+    """A presigned URL for GETs until `expires`, in Unix seconds."""
 
     url: str
     expires: int
 
 
 class PartUpload(msgspec.Struct, frozen=True):
-    """An object that is written in parts: what it is to be registered with, and the store's id of the upload."""
+    """An object that is written in parts: the address to register, and the store's id of the upload."""
 
     physical_address: str
     upload: str
 
 
 class SignedPart(msgspec.Struct, frozen=True):
-    """A signed address for one PUT of one part."""
+    """A presigned URL for one PUT of one part."""
 
     number: int
     url: str
@@ -90,7 +90,7 @@ class SignedPart(msgspec.Struct, frozen=True):
 
 
 class SentPart(msgspec.Struct, frozen=True):
-    """A part that a client has sent, by the ETag that it got for it; and its checksum, where it knows one."""
+    """A part that a client has sent: the ETag that it got for it, and its checksum, if known."""
 
     number: int
     etag: str
@@ -98,7 +98,7 @@ class SentPart(msgspec.Struct, frozen=True):
 
 
 class CompletedUpload(msgspec.Struct, frozen=True):
-    """An object that was written in parts, as the store has it."""
+    """An object that was written in parts, as the store describes it."""
 
     physical_address: str
     etag: str
@@ -106,7 +106,7 @@ class CompletedUpload(msgspec.Struct, frozen=True):
 
 
 class ShareReport(msgspec.Struct, frozen=True):
-    """How many paths name the data of others now, and which were left."""
+    """The number of paths that now use the data of other paths, and the skipped paths."""
 
     shared: int
     left: list[str]
@@ -120,9 +120,9 @@ class ScanRefusal(msgspec.Struct, frozen=True):
 
 
 class ScanReport(msgspec.Struct, frozen=True):
-    """What a scan did: objects it registered, also again, ones that vanished, and ones that are as they were.
+    """The result of a scan: registered (new or changed), vanished and unchanged objects.
 
-    `refused` counts what it did not take; `refusals` has the first of them.
+    `refused` counts the files that it did not register. `refusals` has the first of them.
     """
 
     registered: int
@@ -137,4 +137,4 @@ CLOUD_SCHEMES = ("s3", "gs", "az")
 
 
 LARGEST_REGISTRATION = 1 << 30
-"""Bytes of a Parquet file of objects to register, at most."""
+"""Maximum bytes of a Parquet file of objects to register."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 
 class EngineError(Exception):
-    """The root. `kind` is stable: kinds are only added. `message` is for people."""
+    """The root of all errors. `kind` is stable: kinds are only added. `message` is for people."""
 
     kind: ClassVar[str] = "internal"
 
@@ -22,7 +22,9 @@ class EngineError(Exception):
 
 
 class InvalidRequestError(EngineError):
-    """The request itself is invalid: a limit, a combination, an unknown option."""
+    """The request itself is invalid: it exceeds a limit, combines options that exclude each other, or has an unknown
+    option.
+    """
 
     kind = "invalid_request"
 
@@ -46,7 +48,7 @@ class InvalidRefError(InvalidRequestError):
 
 
 class InvalidNamespaceError(InvalidRequestError):
-    """A storage namespace has an unknown scheme or leaves its store."""
+    """A storage namespace has an unknown scheme or is outside its store."""
 
     kind = "invalid_namespace"
 
@@ -76,7 +78,7 @@ class InvalidAddressError(InvalidRequestError):
 
 
 class ChecksumMismatchError(InvalidRequestError):
-    """An object to be registered has another size or checksum than the request says."""
+    """The size or checksum of an object to register differs from the request."""
 
     kind = "checksum_mismatch"
 
@@ -154,7 +156,7 @@ class ReadOnlyRepositoryError(EngineError):
 
 
 class NotFoundError(EngineError):
-    """Something named does not exist. The subclasses say what."""
+    """A named thing does not exist. The subclasses say which kind of thing."""
 
     kind = "ref_not_found"
 
@@ -280,7 +282,7 @@ class KeyReusedError(EngineError):
 
 
 class AlreadyExistsError(EngineError):
-    """A name is taken. The subclasses say by what."""
+    """The name already exists. The subclasses say which kind of thing has it."""
 
     kind = "name_taken"
 
@@ -371,7 +373,7 @@ class NothingThereError(PreconditionFailedError):
 
 
 class HookRefusedError(EngineError):
-    """A hook refused the change, could not check it, or has not answered yet (`pending`). Nothing was changed."""
+    """A hook refused the change, could not check it, or has no result yet (`pending`). Nothing was changed."""
 
     kind = "hook_refused"
 
@@ -425,7 +427,8 @@ class StoreError(EngineError):
     """A KV or object store failed. The subclasses say how.
 
     `message` is for the log. `public_message` is for clients: it has no path, address or secret of this machine. If it
-    is empty, clients get a fixed text. `lasting`: an administrator must repair it, waiting alone does not help.
+    is empty, clients get a fixed text. `lasting`: an administrator must repair the store, because waiting does not
+    help.
     """
 
     kind = "store_unavailable"
@@ -437,7 +440,7 @@ class StoreError(EngineError):
 
 
 class StoreUnavailableError(StoreError):
-    """The store did not answer, or refused temporarily."""
+    """The store did not respond, or refused temporarily."""
 
     kind = "store_unavailable"
 
@@ -460,7 +463,7 @@ class StoreFullError(StoreError):
 
 
 class CorruptDataError(StoreError):
-    """Data that was read differs from what was written. The message names the file."""
+    """Read data differs from the written data. The message names the file."""
 
     kind = "corrupt_data"
 
@@ -478,7 +481,7 @@ class SchemaTooNewError(StoreError):
 
 
 class OutcomeUnknownError(StoreError):
-    """The answer to a write was lost, so its outcome is unknown. Read the data to find out."""
+    """The response to a write was lost, so its outcome is unknown. Read the data to find out."""
 
     kind = "outcome_unknown"
 

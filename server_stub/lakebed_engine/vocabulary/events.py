@@ -1,4 +1,4 @@
-"""Events: what changed, when, and by which user."""
+"""Events: records of a change, with its time and user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 class Actor(NamedTuple):
     """The user and the request that change something. Both are empty for the work of the server itself.
 
-    `bypasses_hooks`: the user may change history although hooks refuse it, and asks for that.
+    `bypasses_hooks`: the user requests to bypass refusals of hooks, and has the permission.
     """
 
     user: str = ""
@@ -70,8 +70,8 @@ class NewDelivery(msgspec.Struct, frozen=True, kw_only=True):
 class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event before it has an id, a time and a repository.
 
-    `type` is like `branch.merged`: what changed, and how. `gen` is that of the branch record after the change. `before`
-    and `after` are the commits of the branch. `data` holds what only events of this type have: plain JSON.
+    `type` is, for example, `branch.merged`. `gen` is that of the branch record after the change. `before` and `after`
+    are the commits of the branch. `data` has the fields of this type, as plain JSON.
     """
 
     type: str
@@ -89,7 +89,7 @@ class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """An event, as stored. `time` is in Unix milliseconds.
 
-    `logical_timestamp`: its place in the order of all events of the repository. 0 until it is in a file.
+    `logical_timestamp`: its position in the order of all events of the repository. 0 until it is in a file.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""Hooks as the engine knows them: a change that is proposed, the answer of the hooks, and the calls that follow.
+"""The interface between engine and hooks: a proposed change, the result of the hooks, and the calls that follow.
 
-The engine runs no hook. It asks a `HookPort` at the one place before each batch that changes history, and it stores
-runs, verdicts and deliveries.
+The engine runs no hook. It calls a `HookPort` before each batch that changes history, and stores runs, verdicts and
+deliveries.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StoredFile(msgspec.Struct, frozen=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that has not landed. Fields that do not apply are empty or None.
+    """A change that is not made yet. Fields that do not apply are empty or None.
 
     `commit`: the commit that the branch would get, or that a branch or tag is created on or deleted from. `before`: the
     head of the branch. `source_ref` and `merge_source` as receivers know them. `is_protected`: a protection rule
@@ -69,11 +69,11 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(Protocol):
-    """The hooks that a proposal meets."""
+    """The hooks that apply to a proposal."""
 
     @property
     def checks(self) -> bool:
-        """Whether hooks must agree before the change lands."""
+        """Whether hooks must agree before the change is made."""
         ...
 
     @property
@@ -90,10 +90,10 @@ class HookPort(Protocol):
     """Runs hooks. The server implements it."""
 
     rounds: int
-    """How often the hooks of one operation run at most, each time for another tree."""
+    """Maximum number of times that the hooks of one operation run, each time for another tree."""
 
     def concern(self, repository: Repository) -> bool:
-        """Whether actions exist that are not in the repository's data: of its settings, or of the server."""
+        """Whether there are actions outside of the repository's data: in its settings, or of the server."""
         ...
 
     async def plan(self, proposal: Proposal) -> Plan:
@@ -128,20 +128,20 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     user: str = ""
     started: float
     ends_by: float = 0.0
-    """When its hooks have ended at the latest, unless their server died. 0: not known."""
+    """The time by which its hooks have ended, unless their server died. 0: not known."""
     ended: float = 0.0
     state: RunState = "running"
     message: str = ""
     delivery_id: str = ""
-    """Of a post event: the delivery of which this run is an attempt."""
+    """For a post event: the delivery that this run is an attempt of."""
     rerun_of: str = ""
     rules_of: str = ""
-    """Of a run by hand: the branch whose rules it used, if they are not those of the commit itself."""
+    """For a manual run: the branch whose rules it used, if they are not those of the commit itself."""
     hooks: list[HookRun] = []
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a hook said about a tree. `at` in Unix seconds. `check` and `commit_id`: of a pending one."""
+    """The verdict of a hook about a tree. `at` in Unix seconds. `check` and `commit_id`: of a pending verdict."""
 
     state: RunState
     run_id: str
@@ -162,10 +162,10 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of one action after a change, which waits to be made or has failed for good.
+    """A call of one action after a change, which is waiting or has failed permanently.
 
-    `id` is the same for all attempts. `due` in Unix seconds. `hook`: the number of the hook that is next, `tries`: how
-    often it was called. `ended`: the states of the hooks before it.
+    `id` is the same for all attempts. `due` in Unix seconds. `hook`: the number of the next hook. `tries`: how often it
+    was called. `ended`: the states of the hooks before it.
     """
 
     id: str
@@ -179,13 +179,13 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def order(self) -> tuple[str, str, str, str]:
-        """What ordered calls have in common: repository, branch and action."""
+        """The key of ordered calls: repository, branch and action."""
         return self.event.repository_uid, self.event.branch, self.call.origin, self.call.action
 
 
 @dataclass(frozen=True)
 class SeenDelivery:
-    """The row of a delivery. It is decoded when it is needed: many rows may wait for a receiver that is dead."""
+    """The row of a delivery. It is decoded only when needed, because many rows may wait for a dead receiver."""
 
     key: bytes
     version: int
@@ -193,7 +193,7 @@ class SeenDelivery:
 
     @cached_property
     def delivery(self) -> Delivery:
-        """What the row says."""
+        """The decoded row."""
         return _delivery.decode(self.value)
 
 

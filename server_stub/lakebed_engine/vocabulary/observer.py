@@ -1,4 +1,4 @@
-"""What the engine reports about its own work: pieces of work, the refs that it resolves, and its state.
+"""The reports of the engine about its own work: pieces of work, the refs that it resolves, and its state.
 
 The engine has no metrics and no traces: a server gives it an `Observer`. Without one, the stores are not wrapped, and
 the rest reports to `SILENT`.
@@ -20,7 +20,7 @@ class Work(Protocol):
     """A piece of work in progress."""
 
     def end(self, error: BaseException | None = None) -> None:
-        """The work is over. `error`: what it raised, if anything. It is called once, in the task of `begin`."""
+        """The work has ended. `error`: the raised error, if any. Called once, in the task of `begin`."""
         ...
 
 
@@ -30,16 +30,16 @@ class Observer(Protocol):
     def begin(self, layer: Layer, call: str, place: str = "") -> Work:
         """A piece of work begins: a call of the KV store, of an object store, or a commit.
 
-        `call`: what is done, from a fixed set of words. `place`: the kind of the object store (`local`, `s3`).
+        `call`: the kind of work, from a fixed set of words. `place`: the kind of the object store (`local`, `s3`).
         """
         ...
 
     def committed(self, commits: int) -> None:
-        """One swap of a branch made that many commits."""
+        """One swap of a branch made this number of commits."""
         ...
 
     def branch_changed(self, layers: int) -> None:
-        """A branch record was replaced by one with that many layers."""
+        """A branch record was replaced by one with this number of layers."""
         ...
 
 
@@ -85,7 +85,7 @@ class CacheUse(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process knows of itself, without a question to a store.
+    """The state of a process, without calls to stores.
 
     `caches`: by name. `commits_waiting`: requests in the commit queues. `branches_crowded`: branches whose layers wait
     for a compaction. `events_waiting`: recorded events that no drain has moved yet, the oldest of them `events_age`
@@ -100,7 +100,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """Which stores answered in time. `stores` of `stores_asked` object stores did: a sample of those in use."""
+    """Which stores responded in time. `stores` of `stores_asked` object stores did: a sample of those in use."""
 
     kv: bool
     stores: int

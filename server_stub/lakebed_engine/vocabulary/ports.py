@@ -1,4 +1,4 @@
-"""What the engine gets from outside: time, ids, and a way to run CPU-heavy work.
+"""The injected interfaces of the engine: time, ids, and a way to run CPU-heavy work.
 
 Operations use only these, so that a test can run them with a virtual clock and a seeded scheduler.
 """
@@ -23,7 +23,7 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment."""
+        """Seconds since some fixed time."""
         ...
 
 
@@ -48,7 +48,7 @@ class Signal(Protocol):
 
 
 class Runtime(Protocol):
-    """How the engine waits, runs CPU-heavy work and runs several coroutines at the same time."""
+    """Waits, runs CPU-heavy work, and runs several coroutines at the same time."""
 
     async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
         """Run a pure, CPU-heavy function off the event loop. A `small` one, well below 1 ms, runs directly."""
@@ -190,7 +190,7 @@ class AsyncioRuntime:
         return _EventSignal()
 
     async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
-        """Run in a separate task, which continues when the caller is cancelled."""
+        """Run in a separate task, which continues after a cancellation of the caller."""
         task = asyncio.ensure_future(job())
         self._left.add(task)
         task.add_done_callback(self._settle)

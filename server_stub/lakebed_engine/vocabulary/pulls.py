@@ -25,7 +25,9 @@ Side = Literal["", "left", "right"]
 
 
 class AutoMerge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """That the server merges a pull request for the user when nothing blocks it. `committer` is in the commit."""
+    """The request that the server merges a pull request for the user when nothing blocks it. `committer` is in the
+    commit.
+    """
 
     user: str
     committer: str
@@ -34,11 +36,11 @@ class AutoMerge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Pull(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A pull request: the wish to merge one branch into another.
+    """A pull request: a request to merge one branch into another.
 
     `author` is the name of the author in commits, and `author_id` the id of the user. `revision` is a new random id
     after every change. `events` counts the events so far: the number of the next one follows it. `reviewers` are ids of
-    users, and `@` with ids of groups. `mentions` are the names behind an `@` in its texts. `head_commit_id` is the head
+    users, and `@` with ids of groups. `mentions` are the names after an `@` in its texts. `head_commit_id` is the head
     of the source at the last event, and `source_commit_id` the head when the pull request ended.
     """
 
@@ -72,7 +74,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CommentPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a comment is about: the whole pull request, a path, or a column or row of a table.
+    """The subject of a comment: the whole pull request, a path, or a column or row of a table.
 
     `row_key` identifies the row by its key, as the client writes it. `side`: the destination (left) or the source.
     """
@@ -84,7 +86,7 @@ class CommentPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Comment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an event that is a comment has. `reply_to` is the number of another comment, 0 for none.
+    """The fields of an event that is a comment. `reply_to` is the number of another comment, 0 for none.
 
     `edited` is the time of the last change of the text. The text of a deleted comment is empty.
     """

@@ -33,7 +33,7 @@ class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of a merge, without the two sides. `conflicts_after` and `conflicts_amount` page a conflict.
 
     `resolve`: globs in gitignore style, each with the side (`source` or `dest`) that wins conflicts there. The first
-    that matches counts; where none does, the strategy.
+    match counts. Without a match, the strategy decides.
     """
 
     committer: str
@@ -67,7 +67,7 @@ ConflictPolicy = Literal["abort", "rebase", "overwrite"]
 
 
 class WorkspaceRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A workspace to be made on the commit of `ref`. `branch` is where it will be committed: by default `ref` itself.
+    """A workspace to create on the commit of `ref`. It will be committed to `branch`, by default `ref` itself.
 
     `lifetime` in seconds; `claims` as in `Workspace`. `id`: 32 lower-case hex characters, never used before, that make
     the request safe to repeat.
@@ -84,13 +84,13 @@ class WorkspaceRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AdvanceRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a workspace is to be committed.
+    """The arguments of the commit of a workspace.
 
     `policy`: what happens when the branch has moved since the base (`PROTOCOL.md` 3, ADVANCE). `globs` in gitignore
-    style choose a part of the changes. `replace_prefix`: whatever the branch has below these and the workspace does not
-    is deleted, and a concurrent change below them is a conflict. `idempotency_key`: a second commit with the same one
-    changes nothing and gives the commit of the first. `date` in Unix seconds overrides the clock. `relocate`: entries
-    that differ from the head's in their address only are taken over.
+    style select a part of the changes. `replace_prefix`: entries of the branch below these prefixes that the workspace
+    does not have are deleted, and a concurrent change below them is a conflict. `idempotency_key`: a second commit with
+    the same key changes nothing and returns the first commit. `date` in Unix seconds overrides the clock. `relocate`:
+    entries that differ from the head's only in their address are changes, too.
     """
 
     committer: str
@@ -108,7 +108,7 @@ class AdvanceRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How changes are to be committed that were never staged. The key as of `AdvanceRequest`, by branch."""
+    """The arguments of a commit of unstaged changes. The key is as in `AdvanceRequest`, for each branch."""
 
     committer: str
     message: str = ""
@@ -120,21 +120,21 @@ class PublishRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Published(msgspec.Struct, frozen=True):
-    """A commit, and what it holds of the objects that were sent with it, in the order in which they were sent."""
+    """A commit, and its entries for the objects of the request, in the order of the request."""
 
     commit: Commit
     objects: Sequence[tuple[str, Located]]
 
 
 class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the comparison of objects elsewhere with what is below a prefix.
+    """A request for a page of the comparison of objects in another location with those below a prefix.
 
     `source` and `prefix` mean folders; an empty prefix is everything. `by_name`: `source` is a prefix of keys instead,
-    and what follows its last slash stays in the paths. `include` and `exclude` are globs in gitignore
-    style over what follows `source`: paths that they leave out are neither put nor removed. `settle`: objects
-    written less than this number of seconds ago are left as they are for now. `removals`: whether paths that `source`
-    does not have are removed. `after`: where the page before ended. `amount`: the largest number of paths to check.
-    `max_changes`: the page ends after this number of listed changes; 0 lists none.
+    and the text after its last slash stays in the paths. `include` and `exclude` are globs in gitignore style over the
+    paths below `source`: excluded paths are neither put nor removed. `settle`: objects written less than this number of
+    seconds ago are skipped for now. `removals`: whether paths that `source` does not have are removed. `after`: the end
+    of the previous page. `amount`: the largest number of paths to check. `max_changes`: the page ends after this number
+    of listed changes; 0 lists none.
     """
 
     source: str
@@ -151,10 +151,11 @@ class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IngestPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a page of an ingest found, and where the next one begins; `next` is empty on the last one.
+    """The result of a page of an ingest, and where the next one begins. `next` is empty on the last one.
 
-    `listed` objects of the source, of which `waiting` are too young and `ignored` left out by the globs; the others
-    are `added`, `changed` or `unchanged`. `removed` paths are not among them. `changes` are the first of them.
+    `listed` counts the objects of the source. `waiting` of them are too young, and the globs exclude `ignored` of them.
+    The others are `added`, `changed` or `unchanged`. `removed` paths are not among them. `changes` are the first of
+    them.
     """
 
     base_commit_id: str
@@ -189,11 +190,11 @@ class LogRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UploadRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How an object is to be staged.
+    """The metadata and conditions of an upload.
 
-    `if_none_match`: only where nothing is. `if_match`: only in place of the content of this ETag (without quotes), or
-    of any content (`*`). `unlike`: only in place of other content than that of this ETag, or of nothing; `*` is the
-    ETag of nothing, so it asks for nothing further.
+    `if_none_match`: only if the path has no object. `if_match`: only if the path has the content of this ETag (without
+    quotes), or any content (`*`). `unlike`: only if the path does not have the content of this ETag. `*` is never an
+    ETag, so it adds no condition.
     """
 
     path: str
@@ -206,9 +207,10 @@ class UploadRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What a path must hold when it is deleted; None means any. `etag` without quotes, or `*` for any content.
+    """The content that a path must have when it is deleted. None means any. `etag` without quotes, or `*` for any
+    content.
 
-    `or_nothing`: a path that holds nothing is not a failure.
+    `or_nothing`: a path without an object is not a failure.
     """
 
     etag: str | None = None
@@ -224,7 +226,7 @@ class Deletion(msgspec.Struct, frozen=True):
 
 
 class PartSource(NamedTuple):
-    """What a part is copied from: bytes of an entry of a repository."""
+    """The source of a copied part: bytes of an entry of a repository."""
 
     repo: str
     entry: Entry
@@ -243,7 +245,7 @@ class ReadableEntry(NamedTuple):
 
 
 class FoundObject(NamedTuple):
-    """A path, and its object or the error that reading it raises."""
+    """A path, and its object or the error of reading it."""
 
     path: str
     found: ReadableEntry | EngineError
@@ -255,7 +257,7 @@ MetadataKind = Literal["range", "meta_range"]
 class MetadataFile(NamedTuple):
     """A range or metarange file: its key in the namespace, size in bytes, and Unix seconds of its last change.
 
-    `open` streams its bytes. `url` is a signed address, where one was asked for.
+    `open` streams its bytes. `url` is a presigned URL, if one was requested.
     """
 
     key: str

@@ -21,7 +21,7 @@ from lakebed_engine.vocabulary.events import NewEvent
 from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
 
 RESENDS = 4
-"""How often to send a batch again when its answer is lost. Its own check prevents a second apply."""
+"""How often to send a batch again when its response is lost. Its check prevents a second apply."""
 
 
 def sealed(record: Branch, token: str) -> Branch:
@@ -47,7 +47,7 @@ async def swap(
     Returns False when the record has changed. Nothing is written then. `dropped` are layers that no record names
     afterwards. `events` must say how the head of the branch moved, if it did.
 
-    Raises OutcomeUnknownError only when a read could not settle a lost answer.
+    Raises OutcomeUnknownError only when the outcome is unknown after a lost response and a failed read.
     """
     assert events or (new is not None and new.commit_id == seen.record.commit_id), "a ref changes without an event"
     key = record_key(seen.record.name)
@@ -70,7 +70,7 @@ async def swap(
 
 
 async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
-    """Apply a batch that writes the operation key `operation`. After a lost answer, read that key.
+    """Apply a batch that writes the operation key `operation`. After a lost response, read that key.
 
     Only the key proves that the batch was applied. Missing rows prove nothing: a reset may have removed them. While
     the key is absent, this sends the same batch again. Its first check names a version that never comes back, so the
@@ -99,7 +99,7 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
         except StoreError as error:
             if lost is None:
                 raise
-            raise lost from error  # the store refused this request, but may have applied the one before
+            raise lost from error  # the store refused this request, but may have applied the previous one
         return True
     raise AssertionError("unreachable")
 
@@ -184,7 +184,9 @@ def everything_of(record: Branch) -> list[Layer]:
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What the cleaner must remove: rows of a token, or files of a namespace in a store. `at` is in Unix seconds."""
+    """A note for the cleaner: it must remove rows of a token, or files of a namespace in a store. `at` is in Unix
+    seconds.
+    """
 
     at: int
     namespace: str = ""

@@ -1,7 +1,7 @@
-"""Protection rules: patterns of branches that take no direct changes, and what pull requests into them need.
+"""Protection rules: patterns of branches that refuse direct changes, and the requirements of pull requests into them.
 
-The rules are in the repository's record, which every operation reads anyway. So a rule applies immediately and costs
-no further read. `context.open_repo` refuses the forbidden changes.
+The rules are in the repository's record, which every operation reads anyway. So a rule applies immediately and needs no
+additional read. `context.open_repo` refuses the forbidden changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ref expressions: what a name, a commit id or `main~2` means (`facts/rest_api.md` 3).
+"""Ref expressions: finds the commit or branch of a name, a commit id or `main~2` (`facts/rest_api.md` 3).
 
 Resolution order of a base: full commit id, branch, workspace (`main+<id>`), tag, unique prefix of a commit id. A
-workspace works like a branch: `@` is its base, `$` is what it shows.
+workspace works like a branch: `@` is its base, `$` is its current content.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class Resolved:
     branch: Seen | None = None
     staged: bool | None = None
     is_candidate: bool = False
-    """The commit is in no history yet: hooks check it. It can be read, and nothing may be made of it."""
+    """The commit is in no history yet, because hooks still check it. It can be read, but no branch, tag or commit can
+    use it.
+    """
 
 
 def parse(text: str) -> Expression:
@@ -111,7 +113,7 @@ async def resolve_commit(ctx: Context, repo: Repo, text: str, *, candidates: boo
 
 
 def candidate_refused(text: str) -> RefNotFoundError:
-    """The error of an operation that would make something of a commit that has not landed."""
+    """The error of an operation that would use a commit that is in no history yet."""
     return RefNotFoundError(
         f"ref {text[:80]!r}: this commit is not on a branch: hooks are checking it, or refused it; it is read-only"
     )

@@ -1,4 +1,4 @@
-"""What a ref shows: staged rows over layers over a tree (`PROTOCOL.md` 1, view).
+"""The content of a ref: staged rows over layers over a tree (`PROTOCOL.md` 1, view).
 
 A view is made from one record. The cleaner keeps the layers of an old record for a grace period. A reader that takes
 longer than half of it checks that the record is still current, and otherwise reads again (`steady`).
@@ -74,8 +74,8 @@ class View:
     async def staged_many(self, paths: Sequence[str]) -> dict[str, Entry | None]:
         """The newest staged row at each of these paths that has one. None for a tombstone.
 
-        The rows of one source are read at one moment. Only the newest source of a branch changes while its record does
-        not: so the rows are those of one moment if the record is unchanged afterwards.
+        The rows of one source are read at one moment. While the record is unchanged, only the newest source of a branch
+        changes. So if the record is unchanged afterwards, all rows are from one moment.
         """
         found: dict[str, Entry | None] = {}
         for source in self.sources:

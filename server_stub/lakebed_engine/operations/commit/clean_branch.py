@@ -19,7 +19,7 @@ from lakebed_engine.vocabulary.errors import DirtyBranchError, PredicateFailed
 from lakebed_engine.vocabulary.records import Branch, Commit, Layer
 
 Build = Callable[[Commit], Awaitable[NewCommit | Commit]]
-"""Given the head of a branch, the commit to put on top of it, or an existing commit that is to be the head."""
+"""A function of the head of a branch: returns the commit to put on top of it, or an existing commit as the new head."""
 
 
 async def move_clean_branch(
@@ -32,12 +32,12 @@ async def move_clean_branch(
     *,
     reviewed: bool = False,
 ) -> tuple[Commit, Branch]:
-    """Move a branch to what `build` makes of its head. Returns the new head and the branch record.
+    """Move a branch to the commit that `build` returns for its head. Returns the new head and the branch record.
 
-    `reviewed`: for a pull request that has all that the rules of the branch require.
+    `reviewed`: for a pull request that meets all requirements of the branch.
 
-    Raises DirtyBranchError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError, and what `build` and the
-    guard raise.
+    Raises DirtyBranchError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError, and the errors of `build`
+    and the guard.
     """
     if not reviewed:
         refuse_unreviewed(repo, branch)
@@ -62,7 +62,7 @@ class CleanCommit(GroupCommit[Waiter]):
         return await clean_branch(self.ctx, self.repo, self.branch) if self.waiters else None
 
     async def fold(self, fold: Fold[Waiter]) -> bool:
-        """Add the commit that `build` makes."""
+        """Add the commit of `build`."""
         new = await self._build(fold.tip)
         if isinstance(new, NewCommit):
             fold.add(self.waiters[0], new)
@@ -82,7 +82,7 @@ class CleanCommit(GroupCommit[Waiter]):
 
 
 async def clean_branch(ctx: Context, repo: Repo, name: str) -> Seen | None:
-    """The record of a branch without uncommitted changes; staged rows that change nothing are trimmed away.
+    """The record of a branch without uncommitted changes. Removes staged rows that change nothing.
 
     None: the record has changed. Raises DirtyBranchError.
     """

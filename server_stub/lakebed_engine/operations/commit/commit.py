@@ -59,11 +59,11 @@ async def commit(
 ) -> Commit:
     """Commit the staged changes of a branch.
 
-    Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError, and what the guard raises.
+    Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError, and the errors of the guard.
     """
     check_commit(request.message, request.metadata, request.committer, request.date)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
-    # sealed on arrival: changes staged from here on belong to later commits
+    # sealed on arrival: changes that are staged from now on belong to later commits
     record = (await sealed_branch(ctx, repo, branch)).record
     if await _prepared(ctx, repo, record, request):
         record = (await sealed_branch(ctx, repo, branch)).record

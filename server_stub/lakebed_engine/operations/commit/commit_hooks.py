@@ -1,7 +1,7 @@
 """Hooks of the commits of a fold: they check each commit after its files are durable and before the swap.
 
-They hold no lock. If the swap then loses the race, the next fold has other trees. The hooks check them again, unless
-they have seen them. This happens `HookPort.rounds` times at most.
+They hold no lock. If the swap then loses the race, the next fold has other trees. The hooks check the trees that they
+have not checked yet. This happens `HookPort.rounds` times at most.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CommitHooks(Generic[W]):
             except EngineError as error:
                 settle(waiter, error)
                 refused = True
-        self._plans = []  # the hooks agreed: a swap that is only repeated needs no further check
+        self._plans = []  # the hooks agreed: repeating only the swap needs no further check
         return not refused
 
     def landed(self, fold: Fold[W]) -> list[Delete]:

@@ -1,9 +1,9 @@
 """Directory marks: the empty objects `orders/` that S3 tools write to make a folder. Commits leave them out.
 
 A mark is an entry of 0 bytes whose path ends in a slash and whose type is `application/x-directory`, as S3A and
-pyarrow write it. Until the commit it is an object like any other, because these tools ask for the folder that they
-have just made. After it, the folder is there as long as it holds an object. Some readers, s3fs among them, take a
-mark for a file and fail.
+pyarrow write it. Until the commit it is a normal object, because these tools request the folder that they have just
+created. After the commit, the folder exists as long as it contains an object. Some readers, such as s3fs, read a mark
+as a file and fail.
 
     orders/                0 bytes  application/x-directory    a mark
     orders/part-0.parquet  912      application/octet-stream   no mark: kept
@@ -23,7 +23,7 @@ _TYPE = "application/x-directory"
 
 
 class WithoutMarks:
-    """Passes the rows of a commit on, without its directory marks. `dropped` counts these."""
+    """Passes on the rows of a commit without its directory marks. `dropped` counts the marks."""
 
     def __init__(self, ctx: Context) -> None:
         self.dropped = 0

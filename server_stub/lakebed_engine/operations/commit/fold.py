@@ -57,7 +57,7 @@ class Fold(Generic[W]):
         self.writes.append(write)
         self.puts.append(commit_row(self.repo, self.tip))
         changed = None if new.changed_paths is None else new.changed_paths.build()
-        if changed is not None:  # otherwise the first log that needs it computes it
+        if changed is not None:  # otherwise the first log that needs them computes them
             self.puts.append(changed_paths_row(self.repo, self.tip.id, changed))
         inherit(self.ctx, self.repo, below.id, self.tip.id, changed)
         if waiter.guard is not None:

@@ -31,7 +31,7 @@ from lakebed_engine.vocabulary.records import Commit
 
 
 class GroupCommit(ABC, Generic[W]):
-    """Commits the requests of `waiters` onto a branch. A subclass says how one kind of request is folded."""
+    """Commits the requests of `waiters` onto a branch. A subclass defines how to fold one kind of request."""
 
     queued = False
     """Whether other requests wait for this one. Then it does not wait for hooks, and leaves its requests `alone`."""
@@ -57,7 +57,7 @@ class GroupCommit(ABC, Generic[W]):
         """The branch record with these commits. None: there is nothing to change."""
 
     async def rebase(self, fold: Fold[W]) -> bool:
-        """After a lost swap: whether `fold` is also valid for the present record. If so, moves it there."""
+        """After a lost swap: whether `fold` is also valid for the current record. If so, moves it there."""
         return False
 
     async def unchanged(self, seen: Seen) -> bool:

@@ -67,7 +67,7 @@ async def publish(
     """Commit changes (None: delete the path) onto a branch. The guard handles the request's idempotency key.
 
     Raises DirtyOverlapError with the paths, NoChangesError, BranchNotFoundError, ProtectedBranchError,
-    TooManyAttemptsError, InvalidRequestError, and what the guard raises.
+    TooManyAttemptsError, InvalidRequestError, and the errors of the guard.
     """
     check_request(request)
     ordered = sorted(changes, key=lambda change: change[0].encode())
@@ -167,7 +167,7 @@ class DirectCommit(GroupCommit[DirectWaiter]):
 
 
 async def _staged(view: View, paths: Sequence[str]) -> dict[str, Entry | None] | None:
-    """The staged rows at the first of these paths that have one, from one moment. None: they changed in between."""
+    """The staged rows at the first of these paths that have one, all from one moment. None: they changed in between."""
     found: dict[str, Entry | None] = {}
     for start in range(0, len(paths), _LOOKED_UP):
         found |= await view.staged_many(paths[start : start + _LOOKED_UP])
@@ -180,7 +180,7 @@ async def _staged(view: View, paths: Sequence[str]) -> dict[str, Entry | None] |
 
 
 def _deltas(waiters: Sequence[DirectWaiter]) -> list[pa.Table]:
-    """The changes of each as a delta."""
+    """The changes of each request as a delta."""
     new = [waiter for waiter in waiters if waiter.rows is None]
     table = delta_table([change for waiter in new for change in waiter.changes])
     start = 0

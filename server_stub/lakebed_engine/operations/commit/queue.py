@@ -45,7 +45,7 @@ COMMITTED = Cause("branch.committed")
 
 @dataclass(eq=False)
 class Waiter:
-    """A queued commit request. A subclass says what to commit. Requests of one class are committed together."""
+    """A queued commit request. A subclass defines what to commit. Requests of one class are committed together."""
 
     signal: Signal
     _: KW_ONLY

@@ -56,7 +56,7 @@ async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, *
     A row with `deleted` is a deletion. A row may name an object outside of the namespace (see
     `direct_writes.external_rows`).
 
-    Raises what `register_written` raises, and InvalidRequestError for a file that is not such a Parquet file.
+    Raises the errors of `register_written`, and InvalidRequestError for a file that is not such a Parquet file.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -233,7 +233,7 @@ def _check_metadata(column: pa.ChunkedArray) -> None:
 def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: str) -> tuple[list[Row], str]:
     """The rows and the last path. `last` is the last path of the batch before.
 
-    Raises InvalidRequestError and what `entry_of` raises.
+    Raises InvalidRequestError and the errors of `entry_of`.
     """
     with _refusing():
         values = {name: table.column(name).to_pylist() for name in table.column_names}

@@ -1,4 +1,4 @@
-"""Physical addresses for writes to a branch: a client asks for an address, puts the object there, and links it.
+"""Physical addresses for writes to a branch: a client requests an address, puts the object there, and links it.
 
 Workspaces have their own addresses, see `presign`. An address contains a signature over repository, branch, path and
 time, so the server stores nothing about it. The server links an object below `data/` only if its address has this
@@ -93,7 +93,7 @@ async def link(ctx: Context, repo_name: str, branch: str, request: LinkRequest) 
 async def set_metadata(
     ctx: Context, repo_name: str, branch: str, path: str, metadata: Mapping[str, str], *, force: bool = False
 ) -> None:
-    """Replace the metadata of an object, but for what describes its bytes. Raises ObjectNotFoundError."""
+    """Replace the metadata of an object, except for the keys that describe its bytes. Raises ObjectNotFoundError."""
     validation.check_metadata(metadata)
     repo = await _writable(ctx, repo_name, branch, path, force=force)
 
@@ -201,7 +201,7 @@ async def complete_upload(
     upload: str,
     parts: Sequence[SentPart],
 ) -> Entry:
-    """Make one object of the parts and link it. `checksum` and `size` come from the store, not from the request.
+    """Combine the parts to one object and link it. `checksum` and `size` come from the store, not from the request.
 
     Raises InvalidAddressError, InvalidRequestError.
     """

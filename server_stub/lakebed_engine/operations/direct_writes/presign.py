@@ -56,7 +56,7 @@ _UNSPELLED = re.compile(r"[^A-Za-z0-9._=+@,:~/-]")
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\\\ufffe\uffff]")
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
 _LOOKS = 6
-"""How often to complete an upload when the answer is lost. The pauses between double, 6 s in total."""
+"""How often to complete an upload when the response is lost. The pauses between double, 6 s in total."""
 
 
 async def sign_uploads(
@@ -71,7 +71,7 @@ async def sign_uploads(
 ) -> list[SignedUpload]:
     """One presigned PUT URL below the workspace's prefix for each path. `size` is the size of the largest, in bytes.
 
-    Raises WorkspaceClosedError, and NotSupportedError when the store cannot sign or takes no PUT of that size.
+    Raises WorkspaceClosedError, and NotSupportedError when the store cannot sign or refuses a PUT of that size.
     """
     repo = await open_repo(ctx, repo_name, write=True)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -132,7 +132,7 @@ async def sign_parts(
 async def complete_upload(
     ctx: Context, repo_name: str, found_id: str, upload: PartUpload, parts: Sequence[SentPart], size: int
 ) -> CompletedUpload:
-    """Make one object of `size` bytes of the parts. A repeated call returns the same result.
+    """Combine the parts to one object of `size` bytes. A repeated call returns the same result.
 
     Raises InvalidAddressError when the upload does not exist, InvalidRequestError for parts that the store does not
     have, ChecksumMismatchError for another size, WorkspaceClosedError.
@@ -155,7 +155,7 @@ async def complete_upload(
 async def completed(
     ctx: Context, repo: Repo, uploads: PartUploads, key: str, upload: str, parts: Sequence[Part]
 ) -> BlobStat:
-    """Complete an upload and read the object back. The object at the key decides when an answer is lost."""
+    """Complete an upload and read the object back. After a lost response, the object at the key shows the outcome."""
     for attempt in range(_LOOKS):
         ended = False
         try:
@@ -265,7 +265,7 @@ async def _targets(
 
 
 def suffix_of(path: str, any_name: bool) -> str:
-    """The path as a readable end of a key. Characters that the store does not take become `_`."""
+    """The path as a readable end of a key. Characters that the store does not accept become `_`."""
     if not any_name:
         path = _UNSPELLED.sub("_", path)
     path = _ODD.sub("_", path)

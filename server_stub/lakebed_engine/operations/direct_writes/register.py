@@ -35,7 +35,7 @@ LATEST = 253402300799
 _TAG = re.compile(r"([0-9a-f]{32})(?:-([0-9]{1,5}))?", re.ASCII)
 _CHECKSUM = re.compile(r"[!#-~]{1,256}", re.ASCII)
 _FEW = 16
-"""Up to this number of objects, the server asks for each one. It lists more."""
+"""Up to this number of objects, the server requests each one. For more, it lists them."""
 
 
 async def register_written(
@@ -121,7 +121,7 @@ async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
 async def prove_content(ctx: Context, repo: Repo, path: str, entry: Entry) -> None:
     """Read an object whose store keeps no checksum, and compare its MD5 with the declared one.
 
-    Raises ChecksumMismatchError. A declared checksum that has not the form of an MD5 is not compared.
+    Raises ChecksumMismatchError. A declared checksum that does not have the form of an MD5 is not compared.
     """
     blob = await repo.store.head(entry.physical_address)
     if blob.etag or entry.parts or not _TAG.fullmatch(entry.checksum):
@@ -157,7 +157,7 @@ def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
 
 
 async def _look(ctx: Context, repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
-    """The objects that exist at these sorted keys. For many keys it lists first, then asks for each missing one."""
+    """The objects that exist at these sorted keys. For many keys it lists first, then requests each missing one."""
     found: dict[str, BlobStat] = {}
     if len(keys) > _FEW:
         found = await _listed(repo, keys)

@@ -281,7 +281,8 @@ async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[
 
 async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, Entry] | None:
     """The entry of one object. If the store has no ETag, read the object and use its MD5 as checksum."""
-    # Keep the `etag:` prefix: an ETag that has the form of an MD5 may be none (multipart, encryption with own keys).
+    # Keep the `etag:` prefix: an ETag with the form of an MD5 may not be one (multipart, encryption with customer
+    # keys).
     checksum, size = version_of(blob) if blob.etag else "", blob.size
     if not checksum:
         digest, size = hashlib.md5(usedforsecurity=False), 0

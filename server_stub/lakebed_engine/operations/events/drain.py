@@ -6,13 +6,13 @@ absent, and removes the rows and completes the number in another batch. So:
 1. Rows are removed only after their file is durable, and only by the batch that completes its number. A process that
    dies before that leaves the number and the rows. The next drain uses the same number. If the file is there, it
    removes the rows of that file.
-2. All rows of a file were read after the number before it was complete, whose rows were gone by then. So an event is in
-   one file only.
-3. A batch that completes a number checks that the head is as this drain has written it. So of two drains at the same
-   time, one changes nothing.
+2. All rows of a file were read after the previous number was complete, when its rows were already removed. So an event
+is in one file only. 3. A batch that completes a number checks that the head is unchanged since this drain wrote it. So
+of two drains at the same time, one changes nothing.
 
-Rows are in the order of their versions. So an event is behind all that were acknowledged before its own request began.
-Of more than `MOST_ROWS` rows, the oldest are read first, by the clocks of the servers that wrote them.
+Rows are in the order of their versions. So an event comes after all events that were acknowledged before its own
+request began. If there are more than `MOST_ROWS` rows, the oldest are read first, by the clocks of the servers that
+wrote them.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from lakebed_engine.vocabulary.records import Repository
 LEASE: Final = 30.0
 """Seconds after which another process takes over from a drain that does not end."""
 EVERY_REPOSITORY: Final = 60.0
-"""Seconds between two checks of all repositories, which find the rows of processes that ended."""
+"""Seconds between two checks of all repositories. They find the rows of dead processes."""
 MOST_ROWS: Final = 100_000
 """Rows that a drain reads and sorts at a time."""
 _FEW: Final = 200
-"""Events that become a file on the event loop: the way to another thread would take longer."""
+"""Up to this number of events are encoded on the event loop: handing them to another thread would take longer."""
 
 log = logging.getLogger("lakebed.engine")
 
@@ -103,13 +103,13 @@ async def _write(ctx: Context, repo: Repo, number: int, rows: Sequence[Row], mos
     data = await ctx.runtime.cpu(encode_journal, number, events, small=len(events) <= _FEW)
     try:
         await repo.store.put(journal_file(number), data, if_absent=True)
-    except BlobExists:  # of a drain that has not completed it
+    except BlobExists:  # the file of a drain that has not completed it
         return await _ids_of(repo, number)
     return [event["id"] for event in events]
 
 
 async def _ids_of(repo: Repo, number: int) -> list[str]:
-    """The ids of the events of a file. None of a damaged file: its number is completed without it."""
+    """The ids of the events of a file. Empty for a damaged file: its number is completed without it."""
     try:
         return [event["id"] for _, event in decode_journal(await repo.store.get(journal_file(number)))]
     except (FormatError, CorruptDataError) as error:
@@ -137,9 +137,9 @@ async def _put_head(ctx: Context, repo: Repo, version: int, head: Head, deletes:
 
 
 async def drain_deleted(ctx: Context, partition: str) -> None:
-    """Drain a deleted repository, of which only the rows are left. Its last event names its bucket. Raises StoreError.
+    """Drain a deleted repository, of which only rows remain. Its last event names its bucket. Raises StoreError.
 
-    The events of a bucket that another repository has, or that has no marker any more, are given up.
+    Gives up the events if the bucket belongs to another repository or no longer has a marker.
     """
     rows = await ctx.kv.scan(partition, *under(JOURNAL), MOST_ROWS)
     try:
@@ -166,7 +166,7 @@ async def drain_deleted(ctx: Context, partition: str) -> None:
 
 
 class Drainer:
-    """Drains the repositories whose events this process has recorded, and now and then all repositories."""
+    """Drains the repositories whose events this process has recorded, and from time to time all repositories."""
 
     def __init__(self, ctx: Context, flush: Flush) -> None:
         self._ctx = ctx
@@ -176,7 +176,7 @@ class Drainer:
     async def run(self, *, everything: bool = False) -> int:
         """Make one pass over the repositories that are due. Returns how many events it moved.
 
-        `everything`: all that this process has recorded. A failure of one repository does not stop the others.
+        `everything`: all events that this process has recorded. A failure of one repository does not stop the others.
         """
         now = self._ctx.clock.monotonic()
         due = [name for name, one in self._ctx.undrained.repositories.items() if everything or self._is_due(one, now)]

@@ -20,17 +20,18 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, Inv
 from lakebed_engine.vocabulary.events import SKEW, Event, EventPage, Flush
 
 FILES: Final = 64
-"""Files that one page reads at most. A page with a filter may therefore be short, or empty, and still have a next."""
+"""Maximum number of files that one page reads. So a page with a filter may be short or empty although another follows.
+"""
 
 
 async def page(
     ctx: Context, repo_name: str, *, after: int = 0, branch: str = "", type: str = "", amount: int = 100
 ) -> EventPage:
-    """The events after a logical timestamp, in order: of one branch, and of one type, where these are given.
+    """The events after a logical timestamp, in order; only of one branch and of one type, if given.
 
     A type may be a group: `branch` means all types that begin with `branch.`. Events that are in no file yet are at the
-    end of the last page. Their logical timestamp is 0, and `position` does not go behind them: a later page has them
-    again, with the same id.
+    end of the last page. Their logical timestamp is 0, and `position` does not move past them: a later page returns
+    them again, with the same id.
 
     Raises RepositoryNotFoundError, InvalidRequestError.
     """
@@ -50,8 +51,8 @@ async def page(
 async def _page(
     ctx: Context, repo: Repo, after: int, wanted: Callable[[Event], bool], amount: int, *, cut: bool = False
 ) -> EventPage | None:
-    """A page. None when more rows are left than fit on it. `cut`: leave them out instead."""
-    # rows first: what is drained from here on is in the files as well
+    """A page. None when more rows remain than fit on it. `cut`: leave them out instead."""
+    # rows first: events that are drained from now on are also in the files
     rows = in_order(await ctx.kv.scan(repo.partition, *under(JOURNAL_ROWS), validation.MAX_PAGE + 1))
     items: list[Event] = []
     known: set[str] = set()
@@ -112,7 +113,7 @@ async def _events_of(ctx: Context, repo: Repo, number: int) -> list[Event]:
 
 
 async def position(ctx: Context, repo_name: str) -> int:
-    """A logical timestamp: every event that is in a file has at most this one. Raises RepositoryNotFoundError."""
+    """The largest logical timestamp of the events in files. Raises RepositoryNotFoundError."""
     repo = await open_repo(ctx, repo_name)
     found = await ctx.kv.get(repo.partition, JOURNAL_HEAD)
     return 0 if found is None else decode_head(found.value).number * PLACES + PLACES - 1
@@ -144,5 +145,5 @@ async def is_kept(ctx: Context, repo_name: str, logical_timestamp: int) -> bool:
 
 
 async def drain_now(ctx: Context, repo_name: str, most: int = Flush().rows) -> int | None:
-    """Move the events of a repository to files now. As `drain`."""
+    """Move the events of a repository to files now, as `drain` does."""
     return await drain(ctx, await open_repo(ctx, repo_name), most)

@@ -1,6 +1,7 @@
 """Rows of events. A caller puts them into the batch of the change, so neither exists without the other.
 
-The head of the event log is a row too: which files of events are complete, and which process writes the next one.
+The head of the event log is also a row. It says which files of events are complete, and which process writes the next
+one.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def event_rows(ctx: Context, repo: Repo, *events: NewEvent) -> list[Put]:
 
 
 def _delivery_rows(event: Event, number: int, call: NewDelivery) -> list[Put]:
-    """The row of a call that follows a change, due immediately, and its place among ordered calls."""
+    """The row of a call that follows a change, due immediately, and its position among ordered calls."""
     delivery = Delivery(id=f"{event.id}{number:03x}", event=event, call=call, due=event.time / 1000)
     rows = [Put(HOOK_DELIVERIES, due_key(DELIVERIES_DUE, event.time // 1000, delivery.id), encode(delivery))]
     if call.ordered:
@@ -88,8 +89,8 @@ def _delivery_rows(event: Event, number: int, call: NewDelivery) -> list[Put]:
 class Head(msgspec.Struct, frozen=True, kw_only=True):
     """The stored row.
 
-    `number` is of the newest file whose events have no rows any more. `next` is the number of the file that a drain has
-    begun: it may be in the bucket already. 0: none. That drain has the lease until `until`, in Unix seconds.
+    `number` is the number of the newest file whose rows are removed. `next` is the number of the file that a drain has
+    begun, and which may already be in the bucket. 0: none. That drain has the lease until `until`, in Unix seconds.
     """
 
     number: int = 0

@@ -1,7 +1,7 @@
 """Stores the files of the access history, and finds them by day.
 
-Those of a repository are in its own namespace, those of the whole server in a namespace that the caller names. The
-caller makes their content. A file never changes: `_lakebed/history/date=2026-01-31/<time>-<id>.parquet`.
+The files of a repository are in its namespace. Those of the whole server are in a namespace that the caller names. The
+caller creates their content. A file never changes: `_lakebed/history/date=2026-01-31/<time>-<id>.parquet`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks the objects that entries name: existence, size, and with `deep` the content.
 
-A listing finds a thousand objects with one request. An object that it does not show is requested itself before it
+A listing finds a thousand objects with one request. An object that is not in it is requested separately before it
 counts as missing.
 """
 

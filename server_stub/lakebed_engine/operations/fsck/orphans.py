@@ -1,4 +1,4 @@
-"""Checks the files of the bucket: finds unnamed files, and on the way which objects exist.
+"""Checks the files of the bucket: finds unnamed files, and records which objects exist.
 
 An unnamed file that the engine made is an orphan. Any other one is foreign.
 It runs after everything that names files was read. A failed listing ends the check: with a partial listing, the check

@@ -145,7 +145,7 @@ async def _read_workspaces(job: Job) -> list[Branch]:
 
 
 async def read_uploads(job: Job) -> None:
-    """Record the files of open uploads, and the parts of ended ones that the cleaner will remove, as no orphans."""
+    """Record files that are not orphans: of open uploads, and parts of ended ones that the cleaner will remove."""
     for kind in (UPLOADS, ENDED):
         async for rows in _pages(job, kind):
             for row in rows:
@@ -181,7 +181,7 @@ def _id_of(row: Row) -> str:
 
 
 async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
-    """Check a row against its file. Where they differ, the file is right: its id is its hash."""
+    """Check a row against its file. Where they differ, the file is right, because its id is its hash."""
     in_kv = None
     try:
         in_kv = _commit.decode(value)

@@ -19,7 +19,7 @@ Info = tuple[str, str, str, int, int]
 """A row of a metarange: id, first path, last path, rows, bytes."""
 
 Said = tuple[str, str, int, int]
-"""The same without the id, as the file that names it says."""
+"""The same without the id, as stated in the file that names it."""
 
 
 class Looked(NamedTuple):
@@ -94,7 +94,7 @@ def _look(rows: pa.Table, found_id: str, said: Sequence[Said], objects: bool) ->
 
 
 def look_at_part(data: bytes, found_id: str, said: Said, objects: bool) -> Looked:
-    """Check one part of a file layer in the same way."""
+    """Check one part of a file layer, as `look_at_range` does."""
     try:
         rows = decode_layer(data, found_id)
     except FormatError as error:

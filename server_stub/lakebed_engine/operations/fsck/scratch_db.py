@@ -1,4 +1,4 @@
-"""What a check has seen, in a scratch database on disk: its memory is bounded whatever the size of the repository.
+"""The records of a check, in a scratch database on disk: memory is bounded whatever the size of the repository.
 
 The file is SQLite's own temporary file: private, without a name, and deleted when it is closed.
 """
@@ -161,7 +161,9 @@ class ScratchDb:
             yield [range_id for (range_id,) in rows]
 
     def said_of(self, range_id: str) -> list[tuple[str, str, int, int]]:
-        """What metaranges say about a range: first and last path, rows, bytes. Several rows contradict each other."""
+        """The descriptions of a range in metaranges: first and last path, rows, bytes. Several rows contradict each
+        other.
+        """
         return self._db.execute("SELECT min, max, rows, bytes FROM ranges WHERE id = ?", (range_id,)).fetchall()
 
     def has_range(self, range_id: str) -> bool:
@@ -188,7 +190,7 @@ class ScratchDb:
             )
 
     def said_of_object(self, address: str) -> list[ObjectRow]:
-        """What entries say about an object. Several rows contradict each other."""
+        """The descriptions of an object in entries. Several rows contradict each other."""
         rows = self._db.execute(
             "SELECT address, size, checksum, parts, path FROM objects WHERE address = ?", (address,)
         )
@@ -199,7 +201,7 @@ class ScratchDb:
         self._db.execute("UPDATE objects SET seen = 1 WHERE address = ?", (address,))
 
     def objects(self, *, seen: bool) -> Iterator[list[ObjectRow]]:
-        """The objects that were seen, or were not, in pages. All rows of an address are in one page."""
+        """The seen or the unseen objects, in pages. All rows of an address are in one page."""
         query = """SELECT address, size, checksum, parts, path FROM objects WHERE address IN (
                      SELECT DISTINCT address FROM objects WHERE address > ? AND seen = ? ORDER BY address LIMIT 256)
                    ORDER BY address"""

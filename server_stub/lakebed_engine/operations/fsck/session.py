@@ -157,7 +157,7 @@ class Job:
         return await self.ctx.runtime.gather(jobs, self.options.concurrency) if jobs else []
 
     async def read(self, key: str) -> bytes | None:
-        """Read a file. None only when it is surely missing. Raises FormatError when it is too large to be read.
+        """Read a file. None only when it is certainly missing. Raises FormatError when it is too large.
 
         Any other error ends the check, because it does not show whether the file exists.
         """
@@ -171,7 +171,7 @@ class Job:
         return data
 
     async def read_again(self, key: str) -> bytes | None:
-        """Read a file that was checked before. None when it is missing or too large by now."""
+        """Read a file that was checked before. None when it is now missing or too large."""
         try:
             return await self.read(key)
         except FormatError:

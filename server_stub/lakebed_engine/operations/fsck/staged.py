@@ -59,7 +59,7 @@ async def _check_branch(job: Job, seen: Branch) -> None:
 
 
 async def _look(job: Job, branch: Branch) -> list[tuple[Bad, bool]]:
-    """The findings, each with whether the rows could be read in spite of it."""
+    """The findings, each with a flag: whether the rows were readable despite it."""
     found = await _look_at_token(job, branch, branch.staging_token, sealed=False)
     for layer in branch.layers:
         if layer.kind == "kv":
@@ -115,7 +115,7 @@ async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) 
 
 
 async def read_drops(job: Job) -> None:
-    """Record the files that the cleaner will remove: they are no orphans."""
+    """Record the files that the cleaner will remove: they are not orphans."""
     async for row in scan_rows(job.ctx.kv, DROPS):
         if row.key.startswith(DROPPED_REPOSITORIES):
             continue

@@ -1,4 +1,4 @@
-"""The cleaner: removes what swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
+"""The cleaner: removes data that swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
 
 It never deletes when something is unknown: after any error the note stays for the next pass. An object store that fails
 does not stop the work on others: the pass raises its error at the end.
@@ -35,9 +35,9 @@ _RECORDS: Sequence[tuple[bytes, Callable[[bytes], Branch]]] = (
 OPERATION_AGE = 3600
 """The shortest time that operation keys are kept, in seconds."""
 EVENTS_AGE = 24 * 3600
-"""Seconds for which the cleaner keeps the events of a deleted repository whose bucket does not take them."""
+"""Seconds for which the cleaner keeps the events of a deleted repository when its bucket does not accept them."""
 PARTIAL_AGE = 24 * 3600
-"""Seconds after which the cleaner removes what an interrupted write left."""
+"""Seconds after which the cleaner removes the leftovers of an interrupted write."""
 
 
 class Cleaner:

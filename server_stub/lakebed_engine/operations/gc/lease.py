@@ -1,7 +1,7 @@
 """The lease of the sweep: one row in the KV store, so that several processes do not do the same work.
 
-The lease only saves work. Two sweeps may run at the same time, because each deletes only what it has
-itself found unnamed twice. So the lease may depend on the clocks of the machines.
+The lease only saves work. Two sweeps may run at the same time, because each deletes only files that it has found
+unnamed twice. So the lease may depend on the clocks of the machines.
 """
 
 from __future__ import annotations

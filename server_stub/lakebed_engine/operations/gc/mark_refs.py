@@ -162,7 +162,7 @@ async def _read_token(ctx: Context, repo: Repo, scratch: ScratchDb, token: str) 
 async def _read_part(ctx: Context, repo: Repo, scratch: ScratchDb, key: str, part_id: str) -> None:
     try:
         data = await repo.store.get(key)
-    except BlobNotFound:  # committed and removed since, or lost: the next sweep finds out
+    except BlobNotFound:  # committed and removed since, or lost: the next sweep will know
         raise refuse(repo, f"layer {key} is missing") from None
     except CorruptDataError as error:
         raise refuse(repo, f"layer {key} cannot be read ({error})") from error

@@ -12,8 +12,8 @@ Two processes may purge at the same time, and one of them may be so slow that a 
 namespace. So a pass deletes only files that are older than its start by the store's clock, and it takes that time
 while the record is still `deleting`. The files of a new repository are younger.
 
-A purge deletes only what Lakebed has made: keys of the engine's form, folders of known workspaces, and manifests for
-Hive of this repository. It counts other files and leaves them.
+A purge deletes only files that Lakebed has written: keys of the engine's form, folders of known workspaces, and
+manifests for Hive of this repository. It counts other files and leaves them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ log = logging.getLogger("lakebed.engine")
 _AT_ONCE = 1000
 """Files that are deleted together."""
 _LONGEST = 60.0
-"""Seconds after which the cleaner goes on with its other work."""
+"""Seconds after which the cleaner continues with its other work."""
 _PAUSE = 1.0
 """Seconds between two passes. Clouds give the time of an object in whole seconds."""
 
@@ -140,7 +140,7 @@ async def _refuse_shared(ctx: Context, repo: Repo) -> None:
 
 
 async def _shown_below(ctx: Context, repo: Repo, prefix: str) -> str:
-    """The URI of an object below the prefix that a commit or an uncommitted row names. Empty: there is none."""
+    """The URI of an object below the prefix that a commit or an uncommitted row names. Empty if none does."""
 
     async def keep() -> None:
         """There is no lease to renew."""
@@ -189,7 +189,7 @@ def _is_same(found: Versioned, record: Repository) -> bool:
 
 
 async def _time_of_pass(ctx: Context, repo: Repo) -> float | None:
-    """Unix seconds by the store's clock, at which the repository was still `deleting`. None: it is purged."""
+    """A time in Unix seconds, by the store's clock, when the repository was still `deleting`. None: it is purged."""
     await repo.store.put(SWEEP_CLOCK, b"")
     try:
         moment = (await repo.store.head(SWEEP_CLOCK)).mtime
@@ -200,9 +200,9 @@ async def _time_of_pass(ctx: Context, repo: Repo) -> float | None:
 
 
 async def _pass(ctx: Context, repo: Repo, before: float, report: PurgeReport) -> tuple[PurgeReport, bool]:
-    """Delete what is older than `before`. Returns the new report, and whether no file of Lakebed is left.
+    """Delete files older than `before`. Returns the new report, and whether no file of Lakebed is left.
 
-    The notes of workspaces are deleted when nothing else is left: they say which folders are of workspaces.
+    The notes of workspaces are deleted last, because they say which folders belong to workspaces.
     """
     async for partial in repo.store.list_partial():
         if partial.mtime < before:
@@ -221,7 +221,9 @@ async def _pass(ctx: Context, repo: Repo, before: float, report: PurgeReport) ->
 
 @dataclass
 class _Deletion:
-    """One pass over the files of a repository: what it deleted, and what it left because Lakebed did not make it."""
+    """One pass over the files of a repository. Counts the deleted files, and the files that it left because they are
+    not Lakebed's.
+    """
 
     ctx: Context
     repo: Repo
@@ -233,7 +235,7 @@ class _Deletion:
     example: str = ""
 
     async def delete(self, *, marks: bool) -> bool:
-        """Delete the notes of workspaces, or all other files but the marker. Returns whether none is left."""
+        """Delete the notes of workspaces, or all other files except the marker. Returns whether none is left."""
         page: list[BlobStat] = []
         clear = True
         async for blob in self.repo.store.list():

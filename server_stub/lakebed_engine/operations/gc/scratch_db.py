@@ -1,4 +1,4 @@
-"""What a sweep of one repository has seen, in a scratch database on disk, so that its memory is bounded.
+"""The records of a sweep of one repository, in a scratch database on disk, so that memory is bounded.
 
 The set of named files only grows: a file that was named in one of the two checks is kept.
 """

@@ -1,4 +1,4 @@
-"""How much one commit changed: numbers of paths and bytes, compared with its first parent."""
+"""The amount of changes of a commit: numbers of paths and bytes, compared with its first parent."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.records import CommitStatistics
 
 MAX_CHANGES: Final = 1_000_000
-"""Changed paths after which the count ends."""
+"""Maximum number of changed paths that are counted."""
 
 
 async def commit_statistics(
     ctx: Context, repo_name: str, ref: str, *, most_changes: int = MAX_CHANGES
 ) -> CommitStatistics:
-    """The statistics of the commit that a ref expression names. The first commit is compared with nothing.
+    """The statistics of the commit of a ref expression. The first commit is compared with an empty tree.
 
-    A commit with more than `most_changes` changed paths is counted in part.
+    Of a commit with more than `most_changes` changed paths, only a part is counted.
     """
     repo = await open_repo(ctx, repo_name)
     commit = await resolve_commit(ctx, repo, ref, candidates=True)

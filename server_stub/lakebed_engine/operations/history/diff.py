@@ -140,7 +140,7 @@ def _same(one: Entry | None, other: Entry | None) -> bool:
 
 
 def entries(changes: Changes) -> Iterator[DiffEntry]:
-    """A window of changes as rows. They are made one by one: a page may need a few of a whole range."""
+    """A window of changes as rows. Created one by one, because a page may need only a few rows of a range."""
     left, right = Block(changes.left), Block(changes.right)
     for at_left, at_right in zip(changes.at_left.tolist(), changes.at_right.tolist(), strict=True):
         old: Any = left.entry(at_left) if at_left >= 0 else None
@@ -162,7 +162,7 @@ def slim_entries(changes: Changes) -> Iterator[DiffEntry]:
 
 
 _SLIM = 1000
-"""Rows that are made at the same time: a page has at most as many."""
+"""Rows that are created at the same time: the maximum of a page."""
 
 
 def _slim(rows: Any, at: Any) -> list[Any]:

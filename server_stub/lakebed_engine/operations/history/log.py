@@ -100,7 +100,7 @@ class Steps:
         self._query = PathQuery(request.objects, request.prefixes) if filtered else None
         self._builder: Builder | None = None
         self.beginning = start.id
-        """The last commit before the present step, or at it, from which a walk gives the rest of the log."""
+        """The last commit, at or before the current step, from which a walk returns the rest of the log."""
 
     def _walk(self, start: Commit) -> _Walk:
         return _Walk(self._ctx, self._repo, start, self._request.first_parent, self._request.since)
@@ -151,7 +151,7 @@ async def get_commit(ctx: Context, repo_name: str, ref: str) -> Commit:
 
 
 MAX_READ: Final = 5_000
-"""Commits that one page of a log by author or time reads at most."""
+"""Maximum number of commits that one page of a log by author or time reads."""
 _AT_ONCE: Final = 32
 """How many commits to compare at the same time. Most of the time is spent waiting for files."""
 
@@ -159,7 +159,7 @@ _AT_ONCE: Final = 32
 async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest, *, most_read: int = MAX_READ) -> LogPage:
     """A page of history. Raises RefNotFoundError, InvalidRefError, and InvalidRequestError if `after` is not in it.
 
-    With a filter by author or `until`, the page ends after `most_read` commits, also when none of them matches.
+    With a filter by author or `until`, the page ends after `most_read` commits, even if none matches.
     """
     validation.check_amount(request.amount)
     validation.check_texts(author=request.author, author_contains=request.author_contains)

@@ -156,13 +156,13 @@ class Places:
         self._start = start
         self._after = request.after
         self._log = (repo.partition, start.id, request.first_parent, request.since)
-        self._usable = not request.stop_at  # `after` may be behind the end of this log, and is refused then
+        self._usable = not request.stop_at  # `after` may be past the end of this log: then it is refused
 
     async def beginning(self) -> Commit:
-        """A commit from which a walk comes to `after`: the start of the log, if no later one is known."""
+        """A commit from which a walk reaches `after`: the start of the log, if no later one is known."""
         found: str | None = self._ctx.log_places.get((*self._log, self._after)) if self._usable else None
         return self._start if found is None else await load_commit(self._ctx, self._repo, found)
 
     def keep(self, commit_id: str, beginning: str) -> None:
-        """Remember where a walk can begin that comes to a commit."""
+        """Remember where a walk that reaches a commit can begin."""
         self._ctx.log_places.put((*self._log, commit_id), beginning, 1)

@@ -1,6 +1,7 @@
-"""The commit that wrote each file of a listing: the newest one in which the file got its present content.
+"""Finds the commit that wrote each file of a listing: the newest one in which the file got its current content.
 
-One walk over the log answers it for all files of a page. The walk is bounded, so a file may stay without its commit.
+One walk over the log finds the commits of all files of a page. The walk is bounded, so a file may have no commit in the
+result.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ async def _candidates(ctx: Context, repo: Repo, head: Commit, paths: Sequence[st
 
 
 async def _written(ctx: Context, repo: Repo, commit: Commit, left: dict[str, Entry]) -> list[str]:
-    """The paths that got their present content in a commit. Only a commit with one parent can write."""
+    """The paths that got their current content in a commit. Only a commit with one parent can write."""
     if len(commit.parents) != 1:
         return []
     changed = await changed_paths_of(ctx, repo, commit)

@@ -1,1 +1,1 @@
-"""Hooks: the check before a change lands, the calls after it, and the records of both."""
+"""Hooks: the check before a change, the calls after it, and the records of both."""

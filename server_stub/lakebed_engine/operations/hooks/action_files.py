@@ -1,7 +1,7 @@
 """The action files of a commit: all files directly in the two folders for them.
 
-A commit that changes no path in these folders has the files of its parent. So a repository without action files pays
-no read for a commit.
+A commit that changes no path in these folders has the files of its parent. So a commit in a repository without action
+files needs no additional read.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _lease = msgspec.json.Decoder(_Lease)
 
 
 class DeliveryPage(NamedTuple):
-    """A page of the deliveries of a repository: some wait, the others failed for good.
+    """A page of the deliveries of a repository: waiting ones, and permanently failed ones.
 
     `after`: where the next page begins, or empty. A page may be short though another follows.
     """
@@ -91,7 +91,7 @@ async def release_lease(ctx: Context, holder: str) -> None:
 
 
 async def due(ctx: Context, amount: int) -> list[SeenDelivery]:
-    """Deliveries whose time has come, the earliest first."""
+    """Due deliveries, the earliest first."""
     end = due_key(DELIVERIES_DUE, ctx.now() + 1)
     return [
         SeenDelivery(row.key, row.version, row.value)
@@ -115,7 +115,7 @@ async def postpone(ctx: Context, seen: SeenDelivery, new: Delivery) -> bool:
 
 
 async def fail(ctx: Context, seen: SeenDelivery, new: Delivery) -> bool:
-    """Give a delivery up: it is kept, and a user can order it again. False: it has changed since."""
+    """Give up a delivery: it is kept, and a user can repeat it. False: it has changed since."""
     repo = await open_repo(ctx, new.event.repository)
     return await _change(ctx, seen, Put(repo.partition, failed_delivery_key(new.id), encode(new)), _gone(seen))
 
@@ -146,7 +146,7 @@ async def list_deliveries(ctx: Context, repo_name: str, *, after: str = "", amou
 
 
 async def _waiting(ctx: Context, repo_uid: str, place: str, amount: int) -> DeliveryPage:
-    """A page of the deliveries that wait. Its `after` is empty when no row that waits follows."""
+    """A page of the waiting deliveries. Its `after` is empty when no waiting row follows."""
     start, end = under(DELIVERIES_DUE)
     waiting: list[Delivery] = []
     scanned = 0

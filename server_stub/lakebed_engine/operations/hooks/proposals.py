@@ -1,4 +1,4 @@
-"""Asks the hooks about a change before the batch that makes it."""
+"""Runs the hooks for a change before the batch that makes it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ OPERATION_OF: Final[dict[str, Operation]] = {
 
 
 class Agreed(NamedTuple):
-    """What the hooks said before a change: the calls that follow it, and whether the user bypassed a check."""
+    """The result of the hooks before a change: the calls that follow it, and whether the user bypassed a check."""
 
     deliveries: Sequence[NewDelivery] = ()
     bypassed: bool = False
 
     @property
     def data(self) -> dict[str, bool]:
-        """What the event of the change says about hooks."""
+        """The data about hooks in the event of the change."""
         return {"hooks_bypassed": True} if self.bypassed else {}
 
 
@@ -88,7 +88,7 @@ async def agree(
 async def prepare_commit(
     ctx: Context, repo: Repo, branch: str, head: Commit, message: str, committer: str, metadata: dict[str, str]
 ) -> bool:
-    """Run the hooks that prepare a commit: what they write to the branch becomes part of it.
+    """Run the hooks that prepare a commit: their writes to the branch become part of it.
 
     Returns whether any ran. Their action files are those of the head. Raises HookRefusedError.
     """
@@ -117,6 +117,6 @@ async def prepare_commit(
 
 
 async def keep_candidate(ctx: Context, repo: Repo, commit: Commit) -> None:
-    """Let a commit be read by its id while hooks check it. Its files must be durable. Raises StoreError."""
+    """Make a commit readable by its id while hooks check it. Its files must be durable. Raises StoreError."""
     row = Put(repo.partition, candidate_key(commit.id), encode(Candidate(commit, ctx.now())))
     await ctx.kv.apply(Batch(puts=[row]))

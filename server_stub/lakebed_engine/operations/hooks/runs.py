@@ -61,7 +61,7 @@ async def get_run(ctx: Context, repo_name: str, run_id: str) -> Run:
 
 
 def _as_of_now(ctx: Context, run: Run) -> Run:
-    """The run, as failed if its server died: such a run has no recorded end."""
+    """The run, marked as failed if its server died: such a run has no recorded end."""
     if run.state != "running" or not run.ends_by or ctx.clock.now() < run.ends_by + LATE:
         return run
     message = "the server stopped before its hooks ended"
@@ -90,7 +90,7 @@ async def list_runs(
 
 
 async def read_log(ctx: Context, repo_name: str, run_id: str, hook_run_id: str) -> bytes:
-    """What a hook printed. Raises RunNotFoundError."""
+    """The output of a hook. Raises RunNotFoundError."""
     repo = await open_repo(ctx, repo_name)
     found = await ctx.kv.get(repo.partition, hook_log_key(run_id, hook_run_id))
     if found is not None:
@@ -102,14 +102,14 @@ async def read_log(ctx: Context, repo_name: str, run_id: str, hook_run_id: str) 
 
 
 async def get_verdict(ctx: Context, repo_name: str, digest: str) -> Verdict | None:
-    """What a hook said about a tree. `digest`: SHA-256, in hex, of all that the answer depends on."""
+    """The verdict of a hook about a tree. `digest`: SHA-256, in hex, of everything that the verdict depends on."""
     repo = await open_repo(ctx, repo_name)
     found = await ctx.kv.get(repo.partition, verdict_key(digest))
     return None if found is None else _verdict.decode(found.value)
 
 
 async def put_verdict(ctx: Context, repo_name: str, digest: str, verdict: Verdict) -> None:
-    """Store what a hook said about a tree."""
+    """Store the verdict of a hook about a tree."""
     repo = await open_repo(ctx, repo_name)
     await ctx.kv.apply(Batch(puts=[Put(repo.partition, verdict_key(digest), encode(verdict))]))
 

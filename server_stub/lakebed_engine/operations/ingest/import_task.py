@@ -83,7 +83,7 @@ async def _check(tasks: TaskRunner, repo: Repo, request: ImportRequest) -> None:
 
 
 async def run_import(task: Work) -> Mapping[str, str]:
-    """Perform an import task. What it raises is the error in the task's status."""
+    """Perform an import task. The task's status contains any raised error."""
     ctx, repo = task.ctx, task.repo.name
     request = msgspec.convert(task.task.request, ImportRequest)
     found = await find_workspace(ctx, task.repo, task.task.id)
@@ -103,7 +103,7 @@ async def run_import(task: Work) -> Mapping[str, str]:
         await set_metadata(ctx, repo, {LAST_IMPORT: str(ctx.now())}, force=request.force)
     try:
         new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, guard=task.guard())
-    except NoChangesError:  # the branch had all of it already
+    except NoChangesError:  # the branch already had all objects
         head = (await read_branch(ctx, task.repo, task.task.target)).record.commit_id
         return {"commit": head}
     return {"commit": new.id}

@@ -2,8 +2,8 @@
 
 An ingest compares a folder of another bucket with the objects below a prefix, both in order of path, page by page. Each
 page returns where the next one begins. So no request takes long, and the server stores nothing between them. The rows
-of a page become one layer of a workspace, which is then committed like any other (`workspace.commit`). A page that
-finds nothing new writes nothing.
+of a page become one layer of a workspace, which is then committed like any other (`workspace.commit`). A page without
+new objects writes nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BUDGET = 20.0
 
 _ROWS = 10_000
 _BREATH = 1000
-"""Number of paths after which a page lets other work run, and checks its time."""
+"""Number of paths after which a page yields to other work, and checks its time."""
 
 
 class Filter:
@@ -94,7 +94,7 @@ class _Page:
 
 
 async def diff_page(ctx: Context, repo_name: str, ref: str, request: IngestRequest) -> IngestPage:
-    """What an ingest would change of a commit. Writes nothing.
+    """The changes that an ingest would make to a commit. Writes nothing.
 
     Raises ForeignDeniedError, InvalidRequestError, InvalidPathError, RefNotFoundError.
     """

@@ -87,7 +87,7 @@ async def put_on_top(
 async def push_rows(
     ctx: Context, repo_name: str, branch: str, rows: Sequence[tuple[str, Entry | None]], *, force: bool = False
 ) -> Layer:
-    """As `push`, for rows in any order, each path once. None is a tombstone."""
+    """Like `push`, for rows in any order, each path once. None is a tombstone."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     paths = [path for path, _ in rows]
     validation.check_paths(paths)

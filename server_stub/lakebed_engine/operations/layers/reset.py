@@ -65,7 +65,7 @@ async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bo
 
 
 async def _put_under_token(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool:
-    """Make the layer of a reset the newest below the live token, which is sealed above it. False: the record changed.
+    """Put the layer of a reset directly below the live token, which is sealed above it. False: the record changed.
 
     Rows that were staged since the seal stay, as if they had come after the reset. So a batch of rows is reset as a
     whole or not at all, and writers cannot delay a reset. The token must change: otherwise a reader of the old record

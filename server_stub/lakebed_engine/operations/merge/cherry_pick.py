@@ -48,10 +48,10 @@ class _Picked(NamedTuple):
 async def revert(
     ctx: Context, repo_name: str, branch: str, request: PickRequest, guard: CommitGuard | None = None
 ) -> Commit:
-    """Undo what a commit changed compared with a parent, as a new commit.
+    """Undo the changes of a commit, compared with a parent, as a new commit.
 
     Raises MergeParentError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError,
-    and what the guard raises.
+    and the errors of the guard.
     """
     check_commit_texts(request.message, request.metadata or {}, request.committer)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
@@ -72,7 +72,7 @@ async def revert(
 async def cherry_pick(
     ctx: Context, repo_name: str, branch: str, request: PickRequest, guard: CommitGuard | None = None
 ) -> Commit:
-    """Apply what a commit changed compared with a parent, as a new commit that names its origin.
+    """Apply the changes of a commit, compared with a parent, as a new commit that names its origin.
 
     If the branch already has the change, this makes an empty commit, as existing clients expect.
 

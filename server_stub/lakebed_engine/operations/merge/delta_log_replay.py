@@ -33,7 +33,7 @@ STEPS = {
     "cherry-pick": "pick the commits before it first, oldest first, or merge their branch, or let Delta write the "
     "change again",
 }
-"""What the user can do instead, by operation."""
+"""The alternative for the user, by operation."""
 
 
 class DeltaLines:

@@ -1,4 +1,4 @@
-"""Merge: applies what the source changed since the base to the destination's head (`PROTOCOL.md` 3, MERGE).
+"""Merge: applies the changes of the source since the base to the destination's head (`PROTOCOL.md` 3, MERGE).
 
 A trial finds the conflicts without merging.
 """
@@ -41,7 +41,7 @@ async def merge(
     """Merge a ref into a branch, always as a merge commit. `reviewed` as in `move_clean_branch`.
 
     Raises MergeConflictError with the paths, DirtyBranchError, NoChangesError, NoMergeBaseError, ProtectedBranchError,
-    and what the guard raises.
+    and the errors of the guard.
     """
     resolution = Resolution(request.strategy, request.resolve)
     check_commit_texts(request.message, request.metadata, request.committer)

@@ -1,4 +1,4 @@
-"""Aborts and expires multipart uploads, and clears what they leave.
+"""Aborts and expires multipart uploads, and removes their leftovers.
 
 An upload ends in one batch that checks its row, so it is either aborted or completed. Only then are its parts removed.
 They are removed once more a day later, because a late part may have arrived after the first time.
@@ -65,8 +65,8 @@ async def clear(ctx: Context, repo: Repo, ended: Ended) -> None:
 async def tidy(ctx: Context) -> int:
     """Make one pass over all repositories: abort expired uploads, and forget old ended uploads.
 
-    Returns the number of uploads. What cannot be cleared stays for the next pass, and the first error is raised at the
-    end.
+    Returns the number of uploads. Leftovers that cannot be removed stay for the next pass, and the first error is
+    raised at the end.
     """
     done = 0
     errors: list[EngineError] = []

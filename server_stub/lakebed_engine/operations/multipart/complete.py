@@ -1,10 +1,10 @@
-"""Completes multipart uploads: makes an object of the parts.
+"""Completes multipart uploads: combines the parts to an object.
 
 There are three steps. Any process can repeat each of them:
 
 1. The plan: which parts. One compare-and-swap writes it to the upload's row and checks the rows of the parts. From
    then on the upload takes no parts and no other plan, so every process writes the same bytes to the upload's address.
-2. The store assembles the parts. After a lost answer, the object at the address decides.
+2. The store assembles the parts. After a lost response, the object at the address shows the outcome.
 3. One batch stages the entry under the condition of the request, ends the upload and records the result. A later
    request to complete it with the same parts returns that result.
 
@@ -57,7 +57,7 @@ from lakebed_engine.vocabulary.requests import UploadRequest
 Test = Callable[[Entry | None], None]
 
 _LOOKS = 6
-"""How often to assemble parts when the answer is lost. The pauses between double, 6 s in total."""
+"""How often to assemble parts when the response is lost. The pauses between double, 6 s in total."""
 
 
 async def complete(
@@ -72,7 +72,7 @@ async def complete(
     checksum: str = "",
     size: int | None = None,
 ) -> Completed:
-    """Make the parts the object, if the path meets the conditions. Safe to repeat with the same parts.
+    """Combine the parts to the object, if the path meets the conditions. Safe to repeat with the same parts.
 
     `checksum` and `size`, if given, must match the object.
 
@@ -130,7 +130,7 @@ async def _replace(
 
 
 async def _is_there(repo: Repo, upload: Upload, chosen: Chosen) -> bool:
-    """Whether the parts are assembled already."""
+    """Whether the parts are already assembled."""
     try:
         return (await repo.store.head(upload.address)).size == chosen.size
     except BlobNotFound:
@@ -188,7 +188,7 @@ async def _stage_object(ctx: Context, repo: Repo, target: Target, chosen: Chosen
             if await find(ctx, repo, target) is None:
                 return None  # another request has completed it: that caused the error
             raise
-        with suppress(EngineError):  # the second clearing removes what this one leaves
+        with suppress(EngineError):  # the second clearing removes any leftovers of this one
             await clear(ctx, repo, Ended(upload=found.upload, entry=entry))
         return Completed(entry, chosen.checksum, found.upload.checksum)
 
@@ -235,7 +235,7 @@ async def _remembered(ctx: Context, repo: Repo, target: Target, parts: Sequence[
 
 
 def _etag(parts: Sequence[SentPart]) -> str:
-    """The ETag as S3 calculates it: the MD5 of the parts' MD5s, with their number. Empty when an ETag is no MD5."""
+    """The ETag as S3 calculates it: the MD5 of the parts' MD5s, with their number. Empty when an ETag is not an MD5."""
     try:
         raw = b"".join(bytes.fromhex(part.etag) for part in parts)
     except ValueError:

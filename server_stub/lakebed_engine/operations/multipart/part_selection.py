@@ -53,7 +53,7 @@ class Chosen(NamedTuple):
 async def choose(
     ctx: Context, repo: Repo, upload: Upload, chosen: Sequence[SentPart], checksum: str, size: int | None
 ) -> Chosen:
-    """The stored parts for the parts of a request.
+    """Find the stored parts for the parts of a request.
 
     Raises InvalidPartError, PartOrderError, PartTooSmallError, PartTooLargeError, ChecksumMismatchError.
     """
@@ -112,7 +112,7 @@ def _checksum(upload: Upload, parts: Sequence[UploadedPart]) -> str:
 
 
 def with_sizes(metadata: dict[str, str], sizes: Sequence[int]) -> dict[str, str]:
-    """Add the part sizes to the metadata of an entry, for readers that ask for a part by number.
+    """Add the part sizes to the metadata of an entry, for readers that request a part by number.
 
     Only metadata survives a commit. Example: `7x8388608,1x1000`. A single part, and a text of more than 1,024
     characters, add nothing.

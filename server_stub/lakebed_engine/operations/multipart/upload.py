@@ -124,7 +124,7 @@ async def put_part(
 async def copy_part(
     ctx: Context, repo_name: str, target: Target, number: int, source_repo: str, source: Entry, span: tuple[int, int]
 ) -> UploadedPart:
-    """Make a part of an entry's bytes. `span` is the first byte and the length. Raises InvalidRangeError."""
+    """Create a part from an entry's bytes. `span` is the first byte and the length. Raises InvalidRangeError."""
     start, length = span
     _check_part(number, length)
     if not 0 <= start <= start + length <= source.size:

@@ -1,7 +1,7 @@
-"""The objects of a batch on their way into the store: while one becomes durable, the next one arrives.
+"""Writes the objects of a batch to the store: while one is synced to disk, the next one arrives.
 
-The parts of a form come one after the other, and each would wait for the disk that the one before it waits for: fifty
-files of 4 MiB take half as long again.
+The parts of a form arrive one after the other. If each waited for the sync of the previous one, fifty files of 4 MiB
+would take half as long again.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.requests import UploadRequest
 
 AT_ONCE = 8
-"""Objects of one batch that have arrived and are not durable yet: of small ones the content is in memory until then."""
+"""Maximum number of objects of one batch that have arrived and are not durable yet. Small ones are in memory until
+then.
+"""
 
 Write = Callable[[UploadRequest, AsyncIterable[bytes]], Awaitable[Entry]]
 
 
 class Overlapping:
-    """Writes objects by `write`, each from a stream that must be read to its end before the next one can be."""
+    """Writes objects with `write`, each from a stream that must be read to its end before the next one."""
 
     def __init__(self, runtime: Runtime, write: Write) -> None:
         self._runtime = runtime
@@ -31,13 +33,13 @@ class Overlapping:
         self._arriving: asyncio.Future[Entry] | None = None
 
     async def begin(self, request: UploadRequest, chunks: AsyncIterable[bytes]) -> None:
-        """Take in one object. Raises what writing it or an earlier one raises."""
+        """Read one object. Raises the error of writing it or an earlier one."""
         taken = asyncio.Event()
         task = self._runtime.begin(lambda: self._write(request, _until_end(chunks, taken)))
-        if task is None:  # a runtime that does nothing ahead
+        if task is None:  # a runtime without concurrency
             self._made.append(await self._write(request, chunks))
             return
-        task.add_done_callback(lambda _: taken.set())  # it may fail before the end
+        task.add_done_callback(lambda _: taken.set())  # it may fail before its stream ends
         self._tasks.append(task)
         self._running.add(task)
         self._arriving = task
@@ -50,17 +52,19 @@ class Overlapping:
             one.result()
 
     async def entries(self) -> list[Entry]:
-        """Wait until all objects are durable; in the order in which they began. Raises what writing one raises."""
+        """Wait until all objects are durable. Returns their entries in the order of arrival. Raises the error of a
+        failed write.
+        """
         return self._made + [await task for task in self._tasks]
 
     async def stop(self) -> list[Entry]:
-        """Break off, and wait until nothing is being written any more. Gives what was written.
+        """Stop, and wait until all running writes have ended. Returns the written entries.
 
-        What has arrived is written to its end, because a cancelled put may be complete or not.
+        Objects that have arrived are written completely, because the outcome of a cancelled put is unknown.
         """
         if self._arriving is not None:
             self._arriving.cancel()
-        if not self._tasks:  # gather() without any would make an event loop where there is none
+        if not self._tasks:  # gather() without arguments would create an event loop
             return self._made
         ends = await asyncio.gather(*self._tasks, return_exceptions=True)
         return self._made + [end for end in ends if isinstance(end, Entry)]

@@ -1,4 +1,4 @@
-"""Copies inside a repository: a row that shares another's data."""
+"""Copies inside a repository: the new row shares the data of the source."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async def copy_as(
     *,
     source_etag: str | None = None,
 ) -> Located:
-    """Stage the source's data as an upload is staged, with a type, metadata and conditions of its own.
+    """Stage the source's data like an upload, with a separate type, metadata and conditions.
 
-    With `source_etag` only while the source has it. Raises ObjectNotFoundError, PreconditionFailedError.
+    With `source_etag`, only while the source has this ETag. Raises ObjectNotFoundError, PreconditionFailedError.
     """
     check_upload(request)
     repo, source = await _source(ctx, repo_name, branch, source_ref, source_path, request.force)

@@ -1,4 +1,4 @@
-"""Reading: stat, list, open, and what is uncommitted."""
+"""Reading: stat, list, open, and uncommitted changes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ async def addresses(ctx: Context, repo_name: str) -> Callable[[Entry], str]:
 
 
 def first_of(prefix: str, after: str, delimiter: str) -> str | None:
-    """Where a page begins. `after` is exclusive, and skips the content of a common prefix. None: nowhere."""
+    """Where a page begins. `after` is exclusive, and skips the content of a common prefix. None: the listing is at its
+    end.
+    """
     if not after or after < prefix:
         return prefix
     if group_of(after, prefix, delimiter) == after:
@@ -91,7 +93,7 @@ def first_of(prefix: str, after: str, delimiter: str) -> str | None:
 
 
 def group_of(path: str, prefix: str, delimiter: str) -> str | None:
-    """The common prefix that a path falls under, if any."""
+    """The common prefix of a path, if any."""
     if not delimiter:
         return None
     found = path.find(delimiter, len(prefix))
@@ -139,7 +141,9 @@ def _size(row: Listed) -> int:
 
 
 def _add_groups(items: list[Listed], run: Run, prefix: str, most: int, delimiter: str) -> str | None:
-    """Add what a run of rows shows until there are `most`. Where to go on: "" behind the run, None nowhere."""
+    """Add the items of a run of rows until there are `most`. Returns where to continue: "" after the run, None at the
+    end.
+    """
     rows, at, stop = run
     while at < stop and len(items) < most:
         if not rows.is_live(at):
@@ -155,13 +159,13 @@ def _add_groups(items: list[Listed], run: Run, prefix: str, most: int, delimiter
         if beyond is None:
             return None
         at = rows.after(at + 1, stop, beyond)
-        if at == stop:  # there may be more of it behind the run
+        if at == stop:  # the prefix may continue after the run
             return beyond
     return ""
 
 
 async def uncommitted(view: View, start: str) -> AsyncIterator[DiffEntry]:
-    """What is staged and differs from the head, from `start` on, in order of path."""
+    """Staged changes that differ from the head, from `start` on, in order of path."""
     staged, tree = view.staged_cursor(), view.tree_cursor()
     await staged.seek(start)
     while staged.path is not None:
@@ -193,7 +197,7 @@ async def open_entry(
 
 
 async def placed(ctx: Context, repo: Repo, entry: Entry, *, check: bool = True) -> tuple[ObjectStore, str]:
-    """Where an entry's data is. Elsewhere it may have changed since it was ingested: with `check` it is looked at.
+    """Where an entry's data is. Data outside the namespace may have changed since it was ingested: `check` verifies it.
 
     Raises ForeignDeniedError; BlobNotFound and ObjectGoneError with `check`.
     """

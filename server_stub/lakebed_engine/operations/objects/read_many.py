@@ -18,7 +18,7 @@ MAX_OBJECTS: Final = 10_000
 """Objects of one batch."""
 
 _GROUP = 500
-"""Paths that are looked up before other requests get a turn."""
+"""Number of paths that are looked up before other requests get a turn."""
 
 _PAGE = 1000
 
@@ -58,7 +58,7 @@ async def find_many(ctx: Context, repo_name: str, ref: str, paths: Sequence[str]
 async def find_below(
     ctx: Context, repo_name: str, ref: str, *, prefix: str, after: str = "", amount: int = MAX_OBJECTS
 ) -> Page[FoundObject]:
-    """The first `amount` objects with a prefix, behind the path `after`, from one view."""
+    """The first `amount` objects with a prefix, after the path `after`, from one view."""
     validation.check_texts(prefix=prefix, after=after)
     repo = await open_repo(ctx, repo_name)
     start = first_of(prefix, after, "")

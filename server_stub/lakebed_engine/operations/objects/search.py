@@ -1,4 +1,4 @@
-"""Search by name: a listing that keeps the paths with a text, and stops after a bounded number of paths."""
+"""Search by name: a listing of the paths that contain a text. It reads a bounded number of paths."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Staging: upload, delete, copy (`PROTOCOL.md` 3, PUT, DELETE, CONDPUT).
 
-A row and the check of its branch record are one KV batch: a sealed token is immutable, there is no late row.
+One KV batch writes a row and checks its branch record. So a sealed token is immutable: no row can arrive late.
 """
 
 from __future__ import annotations
@@ -62,13 +62,12 @@ async def stage(
     *,
     known: Seen | None = None,
 ) -> None:
-    """Put rows (None: a tombstone) into the branch's token, all or nothing; and `further` rows in the same batch.
+    """Put rows (None: a tombstone) into the branch's token, all or nothing, with `further` rows in the same batch.
 
-    `known` is a record that was read before; it is tried first: if it is not the newest, the batch does nothing.
+    `known` is a record that was read before. It is tried first: if it is not the newest, the batch does nothing.
 
-    Repeated when the record has changed, and when the answer was lost and the rows were not written. Raises
-    OutcomeUnknownError when that cannot be found out. With `checks` of one's own it is for the caller to repeat: raises
-    PredicateFailed.
+    Repeats the batch when the record has changed, and when the response was lost and the rows were not written. Raises
+    OutcomeUnknownError when that cannot be found out. With `checks`, the caller must repeat it: raises PredicateFailed.
     """
     puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
     lost: OutcomeUnknownError | None = None
@@ -117,11 +116,12 @@ async def _was_applied(
     further: Sequence[Put],
     lost: OutcomeUnknownError,
 ) -> bool:
-    """Whether rows whose answer was lost are there, after no late batch can be applied any more.
+    """Whether the rows of a lost response were written. Call it when no late batch can be applied any more.
 
-    `started` is the moment of sending. To write the rows again would undo later writes. If others are in their place,
-    it is unknown whether these rows were written and overwritten: raises `lost`. Also if it took so long that the rows
-    may be cleaned away. Equal rows may be there from before, so the `further` rows of the batch must be there too.
+    `started` is the time of sending. Writing the rows again would undo later writes. If other rows are in their place,
+    it is unknown whether these rows were written and then overwritten: raises `lost`. It also raises `lost` after so
+    long a time that the cleaner may have removed the rows. Equal rows may be older, so the `further` rows of the batch
+    must exist too.
     """
     if not puts:
         return False
@@ -136,10 +136,11 @@ async def _was_applied(
 
 
 async def _fenced(ctx: Context, repo: Repo, seen: Seen, tried: Seen | None) -> bool:
-    """Whether a lost batch that checked the record `tried` cannot be applied any more. False: read the record again.
+    """Make sure that a lost batch that checked the record `tried` cannot be applied any more. False: read the record
+    again.
 
-    A batch may be applied long after its answer was lost. If it came after the next one, and after what others wrote
-    then, it would undo them; a record of another version stops it.
+    A batch may be applied long after its response was lost. It would then undo the next batch and later writes of
+    others. A record of another version prevents this.
     """
     if tried is None or seen.version != tried.version:
         return True
@@ -156,7 +157,7 @@ async def put_rows(
     further: Sequence[Put] = (),
     deletes: Sequence[Delete] = (),
 ) -> None:
-    """One batch: rows of the record's token as they are stored, and `further` changes. Raises PredicateFailed."""
+    """Write one batch: encoded rows into the record's token, and `further` changes. Raises PredicateFailed."""
     token = seen.record.staging_token
     partition = staging(token)
     puts = [*further, *[Put(partition, key, value) for key, value in rows]]
@@ -171,9 +172,9 @@ async def put_rows(
 async def stage_if(
     ctx: Context, repo: Repo, branch: str, path: str, entry: Entry | None, test: Callable[[Entry | None], None]
 ) -> None:
-    """Stage one row (None: a tombstone) if `test` takes what the path holds now: nothing can come between (CONDPUT).
+    """Stage one row (None: a tombstone) if `test` accepts the current content of the path, atomically (CONDPUT).
 
-    Unlike a plain row it cannot be written again when the answer was lost, so it has an operation key.
+    Unlike a plain row, it cannot be written again when the response was lost. So it has an operation key.
     """
     key = path.encode()
     operation = OPERATIONS + ctx.ids.new().encode()
@@ -208,16 +209,18 @@ async def stage_if(
         await retry_on_conflict(f"object {path!r} on {branch!r}", attempt)
     except EngineError as error:
         if lost is not None:
-            raise lost from error  # the row may be there, whatever this error says
+            raise lost from error  # the row may be written in spite of this error
         raise
 
 
 async def held(
     ctx: Context, repo: Repo, seen: Seen, started: float, path: str
 ) -> tuple[Versioned | None, Entry | None]:
-    """The row of the live token at a path, and what the path shows, by a record looked up at `started` or later.
+    """The row of the live token at a path, and the content of the path, by a record that was read at `started` or
+    later.
 
-    Raises PredicateFailed when the record has changed and its rows may be cleaned away: no test may judge by that.
+    Raises PredicateFailed when the record has changed and the cleaner may have removed its rows: a test must not use
+    them.
     """
     live = await ctx.kv.get(staging(seen.record.staging_token), path.encode())
     if live is not None:
@@ -227,7 +230,7 @@ async def held(
 
 
 def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
-    """What tests what a path holds before it is written; None where nothing is asked."""
+    """The test of the content of a path before a write. None: no condition."""
     if not request.if_none_match and request.if_match is None and request.unlike is None:
         return None
 
@@ -247,7 +250,7 @@ def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
 
 
 def require_etag(path: str, now: Entry | None, wanted: str) -> None:
-    """Raises PreconditionFailedError when a path does not hold the content of this ETag, or any content (`*`)."""
+    """Raises PreconditionFailedError when a path does not have the content of this ETag, or any content (`*`)."""
     if now is None and wanted == "*":
         raise PreconditionFailedError(f"{path!r} has no object (If-Match: *): nothing was changed")
     if now is None:
@@ -261,7 +264,7 @@ def require_etag(path: str, now: Entry | None, wanted: str) -> None:
 
 
 def require_held(path: str, now: Entry | None, wanted: Held) -> None:
-    """Raises PreconditionFailedError when a path does not hold what a deletion expects."""
+    """Raises PreconditionFailedError when a path does not have the content that a deletion expects."""
     if now is None and wanted.or_nothing:
         return
     if wanted.etag is not None:
@@ -274,7 +277,7 @@ def require_held(path: str, now: Entry | None, wanted: Held) -> None:
 
 
 def new_address(ctx: Context) -> str:
-    """Where new data goes: one folder an hour, so that writers share folders and a sweep can go by age."""
+    """The address of new data: one folder for each hour, so that writers share folders and a sweep can go by age."""
     hour = time.strftime("%Y%m%d%H", time.gmtime(ctx.clock.now()))
     return f"{DATA}{hour}/{ctx.ids.new()}"
 
@@ -301,7 +304,7 @@ async def _write(
 
 
 async def discard(repo: Repo, entries: Sequence[Entry]) -> None:
-    """Remove data that nothing names. Only after an outcome that is known: an unknown one keeps everything."""
+    """Remove data that nothing names. Only for a known outcome: after an unknown one, the data must stay."""
     try:
         await repo.store.delete([entry.physical_address for entry in entries])
     except EngineError:
@@ -310,7 +313,7 @@ async def discard(repo: Repo, entries: Sequence[Entry]) -> None:
 
 @asynccontextmanager
 async def discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None]:
-    """Remove the data of what was refused for certain: not when it is cancelled or its answer is lost."""
+    """Remove the data of a write that was certainly refused: not when it is cancelled or its response is lost."""
     try:
         yield
     except OutcomeUnknownError:
@@ -328,7 +331,7 @@ async def upload(
     chunks: AsyncIterable[bytes],
     described: Callable[[], ObjectChecksum | None] | None = None,
 ) -> Located:
-    """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken.
+    """Write the data, then stage the entry. Repository, branch and path are checked before the first chunk is read.
 
     `described` returns the checksum to keep. It is called after the last chunk.
     """
@@ -336,7 +339,7 @@ async def upload(
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     known = await read_record(ctx, repo, branch)
     test = condition(request)
-    if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
+    if test is not None:  # refuse before the body is read; the batch that stages tests again
         test(await steady(ctx, repo, f"{branch}$", lambda view: view.find(request.path)))
     entry = await _write(ctx, repo, request, chunks, described)
     async with discarding(repo, [entry]):
@@ -400,7 +403,7 @@ async def delete_object(
 ) -> None:
     """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6).
 
-    With `expected` only while the path holds that, exactly. Raises PreconditionFailedError.
+    With `expected`, only while the path has exactly this content. Raises PreconditionFailedError.
     """
     validation.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
@@ -413,9 +416,9 @@ async def delete_object(
 async def delete_objects(
     ctx: Context, repo_name: str, branch: str, paths: Sequence[str], *, force: bool = False
 ) -> list[ObjectFailure]:
-    """Stage tombstones in one batch; paths that are no paths are reported and the others deleted.
+    """Stage tombstones in one batch. Reports invalid paths and deletes the others.
 
-    A branch that takes no changes is a failure of every path, as existing clients expect.
+    On a branch that refuses changes, every path fails, as existing clients expect.
     """
     try:
         repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)

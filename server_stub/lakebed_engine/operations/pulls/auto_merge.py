@@ -1,6 +1,6 @@
 """Merges the pull requests that wait for their reviews and checks (`auto_merge`).
 
-A merge that is refused for good is not tried again: the pull request stops waiting, and its timeline says why.
+A permanently refused merge is not tried again: the pull request stops waiting, and its timeline says why.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PASSING = (
     SourceMovedError,
     TooManyAttemptsError,
 )
-"""Refusals that end by themselves or by the work of others: the merge is tried again. Any other one stops it."""
+"""Temporary refusals: the merge is tried again. Any other refusal stops it."""
 
 _TEXT = 4_000
 """Characters of a refusal in the timeline."""
@@ -60,8 +60,8 @@ May = Callable[[str, Pull], Awaitable[bool]]
 async def merge_ready(ctx: Context, may: May) -> list[str]:
     """Merge each waiting pull request that nothing blocks. Returns the names of the changed repositories.
 
-    A failure of one does not stop the others. A store that fails does: raises StoreError. The outcome of that merge may
-    be unknown, so it is tried again: a pull request is merged only once.
+    The failure of one merge does not stop the others. A failing store does: raises StoreError. The outcome of that
+    merge may be unknown, so it is tried again: a pull request is merged only once.
     """
     merged = []
     async for row in scan_rows(ctx.kv, AUTO_MERGES):
@@ -112,7 +112,7 @@ async def _try(ctx: Context, row: Row, may: May) -> bool:
 
 
 async def _stop(ctx: Context, repo: Repo, pull_id: str, wanted: AutoMerge, refusal: EngineError) -> None:
-    """Let a pull request wait no more, unless its auto-merge was changed since it was refused."""
+    """Stop the auto-merge of a pull request, unless it was changed since the refusal."""
     log.warning("auto-merge of pull request %s in %s has stopped: %s", pull_id, repo.name, refusal.message)
 
     async def make(old: Pull) -> PullChange | None:
@@ -125,7 +125,7 @@ async def _stop(ctx: Context, repo: Repo, pull_id: str, wanted: AutoMerge, refus
 
 
 async def _forget(ctx: Context, row: Row) -> None:
-    """Remove a row whose pull request is not there, or waits for nothing."""
+    """Remove a row whose pull request does not exist or no longer waits."""
     try:
         await ctx.kv.apply(Batch([Check(AUTO_MERGES, row.key, row.version)], deletes=[Delete(AUTO_MERGES, row.key)]))
     except PredicateFailed:

@@ -135,10 +135,10 @@ def _check_place(place: CommentPlace) -> None:
 async def list_events(
     ctx: Context, repo_name: str, pull_id: str, *, after: int = 0, amount: int = 100
 ) -> tuple[Pull, Page[PullEvent]]:
-    """A pull request at the present head of its source, and a page of the timeline, oldest first.
+    """A pull request at the current head of its source, and a page of the timeline, oldest first.
 
-    The last page ends with what is not stored yet: a push since the last event, and the checks of the head of the
-    source. These entries have the number 0. Raises PullNotFoundError.
+    The last page ends with unstored entries: a push since the last event, and the checks of the head of the source.
+    These entries have the number 0. Raises PullNotFoundError.
     """
     check_amount(amount)
     repo = await open_repo(ctx, repo_name)

@@ -179,7 +179,7 @@ async def _branches(ctx: Context, repo: Repo, pull: Pull) -> tuple[Seen, list[Ch
 
 
 async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
-    """Delete a branch and what is staged on it, and close its pull requests in the same batch.
+    """Delete a branch with its staged changes, and close its pull requests in the same batch.
 
     Raises BranchNotFoundError, DefaultBranchError, ProtectedBranchError for a branch that requires reviews.
     """
@@ -204,14 +204,16 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool 
         return done or None
 
     async def close_new() -> bool | None:
-        """Close what was opened while the branch was deleted. Without the branch, no other is opened."""
+        """Close pull requests that were opened while the branch was deleted. Without the branch, no further one can be
+        opened.
+        """
         ends = await _ends(ctx, repo, name)
         return not ends.checks or await write(ctx, repo, *ends) or None
 
     await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
     try:
         await retry_on_conflict(f"the pull requests of branch {name!r} of {repo.name!r}", close_new)
-    except EngineError as error:  # the branch is gone: the caller must not read that it was refused
+    except EngineError as error:  # the branch is deleted: the caller must not get a refusal
         log.warning(
             "repository %s: branch %r was deleted, but pull requests that were opened at the same time may still be "
             "open; close them: %s", repo.name, name, error.message,

@@ -1,4 +1,4 @@
-"""Merges a pull request: the batch that moves the destination also makes the pull request merged."""
+"""Merges a pull request: the batch that moves the destination also marks the pull request as merged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _ChangedError(EngineError):
 async def merge_pull(ctx: Context, repo_name: str, pull_id: str, request: PullMerge) -> Commit:
     """Merge a pull request. Of two merges at the same time, the second one gets PullClosedError.
 
-    Raises PullNotFoundError, PullClosedError, SourceMovedError, NotMergeableError, and what a merge raises.
+    Raises PullNotFoundError, PullClosedError, SourceMovedError, NotMergeableError, and the errors of a merge.
     """
 
     async def attempt() -> Commit | None:
@@ -83,7 +83,7 @@ def _guard(
     required: Sequence[Check],
     actor: str,
 ) -> CommitGuard:
-    """Let the merge fail if the pull request or a required check has changed, and write its end with the merge.
+    """Make the merge fail if the pull request or a required check has changed, and record its end with the merge.
 
     `pull` is the pull request that was seen, at the head of its source. `required` are the checks that it needs.
     """

@@ -41,10 +41,10 @@ from lakebed_engine.vocabulary.events import NewEvent, current_actor
 from lakebed_engine.vocabulary.pulls import EventType, Pull, PullEvent
 
 MOST_EVENTS = 2_500
-"""Events of a pull request after which it can only be closed or merged."""
+"""Maximum number of events of a pull request. After that, it can only be closed or merged."""
 
 MAX_TEXT = 64 << 10
-"""Bytes of a description, of a review, and of a comment."""
+"""Maximum bytes of a description, of a review, and of a comment."""
 
 MOST_MENTIONS = 100
 
@@ -63,7 +63,7 @@ class SeenPull:
     version: int
 
     def check(self, repo: Repo) -> Check:
-        """The check that nothing of the pull request has changed."""
+        """The check that the pull request has not changed."""
         return Check(repo.partition, pull_key(self.pull.id), self.version)
 
 
@@ -116,7 +116,7 @@ def event_of(
 
 
 def with_mentions(pull: Pull, text: str) -> Pull:
-    """The pull request with the names behind an `@` in a text."""
+    """The pull request with the names after an `@` in a text."""
     words = (word.lstrip("+-") for word in _WORD.findall(text))
     names = (word[1:].partition("/")[0] for word in words if word.startswith("@"))
     found = [name[:_LONGEST_NAME].rstrip(".@+-") for name in names if name[:1].isalnum() or name[:1] == "_"]
@@ -140,7 +140,7 @@ def require_open(pull: Pull) -> None:
 
 
 def require_source(pull: Pull, expected: str) -> None:
-    """Raises SourceMovedError if a request expects another head of the source than there is."""
+    """Raises SourceMovedError if a request expects another head of the source."""
     if expected not in ("", pull.head_commit_id):
         raise SourceMovedError(
             f"branch {pull.source_branch!r} is at commit {pull.head_commit_id or '(deleted)'}, not at "
@@ -209,14 +209,14 @@ class PullChange(NamedTuple):
 
 
 Make = Callable[[Pull], Awaitable[PullChange | None]]
-"""Given a pull request, its change. None changes nothing."""
+"""A function of a pull request: returns its change. None changes nothing."""
 
 
 async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make, *, bounded: bool = True) -> Pull:
-    """Change a pull request by compare-and-swap. Raises PullNotFoundError and what `make` raises.
+    """Change a pull request by compare-and-swap. Raises PullNotFoundError and the errors of `make`.
 
-    Raises InvalidRequestError for one more event than `MOST_EVENTS`. A change that is not `bounded` has no such limit,
-    which is for users: it is for what the server does by itself.
+    Raises InvalidRequestError for more than `MOST_EVENTS` events. This limit is for users: changes that the server
+    makes on its own are not `bounded`.
     """
 
     async def attempt() -> Pull | None:
@@ -237,7 +237,7 @@ async def change_pull(ctx: Context, repo: Repo, pull_id: str, make: Make, *, bou
 
 
 async def with_head(ctx: Context, repo: Repo, pull: Pull) -> tuple[Pull, list[PullEvent]]:
-    """An open pull request at the present head of its source, and the event of the push if the head has moved."""
+    """An open pull request at the current head of its source, and the event of the push if the head has moved."""
     head = await source_head(ctx, repo, pull) if pull.status == "open" else ""
     if head in ("", pull.head_commit_id):
         return pull, []

@@ -1,6 +1,6 @@
 """Reviews of pull requests: their verdicts, and which of them count.
 
-Of each user the newest verdict counts, unless it was dismissed. An approval counts while the source is at the commit
+The newest verdict of each user counts, unless it was dismissed. An approval counts while the source is at the commit
 that was approved. A request for changes blocks the merge until its author approves, or it is dismissed.
 """
 
@@ -32,14 +32,14 @@ from lakebed_engine.vocabulary.pulls import Pull, PullEvent, Review, ReviewReque
 
 
 class Verdicts(NamedTuple):
-    """The approvals of the present head, and the requests for changes, that count."""
+    """The approvals of the current head, and the requests for changes, that count."""
 
     approvals: list[PullEvent]
     requests: list[PullEvent]
 
 
 def verdicts(events: Iterable[PullEvent], head: str) -> Verdicts:
-    """Which reviews count. `events` are in their order, `head` is the present head of the source."""
+    """Which reviews count. `events` are in their order, `head` is the current head of the source."""
     newest = {}
     for event in events:
         if event.review is not None and event.review.verdict != "comment":
@@ -52,7 +52,7 @@ def verdicts(events: Iterable[PullEvent], head: str) -> Verdicts:
 
 
 async def add_review(ctx: Context, repo_name: str, pull_id: str, request: ReviewRequest) -> PullEvent:
-    """Review the source at its present head.
+    """Review the source at its current head.
 
     Raises PullNotFoundError, PullClosedError, SourceMovedError, and OwnPullError for a verdict of the author.
     """
@@ -75,7 +75,7 @@ async def add_review(ctx: Context, repo_name: str, pull_id: str, request: Review
 
 
 async def list_reviews(ctx: Context, repo_name: str, pull_id: str) -> tuple[Pull, list[PullEvent]]:
-    """A pull request at the present head of its source, and its reviews, oldest first. Raises PullNotFoundError."""
+    """A pull request at the current head of its source, and its reviews, oldest first. Raises PullNotFoundError."""
     repo = await open_repo(ctx, repo_name)
     pull, _ = await with_head(ctx, repo, (await read_pull(ctx, repo, pull_id)).pull)
     return pull, [event for event in await read_events(ctx, repo, pull_id) if event.review is not None]
@@ -90,7 +90,7 @@ async def list_approvals(ctx: Context, repo_name: str, pull_id: str) -> list[Pul
 async def dismiss_review(
     ctx: Context, repo_name: str, pull_id: str, number: int, *, actor: str, text: str = "", may_dismiss: bool = False
 ) -> None:
-    """Let a review not count. `may_dismiss`: also that of another user.
+    """Dismiss a review: it no longer counts. `may_dismiss`: also reviews of other users.
 
     Raises PullNotFoundError, PullClosedError, ReviewNotFoundError, OwnPullError.
     """

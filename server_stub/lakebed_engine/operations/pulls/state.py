@@ -23,7 +23,8 @@ from lakebed_engine.vocabulary.records import Commit, Page
 
 
 class Readiness(NamedTuple):
-    """What the reviews and checks of a pull request say. `rows`: checks that the rows of required checks are the same.
+    """The state of the reviews and checks of a pull request. `rows`: checks that the rows of required checks are
+    unchanged.
 
     Reviews need none: every review changes the record of the pull request.
     """
@@ -36,7 +37,7 @@ class Readiness(NamedTuple):
 
     @property
     def is_approved(self) -> bool:
-        """Whether it has enough approvals, and no user asks for changes."""
+        """Whether it has enough approvals, and no user requests changes."""
         return self.approvals >= self.needed and not self.requested_by
 
     @property
@@ -68,7 +69,7 @@ async def readiness(ctx: Context, repo: Repo, pull: Pull) -> Readiness:
 
 
 def require_ready(pull: Pull, ready: Readiness) -> None:
-    """Raises NotMergeableError, which says what is missing."""
+    """Raises NotMergeableError, which names the missing reviews and checks."""
     why = []
     if pull.draft:
         why.append("it is a draft")

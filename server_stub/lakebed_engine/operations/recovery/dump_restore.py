@@ -178,7 +178,7 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Wor
         checks.insert(0, task.still_running())
         puts.append(task.done({}))
     if not await apply(ctx, repo, Batch(checks=checks, puts=puts), operation):
-        # perhaps another server has performed this same task: then it has ended, and no client sees this error
+        # another server may have performed this task: then it has ended, and no client sees this error
         raise InvalidRequestError(
             f"repository {repo.name!r} got branches or tags during the restore: nothing was restored"
         )

@@ -118,7 +118,7 @@ async def rebuild(
 
 
 async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
-    """The commits that nothing names. Without a snapshot, a user knows them only by date and message."""
+    """The commits without a ref. Without a snapshot, a user knows them only by date and message."""
     ids, count = job.scratch.heads(job.ctx.tuning.shown_heads)
     found = await job.each(ids, lambda commit_id: read_commit(job, commit_id))
     return [LooseCommit(one.id, one.creation_date, one.message) for one in found if one is not None], count

@@ -43,7 +43,7 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.reports import SnapshotPass
 
 LOOK_AGAIN = 3600.0
-"""Seconds after which to list the bucket again, although this process knows of no change of the refs."""
+"""Seconds after which to list the bucket again even if this process knows of no change of the refs."""
 
 READS = 5
 """How often to read the refs while pull requests change."""
@@ -164,8 +164,8 @@ async def _listed(repo: Repo) -> list[str]:
 async def read_refs(ctx: Context, repo: Repo) -> RefsRecord:
     """Every branch, tag and pull request now. The pages are read at different moments.
 
-    The pull requests are read before and after the branches, until they are the same: so a snapshot has the merge of a
-    pull request if and only if it has the pull request as merged.
+    The pull requests are read before and after the branches, until both reads are equal. So a snapshot has the merge of
+    a pull request if and only if the pull request is marked as merged in it.
     """
     pulls = await _pulls(ctx, repo)
     for _ in range(READS):

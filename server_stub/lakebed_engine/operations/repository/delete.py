@@ -57,7 +57,7 @@ async def _branches(ctx: Context, repo: Repo) -> list[Seen]:
 
 
 async def _content(ctx: Context, repo: Repo, records: list[Seen]) -> str:
-    """The name of something that is not empty, or an empty text."""
+    """The name of a branch or workspace that is not empty, or an empty text."""
     if len(records) > MOST_BRANCHES:
         return f"more than {MOST_BRANCHES} branches"
     for seen in records:

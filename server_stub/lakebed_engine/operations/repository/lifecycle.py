@@ -65,7 +65,7 @@ async def forget(
     found = await ctx.kv.get(REPOSITORIES, key)
     if found is None or decode_repository(found.value).uid != repo.record.uid:
         raise RepositoryNotFoundError(f"repository not found: {repo.name!r}")
-    # if the drain below does not come to its end, the cleaner finds the bucket of the remaining events by it
+    # if the drain below is interrupted, the cleaner uses it to find the bucket of the remaining events
     event = NewEvent(type=DELETED, data=place_data(repo.record))
     try:
         await ctx.kv.apply(

@@ -1,4 +1,4 @@
-"""How large a repository is: objects and bytes at the head of its default branch.
+"""The size of a repository: objects and bytes at the head of its default branch.
 
 A metarange has the number of rows of each range, but not the bytes of their objects. So the first request reads the
 sizes in all ranges, and later ones only in the ranges that are new. One row of the repository has the last sum.
@@ -23,7 +23,7 @@ from lakebed_engine.vocabulary.errors import BranchNotFoundError, MissingFileErr
 from lakebed_engine.vocabulary.records import RepositoryStatistics
 
 BUDGET: Final = 0.15
-"""Seconds after which one request begins to read no more ranges."""
+"""Seconds after which a request starts no further reads of ranges."""
 _AT_ONCE: Final = 8
 
 
@@ -39,9 +39,9 @@ _decode = msgspec.msgpack.Decoder(_Sum).decode
 
 
 async def repository_statistics(ctx: Context, repo_name: str, *, budget: float = BUDGET) -> RepositoryStatistics:
-    """The newest commit of the default branch, and the objects that it has.
+    """The newest commit of the default branch, and its number of objects and bytes.
 
-    `bytes` is None when there was more to read than one request may: the next request goes on. A repository without its
+    `bytes` is None when a single request cannot read all ranges: the next request continues. A repository without its
     default branch is empty. Raises RepositoryNotFoundError.
     """
     repo = await open_repo(ctx, repo_name)
@@ -86,7 +86,7 @@ async def _bytes_of_ranges(ctx: Context, repo: Repo, tree: Tree, end: float) -> 
 
 
 async def _size(ctx: Context, repo: Repo, ranges: Sequence[RangeInfo], end: float) -> int | None:
-    """The bytes of the objects in some ranges. None when the time is up before the last one is read."""
+    """The bytes of the objects in some ranges. None when the time limit passes before the last one is read."""
     sizes: dict[str, int] = {}
     unknown: list[RangeInfo] = []
     for info in ranges:
@@ -107,7 +107,7 @@ async def _size(ctx: Context, repo: Repo, ranges: Sequence[RangeInfo], end: floa
 
 
 async def _last_sum(ctx: Context, repo: Repo) -> tuple[int, Tree]:
-    """The stored sum, and the tree that it is of: the empty tree when there is none."""
+    """The stored sum, and its tree. Without a stored sum, the empty tree."""
     found = await ctx.kv.get(repo.partition, RANGE_BYTES)
     if found is not None:
         with suppress(MissingFileError, *BAD_ROW):

@@ -23,7 +23,7 @@ from lakebed_engine.vocabulary.tasks import COMMIT, MERGE, Task
 async def begin_commit(
     tasks: TaskRunner, repo_name: str, branch: str, request: CommitRequest, *, key: str = "", wait: float = 0.0
 ) -> tuple[Task, Commit | None]:
-    """Begin a commit and wait up to `wait` seconds for its end. Returns the task, and the commit if it is made.
+    """Begin a commit and wait up to `wait` seconds for its end. Returns the task, and the commit if it exists.
 
     Raises KeyReusedError, BranchNotFoundError.
     """
@@ -60,7 +60,7 @@ async def get_task(tasks: TaskRunner, repo_name: str, task_id: str, *, wait: flo
 
 
 async def _begun(tasks: TaskRunner, repo_name: str, task: Task, wait: float) -> tuple[Task, Commit | None]:
-    """The answer for a begun task. When its state cannot be read, returns the task as it was begun."""
+    """The response for a begun task. When its state cannot be read, returns the task as it was begun."""
     try:
         return await _answer(tasks, repo_name, task, wait)
     except StoreError:

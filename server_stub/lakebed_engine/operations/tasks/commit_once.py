@@ -1,4 +1,4 @@
-"""Commits of every kind, made once for each idempotency key.
+"""Commits of every kind, once for each idempotency key.
 
 Without a key these operations only commit. With a key, a later request with the same key and content returns the commit
 of the first one (`idempotency`).
@@ -40,7 +40,7 @@ _AMOUNT = MergeRequest(committer="").conflicts_amount
 
 
 async def commit(tasks: TaskRunner, repo_name: str, branch: str, request: CommitRequest, key: str = "") -> Commit:
-    """Commit what is staged. With a `key`, once. A task with the same key counts too.
+    """Commit the staged changes. With a `key`, once. A task with the same key counts too.
 
     Raises NoChangesError, TooManyAttemptsError, KeyReusedError.
     """

@@ -1,7 +1,7 @@
 """Idempotency keys: for each key, a commit of any kind is made once.
 
 The record of a key is an ended task. Its two rows (`tasks.records`) are in the batch that moves the branch, so they
-exist if and only if the commit does. A client may repeat a request whose answer was lost, also as a task. The first
+exist if and only if the commit does. A client may repeat a request whose response was lost, also as a task. The first
 request of a key whose commit is applied answers all of them. Keys are kept for `REMEMBERED`.
 
 Version 0.1.0 wrote the keys of direct commits and of workspaces to separate rows, `idempotency/`. This version still
@@ -52,7 +52,7 @@ async def once(
 ) -> tuple[Commit, bool]:
     """Make a commit together with the key of `draft`. Or return the commit of an earlier request, and True.
 
-    Raises KeyReusedError, what `make` raises, and the error of an earlier task with the same key.
+    Raises KeyReusedError, the errors of `make`, and the error of an earlier task with the same key.
     """
     try:
         return await make(_guard(tasks.ctx, repo, draft, old)), False

@@ -1,6 +1,6 @@
-"""Commit of a workspace: its delta onto whatever the branch's head is now (`PROTOCOL.md` 3, ADVANCE).
+"""Commit of a workspace: applies its delta to the branch's current head (`PROTOCOL.md` 3, ADVANCE).
 
-One batch moves the head and closes the workspace, or gives it its new base. It is refused when the branch or the
+One batch moves the head and closes the workspace, or gives it its new base. The batch fails when the branch or the
 workspace has changed since they were read.
 """
 
@@ -74,7 +74,7 @@ class WorkspaceWaiter(Waiter):
 
 @dataclass(frozen=True, slots=True)
 class _Delta:
-    """A workspace as it was read, and the part of it that a request chooses."""
+    """A workspace as read, and the part of it that a request selects."""
 
     request: AdvanceRequest
     workspace: Seen
@@ -94,13 +94,13 @@ async def advance(
     direct: bool = True,
     guard: CommitGuard | None = None,
 ) -> Commit:
-    """Commit a workspace, or the part of it that globs choose. A refusal changes nothing: it can be tried again.
+    """Commit a workspace, or the part of it that globs select. A refusal changes nothing: the caller can try again.
 
-    The request's idempotency key is left to the guard. `direct`: not an import, which protected branches take.
+    The request's idempotency key is left to the guard. `direct`: not an import, which protected branches accept.
 
     Raises ConcurrentCommitError and DirtyOverlapError with the paths, NoChangesError, WorkspaceClosedError,
     BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError; InvalidRequestError also for a glob that matches
-    nothing; and what the guard raises.
+    nothing; and the errors of the guard.
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
@@ -108,7 +108,7 @@ async def advance(
     if direct:
         refuse_protected(repo, record.branch)
     refuse_unreviewed(repo, record.branch)
-    await find_sealed(ctx, repo, found_id)  # here, so that others need not wait for it
+    await find_sealed(ctx, repo, found_id)  # load it here, so that other requests need not wait for it
     cause = Cause("branch.committed" if direct else "branch.imported", {"workspace": record.uid})
     waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard, cause=cause)
     branch = record.branch
@@ -119,20 +119,20 @@ async def advance(
 
 
 class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
-    """The commit of the first workspace, and on top of it those of others where nothing is against it.
+    """The commit of the first workspace, followed by the commits of other workspaces without conflicts.
 
-    Only the first request gets an error. The others are committed with it when nothing conflicts and when they share no
-    path with those before them; each of the rest is the first of a later group.
+    Only the first request can get an error. Other requests are committed with it if they have no conflict and share no
+    path with earlier ones. Each remaining request is the first of a later group.
     """
 
     _tried = False
     _workspace: Seen
     _paths: set[str] | None
-    """Paths of the commits so far; None: too many to compare."""
+    """Paths of the commits so far. None: too many to compare."""
 
     async def prepare(self) -> Seen | None:
-        """The record of the branch; the first workspace is sealed."""
-        if self._tried:  # what has changed was perhaps one of the others: the first must not wait for it
+        """The record of the branch. Also seals the first workspace."""
+        if self._tried:  # another waiting workspace may have changed: the first must not wait for it
             self.waiters = self.waiters[:1]
         self._tried = True
         first = self.waiters[0]
@@ -145,13 +145,13 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         return await read_branch(self.ctx, self.repo, self.branch)
 
     async def fold(self, fold: Fold[WorkspaceWaiter]) -> bool:
-        """Add the commit of the first workspace, and those of others that go with it."""
+        """Add the commit of the first workspace, and of others that can be committed with it."""
         first, *others = self.waiters
         delta = self._delta(self._workspace, first.request)
         self._paths = set()
         try:
             await self._add(fold, first, delta, fold.writes)
-        except (PathsConflictError, NoChangesError):  # perhaps of this workspace itself, committed or popped
+        except (PathsConflictError, NoChangesError):  # possibly this workspace itself, which was committed or popped
             if await is_unchanged(self.ctx, self.repo, self._workspace):
                 raise
             return False
@@ -159,8 +159,8 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
             return True
         known = {first.uid}
         for waiter in others:
-            if waiter.uid not in known:  # sent twice: the workspace is closed, or has another base, by then
-                with suppress(EngineError):  # it is the answer when this request is the first
+            if waiter.uid not in known:  # sent twice: by then, the workspace is closed or has another base
+                with suppress(EngineError):  # if this request is the first of a group, it gets this error
                     if await self._add_follower(fold, waiter):
                         known.add(waiter.uid)
         return True
@@ -170,7 +170,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         return await rotated(self.ctx, fold.seen.record, fold.tip.id)
 
     async def unchanged(self, seen: Seen) -> bool:
-        """Whether the first workspace and the branch are as they were."""
+        """Whether the first workspace and the branch are unchanged."""
         return await is_unchanged(self.ctx, self.repo, self._workspace) and await super().unchanged(seen)
 
     def _delta(self, workspace: Seen, request: AdvanceRequest) -> _Delta:
@@ -179,7 +179,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
     async def _add_follower(self, fold: Fold[WorkspaceWaiter], waiter: WorkspaceWaiter) -> bool:
         """Add the commit of a further workspace. False: it cannot be committed with the others.
 
-        Not with the policy `abort`: for that, the head has moved.
+        With the policy `abort` it never can, because the head has moved.
         """
         request = waiter.request
         workspace = await find_sealed(self.ctx, self.repo, waiter.uid)
@@ -210,7 +210,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
     async def _add(
         self, fold: Fold[WorkspaceWaiter], waiter: WorkspaceWaiter, delta: _Delta, writes: list[Write]
     ) -> None:
-        """Add the commit of a workspace, whose files are added to `writes`. Raises what is against it, as `advance`."""
+        """Add the commit of a workspace, and add its files to `writes`. Raises the same errors as `advance`."""
         ctx, repo, request, record = self.ctx, self.repo, delta.request, delta.record
         rows = await delta.chosen.load()
         if not rows and not (request.allow_empty or request.replace_prefix or request.globs):
@@ -247,7 +247,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
             await refuse_concurrent(work, always=request.policy == "abort")
 
     def _changes(self, delta: _Delta, head: Tree) -> AsyncIterator[pa.Table]:
-        """The chosen rows, over tombstones for all that the head has below the replaced prefixes."""
+        """The selected rows, over tombstones for all entries of the head below the replaced prefixes."""
         ctx, prefixes = self.ctx, delta.request.replace_prefix
         if not prefixes:
             return delta.chosen.rows()
@@ -264,7 +264,7 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         return overlaid(ctx.runtime, [delta.chosen.rows(), gone()])
 
     async def _rest(self, delta: _Delta) -> Layer:
-        """What a partial commit leaves in the workspace, as a layer."""
+        """The remaining rows of the workspace after a partial commit, as a layer."""
         await mark_used(self.repo, delta.record)
         ctx = self.ctx
         return await write_layer(
@@ -274,12 +274,12 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
     def _add_rows(
         self, fold: Fold[WorkspaceWaiter], delta: _Delta, new: Commit, rest: Layer | None, paths: Sequence[str]
     ) -> None:
-        """The workspace's new record, its marker, still to be written, and the checks."""
+        """Add the workspace's new record, the note of its unwritten marker, and the checks."""
         repo, record = self.repo, delta.record
         fold.checks.append(delta.workspace.check(repo))
         fold.guard_paths(paths)
         if rest is None:
-            fold.checks.append(nothing_staged(record))  # or a row that was acknowledged would be lost
+            fold.checks.append(nothing_staged(record))  # otherwise an acknowledged row would be lost
             fold.dropped += everything_of(record)
             after = closing(self.ctx, record, "committed", new.id)
             fold.puts.append(Put(repo.partition, pending_marker_key(record.uid), new.id.encode()))
@@ -302,7 +302,7 @@ def check_request(request: AdvanceRequest) -> None:
 
 
 def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:
-    """The record after a partial commit: the rest, on the new commit, with a prefix that no commit names yet."""
+    """The record after a partial commit: the remaining rows, on the new commit, with a new prefix."""
     old = (*record.old_prefixes, record.prefix)
     return msgspec.structs.replace(
         record,

@@ -1,6 +1,6 @@
 """Conflicts that block the commit of a workspace: rows staged on the branch, and changes of its head.
 
-The errors contain the paths and the checksums that base, branch and workspace have there, up to the requested number.
+The errors contain the paths, up to the requested number, with their checksums in base, branch and workspace.
 """
 
 from __future__ import annotations

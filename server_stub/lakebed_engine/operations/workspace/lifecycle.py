@@ -154,7 +154,7 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
 
 
 async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> Workspace | None:
-    """The workspace of an earlier request with the same id. Raises NameTakenError when the id was used otherwise."""
+    """The workspace of an earlier request with the same id. Raises NameTakenError when another request used the id."""
     if not request.id:
         return None
     seen = await find_workspace(ctx, repo, request.id)
@@ -240,7 +240,7 @@ async def find_sealed(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
     """As `find_open`, with all rows in layers. None when the record has changed. Raises WorkspaceClosedError."""
     seen = await seal(ctx, repo, await find_open(ctx, repo, found_id))
     if seen is not None:
-        refuse_closed(seen.record)  # closed after the seal, perhaps: its layers are gone, and it would seem empty
+        refuse_closed(seen.record)  # it may be closed since the seal: then its layers are gone, and it would seem empty
     return seen
 
 
@@ -336,7 +336,7 @@ async def drop(ctx: Context, repo_name: str, found_id: str, *, force: bool = Fal
 async def revert(
     ctx: Context, repo_name: str, found_id: str, globs: Sequence[str] = (), *, force: bool = False
 ) -> None:
-    """Undo all changes of a workspace, or the changes that the globs choose. The workspace stays open.
+    """Undo all changes of a workspace, or the changes that the globs select. The workspace stays open.
 
     Objects that tools wrote below its prefix stay there. A scan does not register them again unless they change.
     """

@@ -1,4 +1,4 @@
-"""A part of a delta, chosen by globs in gitignore style."""
+"""A part of a delta, selected by globs in gitignore style."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lakebed_engine.vocabulary.records import Layer
 
 
 class Globs:
-    """Patterns as in a .gitignore file, which choose paths here. Raises InvalidRequestError for a bad one."""
+    """Patterns as in a .gitignore file, which select paths. Raises InvalidRequestError for an invalid one."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -38,7 +38,7 @@ class Globs:
         return self._globs.choose(path)
 
     def refuse_idle(self) -> None:
-        """Raises InvalidRequestError when one has matched no path of all that were tested."""
+        """Raises InvalidRequestError when a glob has matched none of the tested paths."""
         if self._idle:
             raise InvalidRequestError(
                 f"glob {self._texts[min(self._idle)][:80]!r} matches no change of the workspace: nothing was done"

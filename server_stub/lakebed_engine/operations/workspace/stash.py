@@ -1,4 +1,4 @@
-"""Stash and pop: uncommitted changes of a branch become a workspace, and those of a workspace a layer of a branch.
+"""Stash and pop: a stash moves uncommitted changes of a branch to a workspace, a pop moves them to a layer of a branch.
 
 Each is one batch, so the changes are always in exactly one of the two.
 """
@@ -66,8 +66,8 @@ async def stash(ctx: Context, repo_name: str, branch_name: str, request: Workspa
 async def pop(ctx: Context, repo_name: str, found_id: str, *, branch: str = "", force: bool = False) -> Layer:
     """Put a workspace's changes on top of a branch's uncommitted ones, as one layer, and close the workspace.
 
-    There are no conflicts, as with a push. At a path that is staged on the branch, or that the branch's head has
-    changed since the workspace's base, the version of the workspace shows. `branch` is by default the workspace's own.
+    There are no conflicts, as with a push. If a path is staged on the branch, or changed in its head since the
+    workspace's base, the version of the workspace wins. `branch` is by default the workspace's own.
 
     Raises NoChangesError, WorkspaceClosedError, BranchNotFoundError, BackpressureError, TooManyAttemptsError.
     """

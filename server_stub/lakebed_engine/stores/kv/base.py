@@ -5,7 +5,7 @@ Every driver must pass tests/conformance/kv/test_kv.py.
 Keys and values are bytes. A partition is a namespace of keys, which are ordered by their bytes. `version` is an opaque
 positive integer that differs after every change of a key, also after delete and recreate.
 
-`KvState` is what a store reports before it is opened, for `lakebed doctor --server` and `lakebed upgrade check`.
+`KvState` is the report of a store before it is opened, for `lakebed doctor --server` and `lakebed upgrade check`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class KVStore(Protocol):
     async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
         """Names of partitions that hold rows, start <= name < end, in order of their UTF-8 bytes, at most `limit`.
 
-        The work grows with the number of names, not of rows.
+        The cost grows with the number of names, not of rows.
         """
         ...
 

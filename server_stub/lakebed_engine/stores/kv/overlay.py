@@ -1,8 +1,8 @@
 """A KV store on top of another one: it reads through and keeps every change in memory. The store below never changes.
 
-For a dry run: the startup code of a server runs on it, and `changes` lists what it would have written.
+For a dry run: the startup code of a server runs on it, and `changes` lists the changes that it would have made.
 
-`ObservedKV` is on top of another store too: it reports the calls to an observer.
+`ObservedKV` is also on top of another store: it reports the calls to an observer.
 """
 
 from __future__ import annotations

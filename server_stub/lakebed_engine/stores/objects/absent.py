@@ -1,6 +1,6 @@
 """The store of a repository whose named store this server does not have. Each call raises one clear error.
 
-So the server lists and deletes such a repository, and works on all others, as with a store that does not answer.
+So the server can list and delete such a repository, and work on all others, as with a store that does not respond.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class BlobStat:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something at the place of an object that the store does not accept. `there`: an older object still exists."""
+    """A file at the path of an object that the store does not accept. `there`: an older object still exists."""
 
     key: str
     reason: str
@@ -62,14 +62,14 @@ class ObjectStore(Protocol):
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
     ) -> PutResult:
-        """Write a stream durably with bounded memory. Hashes it on the way, off the event loop.
+        """Write a stream durably with bounded memory. Hashes it while it arrives, off the event loop.
 
         When `chunks` raises or the caller is cancelled, nothing becomes visible under `key`. The written data is
         removed, or `list_partial` lists it.
 
         `fresh`: a new key that no process reads before this put returns. A store may then write directly under the
         key. After a crash or a power failure, a partial object may remain there until the sweep deletes it as unnamed.
-        If the key exists in spite of that, the put raises BlobExists or overwrites it.
+        If the key does exist, the put raises BlobExists or overwrites it.
         """
         ...
 
@@ -99,7 +99,7 @@ class ObjectStore(Protocol):
         ...
 
     async def any_key(self) -> str | None:
-        """The key of some object, or None when the namespace is empty. Reads one page at most, however many there are.
+        """The key of some object, or None when the namespace is empty. Reads at most one page.
 
         Ignores leftovers of interrupted puts.
         """
@@ -135,7 +135,7 @@ class Guarded(Protocol):
     """A store to which other accounts may write without the server."""
 
     def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
-        """As `list`, but also returns what the store refuses. `list` omits some of it without a message."""
+        """Like `list`, but also returns files that the store refuses. `list` silently omits some of them."""
         ...
 
 

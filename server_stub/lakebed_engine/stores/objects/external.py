@@ -1,7 +1,7 @@
 """Objects outside of every namespace: data of other tools, which entries name by full URI.
 
-The engine only reads and lists them. The server's credentials may reach much more than its users should see, so the
-engine opens only URIs below the prefixes that the administrator allows.
+The engine only reads and lists them. The server's credentials may have access to much more data than its users should
+see. So the engine opens only URIs below the prefixes that the administrator allows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
 
 class Foreign:
-    """Opens what `allow` allows: URI prefixes such as `s3://bucket/kafka/`. By default nothing.
+    """Opens only URIs below the prefixes of `allow`, such as `s3://bucket/kafka/`. By default none.
 
     A repository reads other data with the credentials of its own store. `named`: the prefixes of each named store.
     """
@@ -52,7 +52,8 @@ class Foreign:
         return self._find(as_folder(uri), store_id)
 
     def beginning(self, uri: str, store_id: str = "") -> tuple[Found, str]:
-        """The store and the prefix of a folder, and the beginning of the names in it that a prefix of keys asks for.
+        """The store and the folder of a prefix of keys, and the rest of the prefix, with which names in the folder must
+        begin.
 
         `s3://a/sales/20` is the folder `s3://a/sales/` and `20`; `s3://a/sales/` is this folder and the empty text.
         A user who may read only the folder `s3://a/sales/20/` gets `20/`. Raises ForeignDeniedError,

@@ -30,13 +30,13 @@ class Assembler(Protocol):
     """
 
     async def begin(self, key: str, content_type: str) -> str:
-        """Begin an upload. Returns the store's id of it, or an empty text. Nothing is visible under the key yet."""
+        """Begin an upload. Returns its id in the store, or an empty text. Nothing is visible under the key yet."""
         ...
 
     async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
         """Write a part of exactly `size` bytes durably, with bounded memory. May replace an earlier one of its number.
 
-        Raises what `chunks` raises, even at its end: the part is not written then. Raises InvalidRequestError for
+        Raises the errors of `chunks`, even at its end: then the part is not written. Raises InvalidRequestError for
         another size, BlobNotFound when the upload does not exist.
         """
         ...
@@ -46,11 +46,11 @@ class Assembler(Protocol):
         ...
 
     async def assemble(self, key: str, upload: str, parts: Sequence[StoredPart]) -> None:
-        """Make one object of the parts, in this order, durably. It becomes visible as a whole or not at all.
+        """Combine the parts, in this order, to one object, durably. It becomes visible as a whole or not at all.
 
         Safe to repeat with the same parts. Raises BlobNotFound when the upload or a part no longer exists: if it
         was assembled before, the object is at the key. Raises InvalidRequestError when a part was replaced, and
-        OutcomeUnknownError when the answer was lost: read the key.
+        OutcomeUnknownError when the response was lost: read the key.
         """
         ...
 

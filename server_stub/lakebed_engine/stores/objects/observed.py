@@ -1,7 +1,7 @@
 """Object stores whose calls are reported to an observer.
 
 `observed` makes a subclass of an adapter, not a wrapper around it: an adapter may have more abilities than the protocol
-(signed addresses, a directory, multipart uploads), and callers ask for them by type.
+(presigned URLs, a directory, multipart uploads), and callers find them by type.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ T = TypeVar("T")
 S = TypeVar("S", bound=ObjectStore)
 
 CALLS = ("put", "put_stream", "get", "get_range", "open", "head", "list", "delete", "delete_older", "copy")
-"""The reported calls. `open` ends when the first bytes can be read, `list` when the caller has all it wants."""
+"""The reported calls. `open` ends when the first bytes can be read, `list` when the caller stops reading."""
 
 EXPECTED = (BlobNotFound, BlobExists)
-"""Answers, not failures: the engine asks for files that may not be there."""
+"""Not reported as failures: the engine requests files that may not exist."""
 
 
 def observed(adapter: type[S], observer: Observer) -> type[S]:
@@ -79,7 +79,7 @@ class _Observed:
             async for found in self._adapter.list(prefix, start_after):
                 yield found
         except GeneratorExit:
-            work.end()  # the caller wants no more
+            work.end()  # the caller stopped reading
             raise
         except BaseException as error:
             work.end(error)

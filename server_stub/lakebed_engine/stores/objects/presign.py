@@ -66,10 +66,10 @@ class PartUploads(Protocol):
         ...
 
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
-        """Make one object of the parts. Makes one attempt.
+        """Combine the parts to one object. Makes one attempt.
 
         Raises BlobNotFound when the upload no longer exists, InvalidRequestError for parts that the store does
-        not have, and OutcomeUnknownError when the answer was lost: read the key.
+        not have, and OutcomeUnknownError when the response was lost: read the key.
         """
         ...
 
@@ -92,7 +92,7 @@ class Signer(Protocol):
         ...
 
     async def takes_tags(self) -> bool:
-        """Whether the store supports tags of objects. Asks the store once."""
+        """Whether the store supports tags of objects. Tests the store once."""
         ...
 
     async def sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> Sequence[SignedRequest]:

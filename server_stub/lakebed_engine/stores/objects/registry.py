@@ -98,7 +98,7 @@ class Stores:
             return self._stores[store_id, name]
 
     def open_foreign(self, uri: str, store_id: str = "") -> ObjectStore:
-        """A store to read only. It is never written to, not even to test what it can do. Raises as `open`."""
+        """A read-only store. The engine never writes to it, not even for a test. Raises the errors of `open`."""
         if not uri.startswith(tuple(f"{scheme}://" for scheme in CLOUD_SCHEMES)):
             return self.open(uri, store_id)
         scheme, path = _split(uri)

@@ -40,7 +40,7 @@ class Threads:
             return self._pools[name]
 
     def write(self, job: Callable[[], None]) -> None:
-        """Start a batch of small writes; it reports by itself."""
+        """Start a batch of small writes, which reports its own result."""
         self._pool("write").submit(job)
 
     def move(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -48,11 +48,13 @@ class Threads:
         return self._pool("move").submit(job, *args, **kwargs)
 
     async def run(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run such a job and wait; a cancel leaves once the job has ended, so what it uses may then be closed."""
+        """Run such a job and wait. A cancellation takes effect after the job has ended, so its files may then be
+        closed.
+        """
         return await finished(asyncio.wrap_future(self.move(job, *args, **kwargs)))
 
     def close(self) -> None:
-        """Let running jobs end, and the threads after them."""
+        """Wait for running jobs, then end the threads."""
         with self._lock:
             pools, self._pools = self._pools, {}
         for pool in pools.values():
@@ -79,7 +81,7 @@ class SerialWorker:
         self._worker: asyncio.Future[None] | None = None
 
     async def put(self, batch: Batch) -> None:
-        """Add a batch. Waits while `depth` batches wait. Raises what the job raised on an earlier batch."""
+        """Add a batch. Waits while `depth` batches wait. Raises the error of the job for an earlier batch."""
         while True:
             self._raise()
             if len(self._todo) < self._depth:
@@ -94,7 +96,7 @@ class SerialWorker:
             self._worker.add_done_callback(lambda _: self._room.set())
 
     async def drain(self) -> None:
-        """Wait until every batch is done. Raises what the job raised."""
+        """Wait until every batch is done. Raises the error of the job."""
         while self._worker is not None:
             worker = self._worker
             await finished(worker)
@@ -102,7 +104,7 @@ class SerialWorker:
                 return
 
     async def stop(self) -> None:
-        """Forget what waits and let the running job end; for clean-up under an error."""
+        """Drop waiting batches and wait for the running job. For clean-up after an error."""
         with self._lock:
             self._todo.clear()
         if self._worker is not None:
@@ -119,7 +121,7 @@ class SerialWorker:
                     self._busy = False
                     return
                 batch = self._todo[0]
-            self._job(batch)  # if it raises, the worker stays busy: no later batch is done out of order
+            self._job(batch)  # if it raises, the worker stays busy, so that no later batch runs
             with self._lock:
                 if self._todo:
                     self._todo.popleft()

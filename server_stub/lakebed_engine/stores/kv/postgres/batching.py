@@ -1,6 +1,6 @@
 """Batches calls: calls that wait while others run share the next round trip.
 
-A statement for one row costs nearly as much as one for fifty, most of all in this process. A single caller does not
+A statement for one row costs nearly as much as one for fifty, especially in this process. A single caller does not
 wait. Sixty-four callers share a few statements.
 """
 
@@ -18,7 +18,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item(Generic[W, A]):
-    """The work of one call, and the future of its answer."""
+    """The work of one call, and the future of its result."""
 
     work: W
     future: asyncio.Future[A]
@@ -53,7 +53,7 @@ class Batcher(Generic[W, A]):
         self._queue.append(item)
         if self._working < self._concurrency:
             self._working += 1
-            task = loop.create_task(self._work())  # begins in the next round, after all calls of this round
+            task = loop.create_task(self._work())  # starts after all calls of this round of the event loop
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return item.future

@@ -96,13 +96,13 @@ def is_out_of_locks(error: BaseException) -> bool:
 
 
 def is_everybodys(error: BaseException) -> bool:
-    """Whether the state of the store caused the failure, so that each batch alone would fail too."""
+    """Whether the state of the store caused the failure, so that each batch would also fail alone."""
     code = sqlstate(error)
     return code in _LATE or code in _UNWRITABLE or code in _CHANGED or code in _NEXT
 
 
 def store_error(error: BaseException, place: str) -> StoreError:
-    """The error to raise. Not for a lost answer: only the caller knows whether that is OutcomeUnknownError."""
+    """The error to raise. Not for a lost response: only the caller knows whether that is OutcomeUnknownError."""
     code = sqlstate(error)
     kind: type[StoreError] = StoreUnavailableError
     if code in _UNWRITABLE:

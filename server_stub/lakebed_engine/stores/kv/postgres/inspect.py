@@ -1,4 +1,4 @@
-"""Inspects a PostgreSQL KV store, and makes and changes nothing: each connection is read-only."""
+"""Inspects a PostgreSQL KV store without changing it: each connection is read-only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The connections to PostgreSQL of one event loop: asyncpg's pool, which waits for a server that is starting.
 
-The pool does not clean a returned connection (`reset`). That would take a round trip, and no statement here leaves
-anything to clean.
+The pool does not reset a returned connection. That would take a round trip, and no statement here leaves anything to
+reset.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FRESH_SECONDS: Final = 1.0
 """Seconds after its last use for which a connection is assumed to be alive."""
 _PING_SECONDS: Final = 2.0
 _READS: Final = 3
-"""Attempts of a read. Each may find that its connection is lost."""
+"""Attempts of a read. Each may find a lost connection."""
 _ALWAYS: Final = 1 << 62
 """Statements per connection: the pool never replaces one for its age."""
 
@@ -142,17 +142,17 @@ class _NotConnectedError(Exception):
 
 
 class _LostError(Exception):
-    """A pooled connection does not answer."""
+    """A pooled connection does not respond."""
 
 
 def cut(connection: Lent) -> None:
-    """Close a lost connection. The pool may have noticed the loss and taken it back already."""
+    """Close a lost connection. The pool may have noticed the loss and already taken it back."""
     with suppress(asyncpg.InterfaceError):
         connection.terminate()
 
 
 async def _check(connection: Lent) -> None:
-    """Before a connection is used again, ask the server, unless the last use was very recent."""
+    """Before a connection is used again, ping the server, unless the last use was very recent."""
     used: float = connection.used  # type: ignore[attr-defined]
     if not used or _now() - used < _FRESH_SECONDS:
         return

@@ -131,7 +131,7 @@ async def ensure_schema(connection: Connection, schema: str, place: str) -> None
     """
     if await _is_there(connection, place) and await _is_current(connection):
         return
-    # Take the lock before the transaction begins: only a later transaction surely sees what another server has made.
+    # Take the lock before the transaction begins: only a later transaction certainly sees the tables of another server.
     # If anything fails here, the lock ends with the connection.
     lock = lock_id(schema, b"the schema")
     await connection.execute("SELECT pg_advisory_lock($1)", lock)

@@ -34,7 +34,7 @@ class PostgresKV:
     """A KVStore in a PostgreSQL database, in the SQL schema `schema`. Makes a missing schema.
 
     Connects at the first use, with at most `pool` connections. When all are busy, the caller waits. Tries for
-    `patience` seconds to reach a server that does not answer. Gives up on a statement after `timeout` seconds. Each
+    `patience` seconds to reach a server that does not respond. Gives up on a statement after `timeout` seconds. Each
     event loop has its own connections, and so has each process after a fork.
 
     All calls may raise SchemaTooNewError, CorruptDataError (another program uses the schema), StoreFullError and

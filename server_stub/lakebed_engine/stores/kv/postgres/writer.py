@@ -1,4 +1,4 @@
-"""Batches for PostgreSQL: which locks they need, which may share a transaction, and the result of each.
+"""Batches for PostgreSQL: their locks, the batches that may share a transaction, and the result of each batch.
 
 docs/decisions/0010-postgres-checks.md describes the scheme and why it is correct. In short: a transaction first takes
 advisory locks, all transactions in the same order. It takes shared locks of the keys that it checks, exclusive locks of
@@ -34,7 +34,7 @@ _Name = tuple[bytes, bytes]
 
 _GROUP: Final = 64  # batches in a transaction, below NUMBERS
 _GROUP_ROWS: Final = 1_000  # a larger batch has its own transaction
-_FINE_LOCKS: Final = 128  # up to this number of keys in a partition, each is locked. For more, the partition is
+_FINE_LOCKS: Final = 128  # up to this number of keys in a partition, each key is locked. For more, the partition is
 _TRIES: Final = 8
 
 

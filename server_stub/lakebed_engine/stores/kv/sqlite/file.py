@@ -1,4 +1,4 @@
-"""The SQLite file of the KV store: how it is opened, made and versioned, and what SQLite's errors mean.
+"""The SQLite file of the KV store: opens, creates and versions it, and maps SQLite's errors.
 
 The layout belongs to the driver: nothing outside these three modules knows a table.
 
@@ -26,7 +26,7 @@ from lakebed_engine.vocabulary.errors import (
 )
 
 SCHEMA_VERSION: Final = 1
-# "LKBD"; what `file` shows, and how the store recognises a database of another program
+# "LKBD": the command `file` shows it, and the store uses it to recognise databases of other programs
 APPLICATION_ID: Final = 0x4C4B4244
 OLDEST_SQLITE: Final = "3.51.3"  # in older ones, two connections that write and reset the WAL together can corrupt it
 
@@ -46,7 +46,7 @@ _WHAT: Final = (
 )
 
 _POLL_SECONDS = 0.0007
-_POLLS = 10_000  # with the time that a poll itself takes, about 8 to 10 seconds
+_POLLS = 10_000  # with the time of the polls, about 8 to 10 seconds
 
 
 def patience(waiting: Callable[[], None] | None = None) -> Callable[[int], bool]:

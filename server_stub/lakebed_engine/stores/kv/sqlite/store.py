@@ -108,8 +108,8 @@ class Reader:
 class _Last(NamedTuple):
     """The last row that was read. Callers that read it in the same turn of the event loop share it, until another read.
 
-    Callers that group commit wakes together read the same branch record one after another. Everything that they can
-    know happened before this turn began, so a shared read is as new as a separate one. Any other read ends the sharing,
+    Callers that group commit wakes together read the same branch record one after another. Everything that they know
+    happened before this turn began, so a shared read is as current as a separate one. Any other read ends the sharing,
     so a caller never sees two rows from different times in the wrong order.
     """
 
@@ -162,7 +162,7 @@ class SqliteKV:
         self._last = None
 
     async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
-        """As `get`, for several keys, from one consistent view, in the order asked for."""
+        """As `get`, for several keys, from one consistent view, in the given order."""
         if len(keys) > _INLINE_ROWS:
             return await self._in_thread(lambda reader: reader.get_many(partition, keys))
         self._last = None
@@ -176,7 +176,7 @@ class SqliteKV:
         return self._reader.scan(partition, start, end, limit)
 
     async def apply(self, batch: Batch) -> int:
-        """Apply atomically and durably; returns the version that every put row now has.
+        """Apply atomically and durably. Returns the version that every put row now has.
 
         Raises PredicateFailed when a check does not hold: then nothing was changed. Raises OutcomeUnknownError when
         the disk failed during COMMIT. After a cancellation, the outcome is unknown too.

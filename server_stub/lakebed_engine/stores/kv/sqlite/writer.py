@@ -116,7 +116,7 @@ class Writer:
                     refusal = error if isinstance(error, StoreError) else store_error(error, self._path)
                     answers: _Answers = [refusal for _ in jobs]
                 else:
-                    # after BEGIN, which may have waited: a later choice makes a larger group
+                    # after BEGIN, which may have waited: choosing late makes the group larger
                     more = self._drain(jobs, self._share())
                     answers = self._group_or_unknown(jobs)
                 self._answer()
@@ -126,7 +126,7 @@ class Writer:
                 if self._polite:
                     self._answer()
                     self._polite -= 1
-                    self._turn += 1  # a separate count: _polite restarts whenever another process is met
+                    self._turn += 1  # a separate count, because _polite restarts whenever another process appears
                     if self._turn % _PAUSE_EVERY == 0:
                         time.sleep(_PAUSE_SECONDS)
         finally:

@@ -80,7 +80,7 @@ def handle(place: Place, options: CloudOptions, retry: bool = True) -> Handle:
         "client_options": {
             "connect_timeout": timedelta(seconds=5),
             "read_timeout": timedelta(seconds=options.silence_seconds),
-            "timeout": timedelta(days=1),  # for a whole answer: streams may be slow, read_timeout limits silence
+            "timeout": timedelta(days=1),  # for a whole response: streams may be slow, and read_timeout limits silence
             "allow_http": options.allow_http,
         },
     }

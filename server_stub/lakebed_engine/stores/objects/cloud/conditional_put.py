@@ -1,11 +1,11 @@
-"""Conditional puts: exactly one writer of a key wins, even when answers are lost.
+"""Conditional puts: exactly one writer of a key wins, even when responses are lost.
 
 Each put has a unique mark in the object's metadata. So a read shows which put won, whatever the content. The client
 sends each request once, and this module repeats it. A repeated conditional put may find its own first attempt, and only
 the mark distinguishes that from a loss.
 
-Before the first put, this module tests the store: of two concurrent puts exactly one may win, and no later put. It
-refuses a store that ignores the condition.
+Before the first put, this module tests the store: exactly one of two concurrent puts must win, and later puts must
+fail. It refuses a store that ignores the condition.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PHANTOMS = 4
 """How often a store may report an absent key as taken. A delete in the time between can cause this once or twice."""
 
 _TAKEN = Fault(409, "", False)
-"""The fault that `taken` counts as: nothing was done, and that may change."""
+"""The fault for `taken`: nothing was done, and a retry may succeed."""
 
 Outcome = Literal["won", "taken"]
 Holder = Literal["mine", "another", "nobody", "unread"]
@@ -122,7 +122,7 @@ class Creator:
         return "won"
 
     async def _holder(self, name: str, mark: str, data: bytes) -> Holder:
-        """Which put owns the name. `unread` when that is unknown: no answer, or our content without a mark."""
+        """Which put owns the name. `unread` when that is unknown: no response, or our content without a mark."""
         from obstore import get_async
         from obstore.exceptions import BaseError
 

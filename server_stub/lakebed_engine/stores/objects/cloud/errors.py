@@ -31,12 +31,12 @@ _BUSY = {429, 503}
 _DENIED = {401, 403}
 
 CREDENTIALS = "lakebed-credentials: "
-"""Begins the text of our own error about credentials inside an error of obstore. It ends with its line."""
+"""The beginning of our own error about credentials inside the text of an obstore error. The line ends our error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failure: HTTP status (0: no answer), the store's code, and whether the request never reached a server."""
+    """A failure: HTTP status (0: no response), the store's code, and whether the request never reached a server."""
 
     status: int
     code: str
@@ -44,12 +44,12 @@ class Fault:
 
     @property
     def certain(self) -> bool:
-        """Whether surely nothing was done: the store refused the request, or did not receive it."""
+        """Whether the request certainly had no effect: the store refused it, or did not receive it."""
         return self.unreached or self.status in _BUSY or 400 <= self.status < 500 or self.status == 507
 
     @property
     def passing(self) -> bool:
-        """Whether trying again may help."""
+        """Whether a retry may succeed."""
         if self.code in _FULL:
             return False
         return self.status in _BUSY | {0, 408, 409} or (self.status >= 500 and self.status not in {501, 507})
@@ -99,7 +99,7 @@ def error_of(fault: Fault, doing: str, place: Place, key: str) -> StoreError:
 
 
 def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
-    """The class of the error, the reason with the next step, and whether it lasts until an administrator repairs it."""
+    """The class of the error, the reason with the next step, and whether an administrator must repair it."""
     if fault.code in _NO_BUCKET:
         return NoStoreError, f"the bucket {bucket!r} does not exist; create it, or correct the namespace", True
     answer = " ".join(filter(None, (str(fault.status), fault.code)))

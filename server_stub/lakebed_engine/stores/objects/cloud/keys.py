@@ -1,4 +1,4 @@
-"""Keys and object names of the cloud stores: which object holds which key.
+"""Maps keys to object names of the cloud stores.
 
 A plain key is the object's name below the namespace's prefix, byte for byte, so that other tools can read and write
 it. obstore or a store refuses or changes some keys: an empty, `.` or `..` segment, a slash at either end, a backslash,
@@ -67,7 +67,7 @@ class Place:
         return name
 
     def key(self, name: str) -> str | None:
-        """The key of an object: the inverse of `name`. None for a name that `name` does not make."""
+        """The key of an object: the inverse of `name`. None for a name that `name` never returns."""
         if not name.startswith(self.prefix):
             return None
         rest = name[len(self.prefix) :]

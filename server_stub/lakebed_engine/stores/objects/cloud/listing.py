@@ -2,7 +2,7 @@
 
 S3, GCS and Azure list in byte order of the names, so a listing streams and starts at any key. Some servers do not
 (SeaweedFS lists `a/b` before `a!`, Azurite uses UTF-16 order). A test with a few empty objects finds this out, once.
-For these servers the whole listing is collected and sorted. Encoded keys are few, and none is the engine's. They are
+For these servers the whole listing is collected and sorted. Encoded keys are few, and the engine writes none. They are
 collected, sorted and merged into the listing.
 """
 
@@ -42,7 +42,9 @@ class Lister:
         self._looked: set[str] = set()
 
     def stat(self, meta: ObjectMeta, key: str) -> BlobStat:
-        """An object of the store. With SSE-KMS its ETag looks like an MD5 and is none: so it gets another form."""
+        """An object of the store. With SSE-KMS, its ETag has the form of an MD5 but is not one, so it gets another
+        form.
+        """
         tag = meta["e_tag"] or ""
         if tag and self._client.options.encryption.startswith("aws:kms") and not self._foreign:
             tag = f"kms-{tag.strip(chr(34))}"
@@ -126,10 +128,10 @@ class Lister:
     async def _seems_sorted(self, top: str, start_after: str) -> bool:
         """Whether to assume byte order in a store that must not be written to.
 
-        A listing from the beginning shows itself that it is unsorted. A listing from a later key may not show it. So
+        In a listing from the beginning, wrong order is visible. In a listing from a later key, it may not be. So
         for a server of unknown type, the whole listing is read and checked first, once.
         """
-        if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express lists in no order
+        if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express does not sort its listings
             self._sorted = False
         if self._sorted is None and start_after and top not in self._looked and _is_of_unknown_make(self._client):
             last = ""

@@ -24,8 +24,8 @@ class CloudOptions:
     `retry_seconds` limits the retries of one request, `silence_seconds` the time without data from the server. `tags`:
     tag objects that clients write to presigned URLs with the parts of their path. `store_id`: that of a named store.
     `role_arn`: the role to assume, by a token of `web_identity_token_file` or by the other credentials. `encryption`:
-    `AES256`, `aws:kms` with `kms_key`, or empty for what the bucket does. `storage_class`: of the content of objects.
-    From `service_account_file` on: options of `gs://`; from `account` on: of `az://`.
+    `AES256`, `aws:kms` with `kms_key`, or empty for the default of the bucket. `storage_class`: of the content of
+    objects. From `service_account_file` on: options of `gs://`; from `account` on: of `az://`.
     """
 
     store_id: str = ""

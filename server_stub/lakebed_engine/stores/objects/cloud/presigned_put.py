@@ -24,12 +24,12 @@ _WAITING = 2
 
 _CODE = re.compile(rb"<Code>(\w+)</Code>")
 _ERROR_BYTES = 2000
-"""How many bytes of an answer's body to read for the store's error code."""
+"""How many bytes of a response's body to read for the store's error code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The result of a PUT: the failure or None, the answer's headers in lower case, and the hex MD5 of the data."""
+    """The result of a PUT: the failure or None, the response's headers in lower case, and the hex MD5 of the data."""
 
     fault: Fault | None
     headers: Mapping[str, str]
@@ -39,7 +39,7 @@ class Sent:
 async def send(
     request: SignedRequest, size: int, chunks: AsyncIterable[bytes], threads: Threads, silence: float
 ) -> Sent:
-    """Send the stream once. Raises what `chunks` raises, and InvalidRequestError when it does not have `size` bytes.
+    """Send the stream once. Raises the errors of `chunks`, and InvalidRequestError when it does not have `size` bytes.
 
     `silence`: the largest number of seconds without data from the store.
     """
@@ -65,7 +65,7 @@ async def send(
 
 
 class _Put:
-    """The connection. The methods block. One thread at a time sends or waits for the answer, another one hashes."""
+    """The connection. The methods block. One thread at a time sends or waits for the response, another one hashes."""
 
     def __init__(self, request: SignedRequest, size: int, silence: float) -> None:
         self.hash = hashlib.md5(usedforsecurity=False)
@@ -93,7 +93,7 @@ class _Put:
             self._broken = self._broken or Fault(0, "", False)
 
     def answer(self) -> tuple[Fault | None, Mapping[str, str]]:
-        """Read the answer of the store."""
+        """Read the response of the store."""
         try:
             self._begin()
             if self._broken is not None and self._broken.unreached:
@@ -106,7 +106,7 @@ class _Put:
             self._connection.close()
         headers = {name.lower(): value for name, value in answer.getheaders()}
         if answer.status // 100 == 2:
-            return self._broken, headers  # after a failed send, the answer is for a part of the request
+            return self._broken, headers  # after a failed send, the response is for a part of the request
         return Fault(answer.status, found[1].decode() if found else "", False), headers
 
     def close(self) -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _URI = re.compile(r"(s3|gs|az)://([^/]+)(?:/(.+?))?/?", re.DOTALL)
 _DELETES = 1000
 _LOOKS = 16
-"""How many objects to check together before they are deleted. Few, so that little time passes between."""
+"""How many objects to check together before they are deleted. Few, so that little time passes in between."""
 _LEAST = 256 << 10
 """The smallest number of bytes that a reader gets at a time, except at the end."""
 
@@ -126,7 +126,7 @@ class CloudObjects:
     def open(
         self, key: str, start: int = 0, length: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Stream an object or a part. It survives a delete if the server finishes running answers."""
+        """Stream an object or a part. It survives a delete if the server finishes running responses."""
         check_range(start, length)
         return self._open(key, start, length)
 
@@ -138,7 +138,7 @@ class CloudObjects:
         with store_errors("look at", self._place, key, absent=True):
             try:
                 meta = await head_async(self._client.store, name)
-            except FileNotFoundError:  # without a body, key or bucket may be missing: the body of a GET says which
+            except FileNotFoundError:  # key or bucket may be missing: the body of a GET says which
                 meta = (await self._get(key, None)).meta
         return self._lister.stat(meta, key)
 
@@ -232,7 +232,7 @@ class CloudObjects:
             await chunks.aclose()
 
     async def _begin(self, key: str, start: int, length: int | None) -> GetResult | None:
-        """The running answer to a GET. None when the part is empty."""
+        """The running response to a GET. None when the part is empty."""
         from obstore.exceptions import BaseError
 
         if length == 0:
@@ -256,7 +256,7 @@ class CloudObjects:
             return
         with store_errors("read", self._place, key):
             start, end = found.range
-            if end - start <= _LEAST:  # one call, not a stream of one piece and its end
+            if end - start <= _LEAST:  # one call instead of a stream with a single piece
                 if data := bytes(await found.bytes_async()):
                     yield data
                 return

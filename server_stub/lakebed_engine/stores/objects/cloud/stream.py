@@ -5,7 +5,7 @@ and sends several parts at the same time, while a thread hashes. When the sender
 an error in obstore, which then aborts the upload. The sender waits for that.
 
 A long stream with `if_absent` is first written below `.lakebed-tmp/` and then copied with the condition, because
-obstore cannot send conditions with multipart uploads. `list_partial` lists what a killed process leaves there.
+obstore cannot send conditions with multipart uploads. `list_partial` lists the leftovers of a killed process.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Uploader:
         return {"Storage-Class": kind} if kind else None
 
     async def put_stream(self, key: str, name: str, chunks: AsyncIterable[bytes], if_absent: bool) -> PutResult:
-        """Write a stream. Raises what `chunks` raises."""
+        """Write a stream. Raises the errors of `chunks`."""
         batches = Batches(chunks)
         head: list[bytes] = []
         size = 0

@@ -1,19 +1,19 @@
-"""Keys and file names of `local://`: which file holds which key.
+"""Maps keys to file names of `local://`.
 
 A store's root has two trees.
 
-The **plain tree** is the root itself: the key is the path, byte for byte, so that other tools read and write there.
+The **plain tree** is the root itself: the key is the path, byte for byte, so that other tools can read and write there.
 A file is an object exactly when its path is a key that would be written there: UTF-8, no empty, `.` or `..` segment,
-no control character, segments of at most 255 bytes, none beginning with `.lakebed-` (those names are ours).
+no control character, segments of at most 255 bytes, none beginning with `.lakebed-` (reserved names).
 
 The **encoded tree**, `.lakebed-keys/`, holds every other key, and a plain key whose plain path is taken by a file or a
-directory of the same name (see `local.publish`). Each segment is written by its bytes: `A-Z a-z 0-9 . _ = , @ + -`
-stay as they are, any other byte is `%` and two upper-case hex digits. Then a mark says what the name is:
+directory of the same name (see `local.publish`). In each segment, the bytes `A-Z a-z 0-9 . _ = , @ + -` stay unchanged,
+any other byte is `%` and two upper-case hex digits. A mark at the end gives the kind of the name:
 
     %o  the object ends here      %s  a slash follows      %m  more of this segment follows
 
-A segment is cut after every 64 bytes, so names stay under 200 bytes whatever the key. As `%o` is always a file, and
-`%s` and `%m` are always directories, nothing in this tree can clash with anything else in it.
+A segment is cut after every 64 bytes, so names stay under 200 bytes whatever the key. `%o` is always a file, and `%s`
+and `%m` are always directories, so names in this tree cannot clash.
 
     orders/2026/a.parquet   orders/2026/a.parquet
     Ünï.csv                 Ünï.csv
@@ -27,7 +27,7 @@ A segment is cut after every 64 bytes, so names stay under 200 bytes whatever th
     .lakebed-keys/a%o       .lakebed-keys/.lakebed-keys%s/a%25o%o
     300 times x             .lakebed-keys/<64 x>%m/<64 x>%m/<64 x>%m/<64 x>%m/<44 x>%o
 
-Letters keep their case: two keys that differ only in case need a file system that is case-sensitive.
+Letters keep their case: two keys that differ only in case need a case-sensitive file system.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ ROOT_BYTES = 800
 """The longest root: an encoded key grows to at most 3,200 bytes, and a path has 4,096."""
 
 PART_BYTES = 64
-"""Where a segment is cut in the encoded tree: three bytes for each and a mark stay under 200."""
+"""The number of bytes after which a segment is cut in the encoded tree. With three characters for each byte and a mark,
+names stay under 200.
+"""
 
 TEMP = b".lakebed-tmp"
 ENCODED = b".lakebed-keys"
@@ -88,16 +90,16 @@ def _escape(part: bytes) -> bytes:
 
 
 class Tree(Protocol):
-    """How one of the two trees spells keys.
+    """The spelling of keys in one of the two trees.
 
-    A *part* is what a name adds to the key of its directory: `b"x/"` for the plain directory x, `b"x"` for a file.
-    Parts of one directory, sorted, are in the order of the keys below them.
+    A *part* is the text that a name adds to the key of its directory: `b"x/"` for the plain directory x, `b"x"` for a
+    file. The sorted parts of a directory are in the order of the keys below them.
     """
 
     top: bytes
 
     def part(self, name: bytes, directory: bool) -> bytes | None:
-        """What the name adds to a key, None when it is none of ours."""
+        """The part of a name. None for a name that Lakebed does not use."""
         ...
 
     def name(self, part: bytes) -> bytes:
@@ -109,7 +111,7 @@ class Tree(Protocol):
         ...
 
     def directory(self, base: bytes) -> bytes | None:
-        """The directory of the keys that begin with `base`, which is empty or ends in a slash; None when none can."""
+        """The directory of the keys that begin with `base`, which is empty or ends in a slash. None when no key can."""
         ...
 
 
@@ -147,7 +149,7 @@ class EncodedTree:
         self.top = root + b"/" + ENCODED
 
     def part(self, name: bytes, directory: bool) -> bytes | None:
-        """`x%o` is `x`, `x%s` is `x/`, `<64 bytes>%m` is those bytes; other spellings of the same are refused."""
+        """`x%o` is `x`, `x%s` is `x/`, `<64 bytes>%m` is these 64 bytes. Refuses other spellings of the same bytes."""
         part = _HEX.sub(lambda match: bytes((int(match[1], 16),)), name[:-2])
         if b"/" in part:
             return None

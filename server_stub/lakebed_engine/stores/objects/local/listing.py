@@ -1,7 +1,7 @@
-"""Listing `local://` in byte order of the key.
+"""Lists `local://` in byte order of the key.
 
-Both trees are walked directory by directory; each directory's names are held and sorted, nothing more, and the two
-walks are merged. Blocks: runs in threads, a page at a time.
+It walks both trees directory by directory and merges the two walks. Memory holds only the sorted names of the open
+directories. The functions block: they run in threads, one page at a time.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SHARED = "a file of another account that has other names (hard links)"
 
 
 def pages(places: Places, prefix: bytes, after: bytes) -> Iterator[list[BlobStat]]:
-    """The objects whose key begins with `prefix` and is greater than `after`. Each page shows the store as it is when
-    the page is asked for. May raise OSError.
+    """The objects whose key begins with `prefix` and is greater than `after`. Each page shows the store at the time of
+    its request. May raise OSError.
     """
     for page in _pages(places, prefix, after):
         yield [found for found, _ in page if isinstance(found, BlobStat)]
 
 
 def pages_guarded(places: Places, prefix: bytes, after: bytes) -> Iterator[list[BlobStat | Refused]]:
-    """The same, with what a scan must not take."""
+    """Like `pages`, with the files that a scan must not register."""
     own = os.geteuid()
     for page in _pages(places, prefix, after):
         yield [
@@ -49,7 +49,7 @@ def pages_guarded(places: Places, prefix: bytes, after: bytes) -> Iterator[list[
 
 
 def _pages(places: Places, prefix: bytes, after: bytes) -> Iterator[list[tuple[BlobStat | Refused, os.stat_result]]]:
-    # of a twin that another tool made the plain one counts, which is first
+    # if another tool has created a second file of the key, the plain one counts, which is first
     trees = (_names(tree, prefix, after) for tree in (places.plain, places.encoded))
     merged = heapq.merge(*trees, key=operator.itemgetter(0))
     last = b""
@@ -81,8 +81,8 @@ def leftovers(places: Places) -> Iterator[list[BlobStat]]:
 
 
 def _names(tree: Tree, prefix: bytes, after: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Keys, directories and names of one tree. Keeps its own stack: a key has up to 1,024 directories, Python 1,000
-    frames.
+    """Keys, directories and names of one tree. Keeps its own stack, because a key has up to 1,024 directories, and
+    Python 1,000 frames.
     """
     base = prefix[: prefix.rfind(b"/") + 1]
     start = tree.directory(base)
@@ -103,7 +103,7 @@ def _names(tree: Tree, prefix: bytes, after: bytes) -> Iterator[tuple[bytes, byt
 
 
 def _parts(tree: Tree, directory: bytes, base: bytes, prefix: bytes, after: bytes) -> Iterator[bytes]:
-    """What a directory's names add to the key, sorted. `x/` for a directory: so `x!` comes before `x/y` before `x0`."""
+    """The sorted parts of a directory's names. A directory is `x/`: `x!` sorts before `x/y`, and `x/y` before `x0`."""
     parts = []
     for name, is_directory in names(directory):
         part = tree.part(name, is_directory)

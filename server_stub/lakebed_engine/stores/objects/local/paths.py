@@ -1,11 +1,11 @@
 """File operations of `local://` that follow no symbolic link, at any depth.
 
-Other accounts may write into the directory of a workspace, and a link there must not lead the server anywhere. Each
-function takes an absolute path without `..`, and a link anywhere on it is an error, ELOOP or ENOTDIR. The directory of
-a name is opened first and held, so a link that is swapped in after that changes nothing.
+Other accounts may write into the directory of a workspace, and the server must not follow a link there. Each function
+takes an absolute path without `..`. A link anywhere in it is an error, ELOOP or ENOTDIR. The directory of a name is
+opened first and stays open, so a link that is swapped in later has no effect.
 
-Linux does this in one call, `openat2` with RESOLVE_NO_SYMLINKS, which Python lacks. Where the kernel or a sandbox has
-no such call, the path is opened one directory at a time with O_NOFOLLOW.
+Linux does this in one call, `openat2` with RESOLVE_NO_SYMLINKS, which Python lacks. If the kernel or a sandbox does not
+have this call, the path is opened one directory at a time with O_NOFOLLOW.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 _OPENAT2: Final = 437
-"""The system call's number, on every architecture that Python runs on."""
+"""The number of the system call. It is the same on every architecture that Python supports."""
 
 _AT_FDCWD: Final = -100
 _RESOLVE_NO_SYMLINKS: Final = 0x04
@@ -29,7 +29,7 @@ _PATH_ONLY: Final = getattr(os, "O_PATH", os.O_RDONLY)
 _DIRECTORY: Final = _PATH_ONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 UNREACHED: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP})
-"""Nothing of that name, or none that the server would go to: the way leads through a file or a link."""
+"""The errors of a path that does not exist, or that leads through a file or a link."""
 
 Opener = Callable[[bytes, int, int], int]
 
@@ -46,7 +46,7 @@ def _how(flags: int, mode: int) -> _How:
 
 
 def openat2() -> Opener | None:
-    """An `open` that refuses every link on the way, made of one system call; None where the system has none."""
+    """An `open` that refuses every link in the path, by one system call. None if the system lacks the call."""
     if sys.platform != "linux":
         return None
     call = ctypes.CDLL(None, use_errno=True).syscall
@@ -67,13 +67,13 @@ def openat2() -> Opener | None:
 
     try:
         os.close(open_directly(b"/", _DIRECTORY, 0))
-    except OSError:  # an old kernel, or a sandbox that does not know the call
+    except OSError:  # an old kernel, or a sandbox without this call
         return None
     return open_directly
 
 
 def open_stepwise(path: bytes, flags: int, mode: int) -> int:
-    """The same, one directory at a time."""
+    """Like `openat2`, but opens one directory at a time."""
     *directories, name = path.split(b"/")[1:]
     here = os.open(b"/", _DIRECTORY)
     try:
@@ -89,12 +89,12 @@ _open: Opener = openat2() or open_stepwise
 
 
 def open_file(path: bytes, flags: int, mode: int = 0o666) -> int:
-    """As `os.open`."""
+    """Like `os.open`."""
     return _open(path, flags, mode)
 
 
 def look(path: bytes) -> os.stat_result | None:
-    """As `os.lstat`; None where nothing is, or the way there leads through a file or a link."""
+    """Like `os.lstat`. None if the path does not exist, or leads through a file or a link."""
     directory, _, name = path.rpartition(b"/")
     try:
         if _PATH_ONLY:  # the file itself, or the link, without opening it for reading
@@ -115,7 +115,7 @@ def look(path: bytes) -> os.stat_result | None:
 
 
 def look_all(places: Sequence[tuple[bytes, bytes]]) -> list[os.stat_result | None]:
-    """`look` at names in directories. A directory is opened once for the names in it that follow each other."""
+    """Call `look` for many names. A directory is opened once for consecutive names in it."""
     found: list[os.stat_result | None] = []
     for directory, group in itertools.groupby(places, operator.itemgetter(0)):
         try:
@@ -142,7 +142,7 @@ def _look_in(directory: int, name: bytes) -> os.stat_result | None:
 
 
 def names(directory: bytes) -> list[tuple[bytes, bool]]:
-    """The names in a directory, and whether each is a directory; empty where there is none, as in `look`."""
+    """The names in a directory, and whether each is a directory. Empty if `look` would return None."""
     try:
         fd = _open(directory, os.O_RDONLY | os.O_DIRECTORY, 0)
     except OSError as error:
@@ -157,7 +157,7 @@ def names(directory: bytes) -> list[tuple[bytes, bool]]:
 
 
 def mkdir(path: bytes) -> None:
-    """As `os.mkdir`."""
+    """Like `os.mkdir`."""
     directory, name = _split(path)
     try:
         os.mkdir(name, dir_fd=directory)
@@ -166,7 +166,7 @@ def mkdir(path: bytes) -> None:
 
 
 def unlink(path: bytes) -> None:
-    """As `os.unlink`."""
+    """Like `os.unlink`."""
     directory, name = _split(path)
     try:
         os.unlink(name, dir_fd=directory)
@@ -175,7 +175,7 @@ def unlink(path: bytes) -> None:
 
 
 def rename(source: bytes, target: bytes) -> None:
-    """As `os.rename`."""
+    """Like `os.rename`."""
     old, name = _split(source)
     try:
         new, new_name = _split(target)
@@ -188,7 +188,7 @@ def rename(source: bytes, target: bytes) -> None:
 
 
 def link(source: bytes, target: bytes) -> None:
-    """As `os.link`, of the file itself."""
+    """Like `os.link`, for the file itself."""
     old, name = _split(source)
     try:
         new, new_name = _split(target)

@@ -1,23 +1,24 @@
-"""Making finished files visible in `local://`, durably, and removing them.
+"""Makes finished files visible in `local://`, durably, and removes them.
 
-Works on temp files that are already on disk; runs in threads and blocks.
+It works on temp files that are already on disk. The functions block and run in threads.
 
-**Files and directories of one name.** A key goes to its plain path when it can, and when the path is taken by a
-directory, or leads through a file, to its path in the encoded tree. A reader tries the plain path, then the
-encoded one. A symbolic link counts as a directory that is never entered: it is neither followed nor replaced nor
-removed. No acknowledged object becomes unreachable or doubled, because:
+**Files and directories of one name.** A key is stored at its plain path if possible. If this path is a directory or
+leads through a file, the key is stored in the encoded tree. A reader tries the plain path, then the encoded one. A
+symbolic link counts as a directory that is never entered: it is not followed, replaced or removed. No acknowledged
+object becomes unreachable or exists twice, because:
 
 1. Nothing here replaces a directory by a file or a file by a directory: `rename` and `link` refuse directories, `mkdir`
    refuses files, and directories are never removed. So the first of two keys keeps the plain path.
 2. Plain paths change only under the shared lock, and a plain key's encoded path is created only under the exclusive one
    (`flock` on `.lakebed-lock`: across threads and processes). So "the plain path is taken" stays true until the encoded
    path is written, and "there is no encoded path" stays true until the plain one is. At most one of the two exists.
-3. A key stays where it is until it is deleted. So a reader who finds neither has crossed a moment without the key.
+3. A key keeps its path until it is deleted. So if a reader finds neither path, there was a moment without the key.
 
-**Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable;
-of a fresh key, which no caller knows before the answer, all with one call. Several callers may put a key that follows
-from its content: the first makes a file under it, the others replace that file, and each has synced what the name may
-lead to. Tools that write by plain path take no lock; they get the promises of their own calls.
+**Durability.** The file is synced first, then its name, then every parent directory that this process has not yet
+synced. For a fresh key, which no caller knows before the response, one call syncs all of them. Several callers may put
+a key that is a hash of its content: the first creates a file at it, the others replace this file, and each has synced
+the file that the name may point to. Tools that write by plain path take no lock: only the guarantees of their own calls
+apply to them.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 _CLASH = {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 _KNOWN = 1 << 16
-"""Durable directories remembered before starting again: forgetting costs a needless fsync, nothing more."""
+"""Maximum number of remembered durable directories. Forgetting one costs only an unnecessary fsync."""
 
 
 LOCK_SECONDS = 30.0
-"""How long a lock is waited for. A deletion in another process may hold it for some seconds."""
+"""Seconds to wait for a lock. A deletion in another process may hold it for some seconds."""
 
 _LOCK_POLL = 0.001
 
@@ -60,7 +61,7 @@ class Publisher:
         self._durable: set[bytes] = set()
 
     def prepare(self) -> None:
-        """Make the root and the temp directory, durably. Called when a write finds them missing."""
+        """Create the root and the temp directory, durably. Called when a write finds them missing."""
         made = self._make_directories(self._places.temp)
         for error in self.sync({_parent(path) for path in made} | {_parent(self._places.root)}).values():
             raise error
@@ -68,7 +69,8 @@ class Publisher:
 
     @contextmanager
     def locked(self, exclusive: bool = False) -> Iterator[None]:
-        """Hold the store's lock. A lock of its own for each use: flock belongs to the open file, not to the thread.
+        """Hold the store's lock. Each use opens the lock file again, because flock belongs to the open file, not to the
+        thread.
 
         Raises BlockingIOError when another process holds it for too long.
         """
@@ -91,8 +93,8 @@ class Publisher:
             time.sleep(_LOCK_POLL)
 
     def create(self, key: bytes, *, directories: bool = False) -> tuple[int, bytes]:
-        """Make an empty file under a fresh key. Returns its descriptor and its path. Needs no lock: the rules above are
-        about keys that several callers may write.
+        """Create an empty file under a fresh key. Returns its descriptor and its path. Needs no lock: the rules above
+        apply to keys that several callers may write.
 
         Raises FileNotFoundError if a directory is missing and `directories` is False, FileExistsError if the key is
         not fresh, and Clash if the key has no plain path here.
@@ -110,9 +112,10 @@ class Publisher:
             raise
 
     def create_shared(self, key: bytes) -> tuple[int, bytes]:
-        """Under the shared lock: make an empty file under a key that others may write too: its descriptor and its path.
+        """Under the shared lock: create an empty file under a key that others may write too. Returns its descriptor and
+        its path.
 
-        Raises FileExistsError where the key is taken, and Clash when its place is, or may be, in the encoded tree.
+        Raises FileExistsError if the key is taken, and Clash when its path is, or may be, in the encoded tree.
         """
         if self._is_encoded(key):
             raise Clash
@@ -124,15 +127,15 @@ class Publisher:
     def withdraw(self, fd: int, path: bytes) -> None:
         """Remove a file that `create_shared` made, unless another put of the same key has replaced it."""
         try:
-            with self.locked(exclusive=True):  # no other put renames now: the name stays with this file or with another
+            with self.locked(exclusive=True):  # no other put can rename now: the name cannot change
                 found = look(path)
                 if found is not None and os.path.samestat(os.fstat(fd), found):
                     self._calls.unlink(path)
         except OSError:
-            pass  # it stays for the sweep
+            pass  # the sweep removes it
 
     def publish_shared(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
-        """Under the shared lock: move the file to its key and answer where.
+        """Under the shared lock: move the file to its key. Returns the path.
 
         Raises FileExistsError with `if_absent`, and Clash for `publish_exclusive`.
         """
@@ -146,7 +149,7 @@ class Publisher:
         return self._move(temp, plain, if_absent)
 
     def publish_exclusive(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
-        """Under the exclusive lock: move the file to whichever of its two paths is the key's now."""
+        """Under the exclusive lock: move the file to the current path of the key, plain or encoded."""
         plain, encoded = self._places.plain_path(key), self._places.encoded_path(key)
         if plain is not None and (_file(plain) or look(encoded) is None):
             try:
@@ -158,9 +161,10 @@ class Publisher:
     def remove(self, key: bytes, touched: set[bytes]) -> None:
         """Under the shared lock: remove the key's file, and add its directory to those to sync."""
         plain = self._places.plain_path(key)
-        # Should another tool have made a twin, the shadowed encoded file goes first: it must not come to light.
+        # If another tool has created a second file of the key, remove the hidden encoded file first: it must not
+        # reappear.
         for path in (self._places.encoded_path(key), plain):
-            if path is None or not _file(path):  # unlink would take a link
+            if path is None or not _file(path):  # unlink would remove a link
                 continue
             try:
                 self._calls.unlink(path)
@@ -171,7 +175,7 @@ class Publisher:
                 touched.add(_parent(path))
 
     def is_older(self, key: bytes, before: float) -> bool:
-        """Under the exclusive lock: whether the key has a file, written before then (Unix seconds)."""
+        """Under the exclusive lock: whether the key has a file that was written before this time (Unix seconds)."""
         for path in (self._places.plain_path(key), self._places.encoded_path(key)):
             found = None if path is None else _file(path)
             if found is not None:
@@ -206,7 +210,7 @@ class Publisher:
     def sync_with(
         self, files: Sequence[int], directories: Sequence[bytes]
     ) -> tuple[Sequence[OSError | None], dict[bytes, OSError]]:
-        """fsync open files and directories by one call: what went wrong with each file, and the directories that
+        """fsync open files and directories with one call. Returns the error of each file, and the directories that
         failed.
         """
         opened: dict[bytes, int] = {}
@@ -225,14 +229,14 @@ class Publisher:
         return errors[: len(files)], failed
 
     def remember(self, synced: Sequence[bytes]) -> None:
-        """The directories of one `unsynced` answer are on disk: all but the last have their name in the next."""
+        """Record that the directories of an `unsynced` result are on disk. Each contains the previous one's name."""
         if len(synced) > 1:
             if len(self._durable) > _KNOWN:
                 self._durable = {self._places.root}
             self._durable.update(synced[:-1])
 
     def discard(self, temp: bytes) -> None:
-        """Remove a temp file that will not be published, if it can be; a sweep finds it otherwise."""
+        """Remove a temp file that will not be published. If that fails, a sweep removes it."""
         try:
             self._calls.unlink(temp)
         except OSError:
@@ -257,7 +261,7 @@ class Publisher:
 
     def _name(self, temp: bytes, target: bytes, if_absent: bool) -> None:
         if if_absent:
-            self._calls.link(temp, target)  # refuses a taken name in one step, which rename cannot
+            self._calls.link(temp, target)  # refuses a taken name atomically, which rename cannot
             self.discard(temp)
             return
         found = look(target)

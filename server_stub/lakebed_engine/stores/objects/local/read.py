@@ -26,9 +26,9 @@ from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 SMALL = 64 << 10
 """Bytes of an object that the event loop reads."""
 
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe some tool left here must not hang the server
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe that a tool left here must not block the server
 _ABSENT = UNREACHED | {errno.ENXIO}
-"""No file: ENXIO is a socket. Listing leaves these out as well."""
+"""The errors of a path that is not a file. ENXIO: a socket. Listings skip these too."""
 
 
 class Reader:
@@ -98,14 +98,14 @@ class Reader:
         return _Stream(self, self._threads, key, start, length)
 
     def _not_found(self, key: str) -> BlobNotFound:
-        """Raises StoreUnavailableError instead where the whole store or the whole namespace is gone."""
+        """Raises StoreUnavailableError instead if the whole store or the whole namespace is missing."""
         refuse_without(self._base, "read", self.uri, key)
         refuse_file(self._places.root, "read", self.uri, key)
         return BlobNotFound(f"nothing is stored at {self.uri}/{key}")
 
 
 class _Stream:
-    """An open file and the chunk being read ahead."""
+    """An open file and the chunk that is being read ahead."""
 
     def __init__(self, reader: Reader, threads: Threads, key: str, start: int, length: int | None) -> None:
         self._reader = reader
@@ -129,7 +129,7 @@ class _Stream:
         fd, self._fd = self._fd, -1
         if self._ahead is None:
             os.close(fd)
-        else:  # a thread may still be reading: closed now, the number could become another file's under its hands
+        else:  # a thread may still be reading: after a close, another file could get the descriptor
             self._ahead.add_done_callback(lambda _: os.close(fd))
         if self._chunks is not None:
             await self._chunks.aclose()
@@ -143,7 +143,7 @@ class _Stream:
             self._read_ahead(start, end)
             while self._ahead is not None:
                 chunk = await asyncio.wrap_future(self._ahead)
-                start = start + len(chunk) if chunk else end  # cut short since by a tool that writes in place
+                start = start + len(chunk) if chunk else end  # truncated since by a tool that writes in place
                 self._read_ahead(start, end)
                 if chunk:
                     yield chunk
@@ -156,19 +156,19 @@ class _Stream:
 
 
 def check_range(start: int, length: int | None) -> None:
-    """Raises ValueError for a part that no object can have."""
+    """Raises ValueError for an impossible part."""
     if start < 0 or (length is not None and length < 0):
         raise ValueError(f"a range starts at 0 or more and has 0 bytes or more, not {start} and {length}")
 
 
 def part_length(size: int, start: int, length: int | None) -> int:
-    """How many bytes of a part there are."""
+    """The number of bytes of a part that exist."""
     there = max(size - start, 0)
     return there if length is None else min(length, there)
 
 
 def read_part(fd: int, start: int, length: int) -> bytes:
-    """Bytes from a place, whatever else reads the same file; fewer where it ends."""
+    """Read bytes at a position, independent of other readers of the file. Returns fewer at its end."""
     data = os.pread(fd, length, start)
     if len(data) == length or not data:
         return data

@@ -1,14 +1,14 @@
 """`local://`: objects as files, durably.
 
-This module is the interface of the local store. The modules next to it have the parts: keys, publishing, small puts,
-streams, reading, listing. A plain key is a plain path below the root, so other tools can read and write there.
+This module is the interface of the local store. The other modules of this folder implement keys, publishing, small
+puts, streams, reading and listing. A plain key is a plain path below the root, so other tools can read and write there.
 
 No key leads out of the root, and no symbolic link is followed, at any depth (`local.paths`). Needs POSIX: flock, pread,
 and directories that can be synced.
 
-The kernel joins objects (copy_file_range): file systems that can share blocks, XFS and btrfs say, share them. On others
-the bytes go through the page cache once, not through this process. Steps are short, so a cancel is soon noticed, and
-other streams have their turn in the threads.
+The kernel joins objects (copy_file_range). File systems that can share blocks, such as XFS and btrfs, share them. On
+others, the bytes go through the page cache once, but not through this process. Each step is short, so a cancellation
+takes effect soon, and other streams get their turn in the threads.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _DELETES = 500
 class LocalObjects:
     """One namespace in one directory, which need not exist yet. Many processes may share it.
 
-    A process that forks does so while no call is under way; the child then has threads of its own.
+    A process must fork only while no call is running. The child then starts its own threads.
 
-    The root is an absolute path that no link is on; InvalidNamespaceError otherwise. `calls` is the operating system
-    unless a test puts something between; `threads` are shared where given. `base` is a directory above the root that
-    the administrator makes, such as a mounted disk. While it is missing, the store has no objects and writes none.
-    `lock_seconds`: how long a put or a delete waits for the store's lock; then it raises StoreUnavailableError.
+    The root is an absolute path without links; otherwise InvalidNamespaceError. `calls` are the system calls; tests
+    replace them. `threads` are shared if given. `base` is a directory above the root that the administrator creates,
+    such as a mounted disk. While it is missing, the store has no objects and writes none. `lock_seconds`: how long a
+    put or a delete waits for the store's lock; then it raises StoreUnavailableError.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class LocalObjects:
 
     @property
     def directory(self) -> str:
-        """Where plain keys are files."""
+        """The directory whose files are the plain keys."""
         return os.fsdecode(self._places.root)
 
     def close(self) -> None:
-        """Let the threads end, where they are this store's own."""
+        """End the threads if they belong to this store."""
         if self._owns_threads:
             self._threads.close()
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        """Write a small object durably. A cancelled put is not visible, or is whole. A killed put
-        `by_content` may leave a part.
+        """Write a small object durably. A cancelled put is invisible or complete. A killed put `by_content` may leave a
+        part.
         """
         named = by_content and not if_absent
         await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data, by_content=named))
@@ -101,8 +101,8 @@ class LocalObjects:
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
     ) -> PutResult:
-        """Write a stream durably. Cancelled or failed, it leaves nothing; killed, a temp file; killed, and `fresh`, a
-        part of it under the key.
+        """Write a stream durably. A cancelled or failed put leaves nothing. A killed put leaves a temp file, or, if
+        `fresh`, a part of the object under the key.
         """
         raw = key_bytes(key)
         return await put_stream(
@@ -114,13 +114,13 @@ class LocalObjects:
         return await self._reader.read(key)
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
-        """`length` bytes from `start`; fewer only where the object ends."""
+        """`length` bytes from `start`. Returns fewer only at the end of the object."""
         return await self._reader.read_range(key, start, length)
 
     def open(
         self, key: str, start: int = 0, length: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Stream an object or a part; once entered it survives a delete."""
+        """Stream an object or a part. A running stream survives a delete."""
         return self._reader.stream(key, start, length)
 
     async def head(self, key: str) -> BlobStat:
@@ -129,17 +129,19 @@ class LocalObjects:
         return BlobStat(key, found.st_size, found.st_mtime)
 
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-        """Objects in byte order of the key; each page shows the store as it is then."""
+        """Objects in byte order of the key. Each page shows the store at its time."""
         return self._list(pages, prefix, start_after)
 
     def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
-        """The same, with links, what is not a file, and files of other accounts that have other names."""
+        """Like `list`, but also returns links, paths that are not files, and files of other accounts with several hard
+        links.
+        """
         return self._list(pages_guarded, prefix, start_after)
 
     async def _list(
         self, pages: Callable[[Places, bytes, bytes], Iterator[Sequence[T]]], prefix: str, start_after: str
     ) -> AsyncIterator[T]:
-        # Half a surrogate pair is not a key, yet may bound a listing: it sorts where its bytes would.
+        # Half a surrogate pair is not a key, but may bound a listing: it sorts by its bytes.
         refuse_without(self._base, "list", self._uri, prefix)
         refuse_file(self._places.root, "list", self._uri, prefix)
         found = pages(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
@@ -148,30 +150,30 @@ class LocalObjects:
                 yield one
 
     async def any_key(self) -> str | None:
-        """The first key, of a link too. An empty or missing directory is an empty namespace."""
+        """The first key, also of a link. An empty or missing directory is an empty namespace."""
         return await anext((one.key async for one in self.list_guarded()), None)
 
     async def list_partial(self) -> AsyncIterator[BlobStat]:
-        """Temp files. Those of puts still under way are among them: a sweep takes only old ones, by mtime."""
+        """Temp files, including those of running puts: a sweep removes only old ones, by mtime."""
         found = leftovers(self._places)
         while (page := await self._page(found, "")) is not None:
             for blob in page:
                 yield blob
 
     async def delete_partial(self, handle: str) -> None:
-        """Remove one temp file; an absent one is not an error."""
+        """Remove one temp file. Ignores an absent one."""
         if not HANDLE.fullmatch(handle.encode(errors="surrogatepass")):
             raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
         await self._threads.run(self._writer.publisher.discard, self._temp(handle))
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects durably; absent ones are no error."""
+        """Remove objects durably. Ignores absent ones."""
         raw = [(key, key_bytes(key)) for key in keys]
         for start in range(0, len(raw), _DELETES):
             await self._threads.run(self._writer.delete, raw[start : start + _DELETES])
 
     async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
-        """Remove the older ones durably. Puts wait until it is done."""
+        """Remove the older objects durably. Puts wait until it is done."""
         raw = [(key, key_bytes(key)) for key in keys]
         old: list[str] = []
         for start in range(0, len(raw), _DELETES):
@@ -179,13 +181,13 @@ class LocalObjects:
         return old
 
     async def copy(self, source: str, target: str) -> None:
-        """Copy the bytes: a second name for one file would change with it under a tool that writes in place."""
+        """Copy the bytes. A hard link would not do: a tool that writes in place would change both objects."""
         key_bytes(target)
         async with self.open(source) as chunks:
             await self.put_stream(target, chunks)
 
     async def concat(self, keys: Sequence[str], target: str) -> None:
-        """The content of objects, one behind the other, as another: copied by the kernel, or shared where it can."""
+        """Join the content of objects into another object. The kernel copies the blocks, or shares them if it can."""
         raw = key_bytes(target)
         await concat(keys, target, raw, reader=self._reader, writer=self._writer, threads=self._threads)
 

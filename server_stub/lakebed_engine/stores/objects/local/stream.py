@@ -1,8 +1,8 @@
 """Streams into `local://` of 1 MiB and more.
 
-One worker writes the batches and one hashes them, while the next batches arrive. A third thread syncs what is written.
-MD5 is slower than the disk, so hashing sets the pace. Memory holds at most _WAITING + 2 batches of CHUNK bytes, and the
-rest of one chunk.
+One worker writes the batches and one hashes them, while the next batches arrive. A third thread syncs the written
+bytes. MD5 is slower than the disk, so hashing limits the speed. Memory holds at most _WAITING + 2 batches of CHUNK
+bytes, and the rest of one chunk.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from lakebed_engine.stores.objects.threads import SerialWorker, Threads
 from lakebed_engine.vocabulary.streams import CHUNK, finished, settled
 
 _SYNC_EVERY = 32 << 20
-"""Bytes between early syncs: the last one stays short, and memory does not fill with unwritten pages."""
+"""Bytes between early syncs. They keep the last sync short, and the memory free of unwritten pages."""
 
 _WAITING = 4
 """Batches that may wait in each worker."""
 
 _NO_COPY = {errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF}
-"""What copy_file_range says where the file system or the kernel has none."""
+"""The errors of copy_file_range when the file system or the kernel does not support it."""
 
 _PIECES = 256
-"""Chunks kept apart in a batch before they are joined; one writev takes 1,024."""
+"""Maximum number of separate chunks in a batch before they are joined. One writev takes 1,024."""
 
 
 class Batches:
-    """A stream of chunks of any size as lists of chunks that hold at least CHUNK bytes together, but for the last."""
+    """Groups the chunks of a stream into lists of at least CHUNK bytes in total, except for the last."""
 
     def __init__(self, chunks: AsyncIterable[bytes]) -> None:
         self._chunks = aiter(chunks)
 
     async def next(self) -> list[bytes]:
-        """The next batch; empty at the end."""
+        """The next batch, empty at the end."""
         batch: list[bytes] = []
         size = 0
         async for chunk in self._chunks:
-            batch.append(bytes(chunk))  # no copy of bytes; a bytearray could change under the threads
+            batch.append(bytes(chunk))  # bytes are not copied; a bytearray could change while threads read it
             size += len(chunk)
             if size >= CHUNK:
                 break
@@ -88,9 +88,9 @@ class Spool:
             self._hash.update(chunk)
 
     def copy(self, source: int, start: int, length: int) -> int:
-        """Append a part of an open file, and begin to send it to the disk. How much that was: at least a byte.
+        """Append a part of an open file, and begin to send it to the disk. Returns the number of bytes, at least 1.
 
-        The kernel copies, or shares the blocks; where it cannot, the bytes are read and written.
+        The kernel copies or shares the blocks. If it cannot, the bytes are read and written.
         """
         with self._errors():
             try:
@@ -113,12 +113,12 @@ class Spool:
         return done
 
     def sync(self) -> None:
-        """Send what is written so far to the disk."""
+        """Send the bytes written so far to the disk."""
         with self._errors():
             self._calls.fdatasync(self._fd)
 
     def finish(self) -> PutResult:
-        """The file is whole: make it durable."""
+        """Make the complete file durable."""
         with self._errors():
             self._calls.fsync(self._fd)
             fd, self._fd = self._fd, -1
@@ -126,7 +126,7 @@ class Spool:
         return PutResult(self.size, self._hash.hexdigest())
 
     def discard(self) -> None:
-        """Give up."""
+        """Close and remove the file."""
         if self._fd >= 0:
             self._calls.close(self._fd)
         if self.path:
@@ -134,7 +134,9 @@ class Spool:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Our own failures only: an OSError of the caller's stream, a lost connection say, is not the store's."""
+        """Converts only errors of the store: an OSError of the caller's stream, such as a lost connection, passes
+        unchanged.
+        """
         try:
             yield
         except OSError as error:
@@ -151,7 +153,7 @@ async def put_stream(
     writer: Writer,
     threads: Threads,
 ) -> PutResult:
-    """Write a stream: below CHUNK bytes as a small put, else through a spool. Raises what `chunks` raises, as it is."""
+    """Write a stream: below CHUNK bytes as a small put, else through a spool. Raises the errors of `chunks`."""
     batches = Batches(chunks)
     first = await batches.next()
     if sum(map(len, first)) < CHUNK:

@@ -1,7 +1,7 @@
-"""The system calls that `local://` writes with, and how their errors read.
+"""The system calls of writes to `local://`, and the messages of their errors.
 
-The calls are attributes of one object, so that a test can record their order or make one fail. The store
-calls the operating system in no other way.
+The calls are attributes of one object, so that a test can record their order or make one fail. The store makes no other
+system calls to write.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lakebed_engine.stores.objects.local import paths
 from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
-"""EFBIG is the process's or the file system's limit of a file's size: no retry will fit either."""
+"""EFBIG is the limit of the process or the file system for the size of a file: a retry cannot succeed."""
 
 
 _SYNCS = 16
@@ -26,7 +26,7 @@ _SYNCS = 16
 
 
 def _writeback() -> Callable[[int], object]:
-    """Linux's sync_file_range, which Python does not have; elsewhere nothing is begun early."""
+    """Linux's sync_file_range, which Python lacks. On other systems it does nothing."""
     try:
         call = ctypes.CDLL(None).sync_file_range
     except (AttributeError, OSError):
@@ -50,7 +50,7 @@ os.register_at_fork(after_in_child=_sync_threads.cache_clear)
 def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
     """fsync files at the same time, so that they share a commit of the file system's journal.
 
-    The result says what went wrong with each.
+    Returns the error of each.
     """
     return list(_sync_threads().map(_fsync_error, fds))
 
@@ -64,10 +64,10 @@ def _fsync_error(fd: int) -> OSError | None:
 
 
 class SystemCalls:
-    """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says. No call follows a symbolic link."""
+    """The real calls. Paths are bytes, because keys are UTF-8 whatever the locale. No call follows a symbolic link."""
 
     syncs = True
-    """Whether what is synced is on disk then: else no directory need be opened for it."""
+    """Whether a sync waits for the disk. If not, no directory is opened to sync it."""
     open = staticmethod(paths.open_file)
     write = staticmethod(os.write)
     writev = staticmethod(os.writev)
@@ -76,7 +76,9 @@ class SystemCalls:
     fsync_all = staticmethod(fsync_all)
     fdatasync = staticmethod(getattr(os, "fdatasync", os.fsync))  # macOS has no fdatasync
     writeback = staticmethod(_writeback())
-    """Begin to write a file out. A journal then takes many files at the first fsync, not one at each."""
+    """Begin to write a file to disk. The first fsync then commits many files in the journal, instead of one file at
+    each fsync.
+    """
     close = staticmethod(os.close)
     rename = staticmethod(paths.rename)
     link = staticmethod(paths.link)
@@ -93,7 +95,9 @@ def _unsynced_all(fds: Sequence[int]) -> list[OSError | None]:
 
 
 class UnsyncedCalls(SystemCalls):
-    """The same calls, but nothing waits for the disk: what was written survives this process, not this machine."""
+    """The same calls without waiting for the disk: written data survives a crash of this process, but not of this
+    machine.
+    """
 
     syncs = False
     fsync = staticmethod(_unsynced)
@@ -125,7 +129,7 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
 
 
 def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
-    """Raise StoreUnavailableError where `base`, the directory of all namespaces, has gone, and all it held with it."""
+    """Raise StoreUnavailableError if `base`, the directory of all namespaces, is missing."""
     found = None if base is None else paths.look(base)
     if base is not None and (found is None or not stat.S_ISDIR(found.st_mode)):
         text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount or restore it"
@@ -133,12 +137,12 @@ def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
 
 
 def refuse_file(root: bytes, verb: str, uri: str, key: str) -> None:
-    """Raise StoreUnavailableError where a file is in the place of a namespace, or of a directory above it.
+    """Raise StoreUnavailableError if the path of a namespace, or of a directory above it, is a file.
 
     Otherwise each of its objects would count as deleted.
     """
     found, path = paths.look(root), root
-    while found is None and path:  # nothing, or the way there leads through a file
+    while found is None and path:  # the path does not exist, or leads through a file
         path = path.rpartition(b"/")[0]
         found = paths.look(path or b"/")
     if found is not None and stat.S_ISREG(found.st_mode):
@@ -150,7 +154,7 @@ def refuse_file(root: bytes, verb: str, uri: str, key: str) -> None:
 
 
 def write_all(calls: SystemCalls, fd: int, data: bytes) -> None:
-    """Write every byte: one call may take fewer, near a limit or after a signal."""
+    """Write every byte. One call may write fewer, near a limit or after a signal."""
     written = calls.write(fd, data)
     while written < len(data):
         written += calls.write(fd, memoryview(data)[written:])

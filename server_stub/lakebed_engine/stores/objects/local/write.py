@@ -1,13 +1,13 @@
 """Small puts into `local://`, many at a time.
 
-A put waits in a queue; a thread takes what is there, writes and syncs the files, gives them their names under one lock,
-and syncs each directory once for all of them. A put changes threads once.
+A put waits in a queue. A thread takes all waiting puts, writes and syncs the files, gives them their names under one
+lock, and syncs each directory once for all of them. A put changes threads once.
 
-A put under a fresh key, which no caller knows before the answer, writes directly under its name, and one call syncs its
-file and its directories: no second commit of the file system's journal, and half the system calls. A put whose key
-follows from its content does the same when its name is free: no caller reads that key before the answer either. If
-another put of the same content has taken the name, whole or half, the file gets its name as others do: by a rename,
-once synced.
+A put under a fresh key, which no caller knows before the response, writes directly under its name, and one call syncs
+its file and its directories. This saves a second commit of the file system's journal and half of the system calls. A
+put whose key is a hash of its content does the same when its name is free, because no caller reads this key before the
+response either. If another put of the same content has taken the name, the file is synced and then renamed, like all
+others.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _SMALL = 64 << 10
 """Largest object in bytes that the event loop writes itself."""
 
 _WORKERS = 2
-"""Batches of one store at a time: while one waits for the disk the other fills. The second begins when it is full: two
-small ones would cost the disk twice what one does.
+"""Batches of one store at a time: while one waits for the disk, the other fills. The second begins when it is full,
+because two small batches would take the disk twice as long as one.
 """
 
 
 class Put:
-    """One put on its way: `data` still to be written, or a `temp` file already on disk; with `fresh`, which stays true
-    where it can be so, `temp` is the file under its own name. `by_content` becomes `fresh` where its name is free.
+    """A running put: `data` to write, or a `temp` file that is already on disk. With `fresh`, `temp` is the file under
+    its own name; `fresh` becomes False if that is impossible. `by_content` becomes `fresh` if its name is free.
     """
 
     __slots__ = (
@@ -93,11 +93,11 @@ class Put:
 
     @property
     def open(self) -> bool:
-        """Neither failed nor given up by its caller."""
+        """Whether it has neither failed nor been cancelled."""
         return self.error is None and not self.future.cancelled()
 
     def report(self) -> None:
-        """On the caller's loop: the work on this put has ended."""
+        """Wake the caller, on its event loop: the work on this put has ended."""
         self.done = True
         if self.after is not None:
             self.after.set_result(None)
@@ -138,10 +138,10 @@ class Writer:
     async def put(self, put: Put) -> PutResult:
         """Wait until the put is durable.
 
-        A cancelled put is not made visible, unless the cancel comes while its name is being written: then it is whole.
-        Either way nothing works on it any more when CancelledError is raised.
+        A cancelled put stays invisible, unless the cancellation arrives while its name is written: then it is complete.
+        In both cases, all work on it has ended when this raises CancelledError.
         """
-        if self._pid != os.getpid():  # a forked child has none of the threads of its parent
+        if self._pid != os.getpid():  # a forked child does not have the threads of its parent
             self._begin()
         self._queue.append(put)
         # in the next turn of the loop: puts of this turn go into the same batch
@@ -156,7 +156,7 @@ class Writer:
         return PutResult(len(put.data), put.md5)
 
     def _start(self) -> None:
-        """Begin to work on the queue, unless enough are at it."""
+        """Start a worker for the queue, unless enough are running."""
         with self._lock:
             start = len(self._queue) > self._active * (_BATCH - 1) and self._active < _WORKERS
             self._active += start
@@ -166,7 +166,8 @@ class Writer:
             self._threads.write(self._drain)
 
     def _needs_no_thread(self) -> bool:
-        """Whether the event loop writes the queue itself: small objects of fresh keys, in a store that syncs nothing.
+        """Whether the event loop itself can write the queue: small objects of fresh keys, in a store that does not
+        sync.
 
         A thread takes longer to wake up than such a write: 1,813 puts of 1 KiB a second with it, 3,115 without
         (docs/decisions/0027). Other keys get their names under the store's lock, which another process may hold.
@@ -174,9 +175,10 @@ class Writer:
         return not self.calls.syncs and all(put.fresh and len(put.data) <= _SMALL for put in tuple(self._queue))
 
     def delete(self, keys: Sequence[tuple[str, bytes]], before: float | None = None) -> list[str]:
-        """Remove keys durably; blocks. Answers which. Raises a StoreError at the first that cannot be removed.
+        """Remove keys durably. Blocks. Returns the removed keys. Raises a StoreError at the first that cannot be
+        removed.
 
-        With `before`, remove only files that were written before then; no put publishes during the call.
+        With `before`, it removes only files that were written before this time. No put publishes during the call.
         """
         touched: set[bytes] = set()
         removed: list[str] = []
@@ -191,17 +193,17 @@ class Writer:
                 raise error
         except FileNotFoundError:
             refuse_without(self.base, "delete", self.uri, key)
-            return []  # no root, so no objects
+            return []  # without a root, there are no objects
         except OSError as error:
             raise store_error(error, "delete", self.uri, key) from error
         return removed
 
     def temp_path(self) -> bytes:
-        """A new temp file's path."""
+        """The path of a new temp file."""
         return self._places.temp + b"/" + secrets.token_hex(16).encode()
 
     def create_temp(self, path: bytes, key: str) -> int:
-        """Open a new temp file; makes the store's directories when they are missing. Raises OSError, StoreError."""
+        """Open a new temp file. Creates missing directories of the store. Raises OSError, StoreError."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
             return self.calls.open(path, flags, 0o666)
@@ -243,17 +245,17 @@ class Writer:
                 self._clean_up(put)
 
     def _clean_up(self, put: Put) -> None:
-        """Of a put that failed or was given up: remove what is there of it."""
+        """Remove the leftovers of a failed or cancelled put."""
         shared = put.by_content and put.fresh
         if put.fd >= 0:
             if shared:
                 self.publisher.withdraw(put.fd, put.temp)
             self.calls.close(put.fd)
-        if put.temp and not put.target and not shared:  # a closed file that another may share is whole, and stays
+        if put.temp and not put.target and not shared:  # a closed file is complete, and may be shared: it stays
             self.publisher.discard(put.temp)
 
     def _name_at_once(self, puts: Sequence[Put]) -> None:
-        """Make files under their own names. If a name is taken, the put learns it when its temp file gets its name."""
+        """Create files under their own names. If a name is taken, the put uses a temp file and finds out later."""
         if not puts:
             return
         try:
@@ -262,7 +264,7 @@ class Writer:
                     with suppress(OSError, Clash):
                         put.fd, put.temp = self.publisher.create_shared(put.raw)
                         put.fresh = True
-        except BlockingIOError as error:  # not to be waited for a second time
+        except BlockingIOError as error:  # do not wait for it a second time
             for put in puts:
                 put.error = store_error(error, "write", self.uri, put.key)
         except OSError:
@@ -315,7 +317,7 @@ class Writer:
             self._each(written, lambda put: self.calls.fsync(put.fd))
         elif written:
             for put in written:
-                if not put.fresh:  # a file whose directory is synced too gains nothing from it
+                if not put.fresh:  # useless for a file whose directory is synced too
                     self.calls.writeback(put.fd)
             errors, failed = self.publisher.sync_with([put.fd for put in written], _once(needed))
             for put, error in zip(written, errors, strict=True):
@@ -354,7 +356,7 @@ class Writer:
             if clashed:
                 with self.publisher.locked(exclusive=True):
                     self._each(clashed, exclusive)
-        except OSError as error:  # the lock itself
+        except OSError as error:  # the error of the lock itself
             for put in batch:
                 if put.open and not put.target:
                     put.error = store_error(error, "write", self.uri, put.key)

@@ -1,1 +1,1 @@
-"""What `s3://` needs besides obstore, by botocore: credentials, signed addresses and multipart uploads."""
+"""Parts of `s3://` that need botocore instead of obstore: credentials, presigned URLs and multipart uploads."""

@@ -1,4 +1,4 @@
-"""The botocore client of one bucket, for what obstore cannot do: signed queries and multipart uploads.
+"""The botocore client of one bucket, for operations that obstore lacks: signed queries and multipart uploads.
 
 Needs the package botocore (the extra `lakebed[s3]`), which is imported at the first use. It finds the endpoint as
 obstore does, and has the same credentials.
@@ -56,7 +56,7 @@ class S3Client:
 
     @property
     def payer(self) -> dict[str, str]:
-        """The argument of each call of a bucket whose requesters pay."""
+        """The argument that each call needs for a requester-pays bucket."""
         return {"RequestPayer": "requester"} if self._options.requester_pays else {}
 
     def write_arguments(self, key: str) -> dict[str, str]:
@@ -66,7 +66,7 @@ class S3Client:
         return {name: value for name, value in arguments.items() if value}
 
     def write_headers(self, key: str) -> dict[str, str]:
-        """The same as headers, which a client of a presigned PUT must send."""
+        """The encryption and storage class as headers, which a client of a presigned PUT must send."""
         return {_HEADERS[name]: value for name, value in self.write_arguments(key).items()}
 
     def credentials(self) -> Any:
@@ -119,7 +119,7 @@ class S3Client:
 
 
 def s3_fault(error: Exception) -> Fault:
-    """The status and the code of a botocore error. No answer: status 0."""
+    """The status and the code of a botocore error. No response: status 0."""
     from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError
 
     if isinstance(error, ClientError):

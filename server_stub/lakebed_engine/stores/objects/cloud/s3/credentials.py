@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from obstore.store import S3Credential
 
 _ASKED_AGAIN = 60.0
-"""obstore asks again within these seconds. botocore then decides whether to renew."""
+"""Seconds after which obstore requests credentials again. botocore then decides whether to renew them."""
 
 _FAILURE_KEPT = 2.0
-"""The longest time in seconds for which a failure is kept. It is kept for as long as the attempt took, so that many
-requests do not each wait for a source that does not answer."""
+"""The longest time in seconds for which a failure is cached. It is cached for as long as the attempt took, so that
+requests do not all wait for a source that does not respond.
+"""
 
 
 def botocore_installed() -> bool:
@@ -99,7 +100,7 @@ class S3Credentials:
         return StoreDeniedError(text, public_message=text, lasting=True)
 
     def _source(self) -> str:
-        """Where they come from, for messages."""
+        """The source of the credentials, for messages."""
         given = self._options
         if given.role_arn:
             how = f"the token file {given.web_identity_token_file}" if given.web_identity_token_file else "AssumeRole"
@@ -123,7 +124,7 @@ class S3Credentials:
 
 
 class Current:
-    """The credentials of a client of botocore, which asks for the keys before each request."""
+    """The credentials of a botocore client, which reads the keys before each request."""
 
     method = "lakebed"
 
@@ -157,7 +158,7 @@ def credentials_of(options: CloudOptions) -> S3Credentials:
 
 
 def botocore_session(options: CloudOptions) -> Any:
-    """A session of botocore that finds credentials by the chain of AWS, but reads no file of AWS by itself."""
+    """A botocore session that finds credentials with the chain of AWS, but reads no files of AWS on its own."""
     from botocore.session import Session  # type: ignore[import-untyped]
 
     given = given_for_s3(options)

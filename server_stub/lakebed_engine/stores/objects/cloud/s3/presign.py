@@ -48,7 +48,7 @@ class S3Signer:
         return await self._threads.run(self._sign_writes, targets, seconds)
 
     async def sign_reads(self, targets: Sequence[ToRead], seconds: int) -> Sequence[str]:
-        """One GET URL for each object, which is answered with the given content type."""
+        """One GET URL for each object. The response has the given content type."""
         return await self._threads.run(self._sign_reads, targets, seconds)
 
     async def storage_class(self, key: str) -> str | None:
@@ -74,7 +74,7 @@ class S3Signer:
         ]
 
     def _probe(self) -> bool | None:
-        """None when the store did not answer: the next call tests again."""
+        """None when the store did not respond: the next call tests again."""
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         calls, place = self._client.calls, self._client.place
@@ -156,7 +156,7 @@ class S3Parts:
     ) -> T:
         """Send one request for one key. Raises BlobNotFound, StoreUnavailableError.
 
-        Raises OutcomeUnknownError when `writes` is set and the answer was lost.
+        Raises OutcomeUnknownError when `writes` is set and the response was lost.
         """
         return await self._threads.run(self._run, doing, key, job, writes)
 
