@@ -85,7 +85,7 @@ StorageConfigList: TypeAlias = list[StorageConfig]
 
 class CustomViewer(Struct, kw_only=True):
     """
-    A viewer for some kinds of object.
+    A viewer for some types of objects.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Config(Struct, kw_only=True):
 
 class LoginConfig(Struct, kw_only=True):
     """
-    How a user interface lets people log in.
+    How users log in through a user interface.
     """
 
     login_url: str
@@ -260,7 +260,7 @@ class ACL(Struct, kw_only=True):
 
 ConditionFields: TypeAlias = dict[str, list[str]]
 """
-The values of each field, at least one of which must match.
+Expected values by field. At least one value of each field must match.
 """
 
 
@@ -305,7 +305,7 @@ class SimulationContext(Struct, kw_only=True):
 
 class StatementReference(Struct, kw_only=True):
     """
-    The statement that decided.
+    The statement that determines the result.
     """
 
     policy: str
@@ -382,7 +382,7 @@ class RepositoryPurge(Struct, kw_only=True):
 
 RepositoryMetadata: TypeAlias = dict[str, str]
 """
-Keys and values of a repository.
+Metadata keys and values of a repository.
 """
 
 
@@ -470,7 +470,7 @@ class ResetCreation(Struct, kw_only=True):
 
 class CommitOverrides(Struct, kw_only=True):
     """
-    Values that replace those of the commit.
+    The message and metadata that replace those of the original commit.
     """
 
     message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
@@ -552,7 +552,7 @@ class Commit(Struct, kw_only=True):
 
 class CommitStatistics(Struct, kw_only=True):
     """
-    Numbers of paths and bytes that a commit changed.
+    The numbers of paths and bytes that a commit changed.
     """
 
     commit_id: str
@@ -655,7 +655,7 @@ class PullRequestStatus(StrEnum):
 
 class PullRequestAutoMerge(Struct, kw_only=True):
     """
-    Auto-merge: the server merges the pull request on behalf of the user as soon as nothing blocks it. Lakebed only.
+    Auto-merge: the server merges the pull request on behalf of the user as soon as all requirements are met. Lakebed only.
     """
 
     enabled: bool | UnsetType = True
@@ -678,7 +678,7 @@ class PullRequestVerdict(StrEnum):
 
 class PullRequestReviewCreation(Struct, kw_only=True):
     """
-    A review.
+    A review to add.
     """
 
     verdict: PullRequestVerdict
@@ -719,7 +719,7 @@ class PullRequestReviewDismissal(Struct, kw_only=True):
 
 class PullRequestApprovalCreation(Struct, kw_only=True):
     """
-    An approval.
+    An approval to add.
     """
 
     source_commit_id: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
@@ -750,7 +750,7 @@ class PullRequestCommentSide(StrEnum):
 
 class PullRequestCommentCreation(Struct, kw_only=True):
     """
-    A comment. Without `path`, it is about the whole pull request.
+    A comment to add. Without `path`, it is about the whole pull request.
     """
 
     body: Annotated[str, Meta(max_length=65536, min_length=1)]
@@ -793,7 +793,7 @@ class PullRequestCommentList(Struct, kw_only=True):
 
 class PullRequestCommentUpdate(Struct, kw_only=True):
     """
-    Changes of a comment. Absent fields keep their values.
+    New values of some fields of a comment. Absent fields keep their values.
     """
 
     body: Annotated[str, Meta(max_length=65536, min_length=1)] | UnsetType = UNSET
@@ -918,7 +918,7 @@ class ActionFile(Struct, kw_only=True):
 
 class ActionRunCreation(Struct, kw_only=True):
     """
-    A manual run.
+    A run to start.
     """
 
     event: Annotated[str, Meta(max_length=64, min_length=1)]
@@ -932,13 +932,13 @@ HookState: TypeAlias = str
 
 HookDetail: TypeAlias = dict[str, Any]
 """
-A row of results. Its fields depend on the type of the hook.
+One detailed result. Its fields depend on the type of the hook.
 """
 
 
 class HookDeliveryAttempt(Struct, kw_only=True):
     """
-    An attempt of a delivery.
+    One attempt of a delivery.
     """
 
     time: datetime
@@ -1093,7 +1093,7 @@ class ObjectsEnd(Struct, kw_only=True):
 
 class PublishCreation(Struct, kw_only=True):
     """
-    How to commit the objects and deletions of the request. The server refuses unknown members.
+    How to commit the objects and deletions of the request. The server refuses unknown fields.
     """
 
     message: Annotated[str, Meta(max_length=65536)]
@@ -1134,7 +1134,7 @@ class PathList(Struct, kw_only=True):
 
 class ObjectError(Struct, kw_only=True):
     """
-    Why one path could not be deleted.
+    Why the server could not delete a path.
     """
 
     status_code: Annotated[int, Meta(ge=100, le=599)]
@@ -1144,7 +1144,7 @@ class ObjectError(Struct, kw_only=True):
 
 class ObjectErrorList(Struct, kw_only=True):
     """
-    The paths that could not be deleted.
+    The paths that the server could not delete.
     """
 
     errors: list[ObjectError]
@@ -1183,7 +1183,7 @@ class WorkspaceList(Struct, kw_only=True):
 
 class WorkspaceCreation(Struct, kw_only=True):
     """
-    A workspace to create. Give a branch, a reference, or both.
+    A workspace to create. Set a branch, a reference, or both.
     """
 
     branch: str | UnsetType = UNSET
@@ -1197,7 +1197,7 @@ class WorkspaceCreation(Struct, kw_only=True):
 
 class WorkspaceRenewal(Struct, kw_only=True):
     """
-    The new life time of a workspace.
+    The new lifetime of a workspace.
     """
 
     expires_in: Annotated[int, Meta(ge=60, le=31536000)]
@@ -1237,7 +1237,7 @@ class WorkspaceLayer(Struct, kw_only=True):
 
 class ObjectShare(Struct, kw_only=True):
     """
-    A path to share the data of another path.
+    A path that will share the data of another path.
     """
 
     path: str
@@ -1246,7 +1246,7 @@ class ObjectShare(Struct, kw_only=True):
 
 class ObjectShares(Struct, kw_only=True):
     """
-    Paths to share data, each once.
+    Paths that will share data. Each path occurs once.
     """
 
     objects: Annotated[list[ObjectShare], Meta(max_length=10000)]
@@ -1254,7 +1254,7 @@ class ObjectShares(Struct, kw_only=True):
 
 class ObjectSharesResult(Struct, kw_only=True):
     """
-    The result for the pairs.
+    The result of sharing data.
     """
 
     shared: Annotated[int, Meta(ge=0, le=10000)]
@@ -1263,7 +1263,7 @@ class ObjectSharesResult(Struct, kw_only=True):
 
 class ScanRefusal(Struct, kw_only=True):
     """
-    A file below the prefix that a scan did not register.
+    A file below the storage prefix that a scan did not register.
     """
 
     path: str
@@ -1295,7 +1295,7 @@ class UploadUrl(Struct, kw_only=True):
 
 class UploadUrlList(Struct, kw_only=True):
     """
-    Signed addresses.
+    Presigned URLs of objects.
     """
 
     results: list[UploadUrl]
@@ -1363,7 +1363,7 @@ class WrittenPart(Struct, kw_only=True):
 
 class PartUploadCompletion(Struct, kw_only=True):
     """
-    An upload with all parts written.
+    A multipart upload to complete.
     """
 
     physical_address: str
@@ -1442,7 +1442,7 @@ class WorkspaceRevert(Struct, kw_only=True):
 
 class WorkspacePop(Struct, kw_only=True):
     """
-    The destination of the changes.
+    The branch that gets the changes.
     """
 
     branch: str | UnsetType = UNSET
@@ -1498,7 +1498,7 @@ class ObjectStageCreation(Struct, kw_only=True):
 
 class StagingLocation(Struct, kw_only=True):
     """
-    The address for the content of an object.
+    An address to write the content of an object to.
     """
 
     physical_address: str | UnsetType = UNSET
@@ -1533,7 +1533,7 @@ class PresignMultipartUpload(Struct, kw_only=True):
 
 class UploadPartFrom(Struct, kw_only=True):
     """
-    The multipart upload of a part.
+    The multipart upload that the part belongs to.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -1541,7 +1541,7 @@ class UploadPartFrom(Struct, kw_only=True):
 
 class UploadTo(Struct, kw_only=True):
     """
-    The address for a part.
+    The presigned URL of a part.
     """
 
     presigned_url: str
@@ -1578,7 +1578,7 @@ class SentUploadPart(Struct, kw_only=True):
 
 class CompletePresignMultipartUpload(Struct, kw_only=True):
     """
-    An upload with all parts written.
+    A multipart upload to complete.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -1622,7 +1622,7 @@ class ImportCreation(Struct, kw_only=True):
 
 class ImportCreationResponse(Struct, kw_only=True):
     """
-    A started import.
+    An import that the server started.
     """
 
     id: str
@@ -1630,7 +1630,7 @@ class ImportCreationResponse(Struct, kw_only=True):
 
 class TaskInfo(Struct, kw_only=True):
     """
-    A started task.
+    A task that the server started.
     """
 
     id: str
@@ -1724,7 +1724,7 @@ class UserSessionList(Struct, kw_only=True):
 
 class AccessKeyCredentials(Struct, kw_only=True):
     """
-    An access key of the caller's choice.
+    An access key that the caller chooses.
     """
 
     access_key_id: Annotated[str, Meta(max_length=128, min_length=1)]
@@ -1742,7 +1742,7 @@ class Setup(Struct, kw_only=True):
 
 class CommPrefsInput(Struct, kw_only=True):
     """
-    Preferences about e-mails.
+    E-mail preferences.
     """
 
     featureUpdates: bool
@@ -1752,7 +1752,7 @@ class CommPrefsInput(Struct, kw_only=True):
 
 class StatsEvent(Struct, kw_only=True):
     """
-    The number of uses of a feature.
+    How often a feature was used.
     """
 
     name: Annotated[str, Meta(min_length=1)]
@@ -1761,7 +1761,7 @@ class StatsEvent(Struct, kw_only=True):
 
 class StatsEventsList(Struct, kw_only=True):
     """
-    The used features.
+    Usage statistics of a client.
     """
 
     events: list[StatsEvent]
@@ -1823,7 +1823,7 @@ class PolicyCreation(Struct, kw_only=True):
 
 class Simulation(Struct, kw_only=True):
     """
-    A question about the rights of a user.
+    A permission to check.
     """
 
     action: str
@@ -1834,7 +1834,7 @@ class Simulation(Struct, kw_only=True):
 
 class SimulationResult(Struct, kw_only=True):
     """
-    A decision.
+    The result of a permission check.
     """
 
     allowed: bool
@@ -1857,7 +1857,7 @@ class ObjectWriter(Struct, kw_only=True):
 
 class RepositoryStatistics(Struct, kw_only=True):
     """
-    The head of the default branch, and its number of objects.
+    The head of the default branch, and the number and size of its objects.
     """
 
     objects: Annotated[int, Meta(ge=0, le=9223372036854775807)]
@@ -1885,7 +1885,7 @@ class MergeRule(Struct, kw_only=True):
 
 class PullRequestBasic(Struct, kw_only=True):
     """
-    Changes of a pull request.
+    New values of some fields of a pull request.
     """
 
     title: Annotated[str, Meta(max_length=512, min_length=1)] | UnsetType = UNSET
@@ -2043,7 +2043,7 @@ class HookDeliveryList(Struct, kw_only=True):
 
 class DiffObjectStat(Struct, kw_only=True):
     """
-    The right side of a changed path.
+    The object on the right side of a changed path.
     """
 
     checksum: str
@@ -2163,7 +2163,7 @@ class ImportStatus(Struct, kw_only=True):
 
 class Task(Struct, kw_only=True):
     """
-    Work that continues without its client.
+    An operation that the server runs in the background.
     """
 
     id: str

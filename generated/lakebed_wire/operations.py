@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ce75f434ea0e87dd3b2db70e2bbd0fd178e24266fca24a2d1b62d60750fa2f63"
+SPEC_DIGEST: Final = "a47e819529b2730df8abc456024e41c8971cd568127cf0eb21428f82df4778a4"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -1579,7 +1579,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="system",
-        summary="Describe this installation.",
+        summary="Return the settings of the installation.",
     ),
     Operation(
         operation_id="getLakeFSVersion",
@@ -1594,7 +1594,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="system",
-        summary="Give the version of the server.",
+        summary="Return the version of the server.",
     ),
     Operation(
         operation_id="getStorageConfig",
@@ -1609,7 +1609,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="system",
-        summary="Describe the object store.",
+        summary="Return the settings of the object store.",
     ),
     Operation(
         operation_id="getUsageReportSummary",
@@ -1624,7 +1624,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="system",
-        summary="Count the requests by month.",
+        summary="Return the number of requests per month.",
     ),
     Operation(
         operation_id="setupCommPrefs",
@@ -1639,7 +1639,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="system",
-        summary="Accept preferences about e-mails.",
+        summary="Accept e-mail preferences.",
     ),
     Operation(
         operation_id="postStatsEvents",
@@ -1654,7 +1654,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="system",
-        summary="Accept statistics of clients.",
+        summary="Accept usage statistics from clients.",
     ),
     Operation(
         operation_id="getSetupState",
@@ -1729,7 +1729,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="auth",
-        summary="Renew the token of a sign-in.",
+        summary="Renew the token of a login session.",
     ),
     Operation(
         operation_id="logout",
@@ -1853,7 +1853,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="auth",
-        summary="Change the name, the address or the state of a user.",
+        summary="Change the display name, the e-mail address or the state of a user.",
     ),
     Operation(
         operation_id="listUserGroups",
@@ -2512,7 +2512,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="repositories",
-        summary="Count the objects at the head of the default branch.",
+        summary="Return statistics of the head of the default branch.",
     ),
     Operation(
         operation_id="getServerAccessHistory",
@@ -2628,7 +2628,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="repositories",
-        summary="Set some keys of the metadata of a repository.",
+        summary="Set metadata keys of a repository.",
     ),
     Operation(
         operation_id="deleteRepositoryMetadata",
@@ -2643,7 +2643,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="repositories",
-        summary="Remove some keys of the metadata of a repository.",
+        summary="Remove metadata keys of a repository.",
     ),
     Operation(
         operation_id="listBranches",
@@ -2715,7 +2715,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="branches",
-        summary="Discard uncommitted changes of a branch.",
+        summary="Discard the uncommitted changes of a branch.",
     ),
     Operation(
         operation_id="deleteBranch",
@@ -2773,7 +2773,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="branches",
-        summary="Undo the changes of a commit, as a new commit.",
+        summary="Undo the changes of a commit with a new commit.",
     ),
     Operation(
         operation_id="cherryPick",
@@ -2792,7 +2792,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="branches",
-        summary="Apply the changes of a commit to a branch, as a new commit.",
+        summary="Apply the changes of a commit to a branch with a new commit.",
     ),
     Operation(
         operation_id="getBranchProtectionRules",
@@ -2992,7 +2992,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="commits",
-        summary="Store a commit exactly as it is given.",
+        summary="Store a commit record unchanged.",
     ),
     Operation(
         operation_id="getCommit",
@@ -3028,7 +3028,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="commits",
-        summary="Count what a commit changed.",
+        summary="Count the paths and bytes that a commit changed.",
     ),
     Operation(
         operation_id="logCommits",
@@ -3648,7 +3648,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="actions",
-        summary="List the waiting and the failed deliveries of actions.",
+        summary="List the waiting and failed deliveries of actions.",
     ),
     Operation(
         operation_id="redeliverHook",
@@ -3931,7 +3931,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Find objects by a part of their path.",
+        summary="Find objects by a part of their paths.",
     ),
     Operation(
         operation_id="getObjects",
@@ -4205,7 +4205,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Report how the object store holds the content of an object.",
+        summary="Return the properties of an object in the object store.",
     ),
     Operation(
         operation_id="getPhysicalAddress",
@@ -4385,7 +4385,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="imports",
-        summary="Add objects of another store without copying them.",
+        summary="Import objects of another store without copying them.",
     ),
     Operation(
         operation_id="importCancel",
@@ -4424,7 +4424,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="commits",
-        summary="Commit as a task.",
+        summary="Commit the uncommitted changes of a branch as a task.",
     ),
     Operation(
         operation_id="mergeIntoBranchAsync",
@@ -4445,7 +4445,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="merges",
-        summary="Merge as a task.",
+        summary="Merge a reference into a branch as a task.",
     ),
     Operation(
         operation_id="getTask",
@@ -4483,7 +4483,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="metadata",
-        summary="Write symlink files for Hive: one file per directory, with the addresses of its objects.",
+        summary="Write symlink files for Hive.",
     ),
     Operation(
         operation_id="dumpRefs",
@@ -4546,7 +4546,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="metadata",
-        summary="Dump as a task.",
+        summary="Dump all commits, branches and tags as a task.",
     ),
     Operation(
         operation_id="restoreStatus",
@@ -4579,7 +4579,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="metadata",
-        summary="Restore as a task.",
+        summary="Restore a dump as a task.",
     ),
     Operation(
         operation_id="listWorkspaces",
@@ -4727,7 +4727,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Make paths share the data of other paths with the same content.",
+        summary="Let paths share the data of other paths with the same content.",
     ),
     Operation(
         operation_id="scanWorkspace",

@@ -15,7 +15,7 @@ class AbortPresignMultipartUpload:
     """An upload to abort.
 
     Attributes:
-        physical_address (str): The address of the upload.
+        physical_address (str): The physical address of the upload.
     """
 
     physical_address: str

@@ -12,11 +12,11 @@ T = TypeVar("T", bound="AccessKeyCredentials")
 
 @_attrs_define
 class AccessKeyCredentials:
-    """An access key of the caller's choice.
+    """An access key that the caller chooses.
 
     Attributes:
-        access_key_id (str): Its id.
-        secret_access_key (str): Its secret.
+        access_key_id (str): The id of the key.
+        secret_access_key (str): The secret of the key.
     """
 
     access_key_id: str

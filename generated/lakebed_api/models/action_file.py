@@ -15,7 +15,7 @@ class ActionFile:
     """An action file.
 
     Attributes:
-        name (str): The name or path, for messages.
+        name (str): The name or path to show in messages.
         content (str): The YAML text, at most 1 MiB.
     """
 

@@ -18,16 +18,17 @@ class ActionRun:
     """A run of the actions of one event.
 
     Attributes:
-        run_id (str): The id. The newest run has the smallest id.
+        run_id (str): The id. Newer runs have smaller ids.
         branch (str): The branch; empty for an event of a tag.
         start_time (datetime.datetime): When the run began.
         event_type (str): The event, such as `pre-merge`.
         status (str): `completed` if all hooks passed. Otherwise `failed`, which is also the status of a run in
             progress.
         commit_id (str): The commit; empty if there is none yet.
-        end_time (datetime.datetime | Unset): When it ended.
-        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed without a verdict
-            on the change), `pending` (a check of the commit will report the result) or `skipped`. Until it ends, `running`.
+        end_time (datetime.datetime | Unset): When the run ended.
+        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed before it could
+            decide), `pending` (a check of the commit will report the result) or `skipped`. `running` until the hook or run
+            ends.
         message (str | Unset): Why the run did not pass.
         tag (str | Unset): The tag, for an event of a tag.
         source_ref (str | Unset): The ref or commit that the hooks saw.

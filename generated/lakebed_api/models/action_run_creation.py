@@ -14,7 +14,7 @@ T = TypeVar("T", bound="ActionRunCreation")
 
 @_attrs_define
 class ActionRunCreation:
-    """A manual run.
+    """A run to start.
 
     Attributes:
         event (str): The event, such as `pre-merge`.

@@ -21,7 +21,7 @@ class ActionRunList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[ActionRun]): The page.
+        results (list[ActionRun]): The runs on this page.
     """
 
     pagination: Pagination

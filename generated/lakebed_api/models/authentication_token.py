@@ -18,7 +18,7 @@ class AuthenticationToken:
 
     Attributes:
         token (str): The token.
-        token_expiration (int | Unset): Expiry (Unix seconds).
+        token_expiration (int | Unset): Expiration time (Unix seconds).
     """
 
     token: str

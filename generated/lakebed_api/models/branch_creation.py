@@ -17,9 +17,9 @@ class BranchCreation:
     """A branch to create.
 
     Attributes:
-        name (str): Letters, digits, underscores and hyphens.
+        name (str): The name: letters, digits, underscores and hyphens.
         source (str): The reference to start at.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
         hidden (bool | Unset): Hide the branch from ordinary listings. Default: False.
     """
 

@@ -21,11 +21,11 @@ class CherryPickCreation:
     """A commit to apply.
 
     Attributes:
-        ref (str): The commit, or an expression for it.
+        ref (str): The id of the commit, or a reference to it.
         parent_number (int | Unset): For a merge commit, the number of the parent to compare with, from 1. Otherwise 0
             or absent.
-        commit_overrides (CommitOverrides | Unset): Values that replace those of the commit.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        commit_overrides (CommitOverrides | Unset): The message and metadata that replace those of the original commit.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     ref: str

@@ -25,10 +25,10 @@ class ColumnStatistics:
         column (str): The name.
         source (str): `rows` if the server read all rows, `footers` if the values are from file footers.
         nulls (int | Unset): The number of nulls.
-        distinct (int | Unset): The number of different values that are not null.
+        distinct (int | Unset): The number of distinct values, without nulls.
         minimum (Any | Unset): The smallest value, as a cell.
         maximum (Any | Unset): The largest value, as a cell.
-        histogram (list[HistogramBin] | Unset): The number of values in each range; all ranges have equal width.
+        histogram (list[HistogramBin] | Unset): The number of values in each range. All ranges have the same width.
         frequent (list[FrequentValue] | Unset): The most frequent values, the most frequent first.
     """
 

@@ -14,12 +14,12 @@ T = TypeVar("T", bound="CommPrefsInput")
 
 @_attrs_define
 class CommPrefsInput:
-    """Preferences about e-mails.
+    """E-mail preferences.
 
     Attributes:
         feature_updates (bool): Whether to send news of features.
         security_updates (bool): Whether to send security notices.
-        email (str | Unset): The address.
+        email (str | Unset): The e-mail address.
     """
 
     feature_updates: bool

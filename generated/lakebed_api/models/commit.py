@@ -21,13 +21,13 @@ class Commit:
     """A commit.
 
     Attributes:
-        id (str): 64 lower-case hexadecimal digits.
-        parents (list[str]): None for the first commit, two for a merge.
-        committer (str): The committer.
-        message (str): The result.
-        creation_date (int): Time of creation (Unix seconds).
+        id (str): The id: 64 lower-case hexadecimal digits.
+        parents (list[str]): The ids of the parents. The first commit has no parent, and a merge has two.
+        committer (str): The committer: the e-mail address of the user, or the id if the user has none.
+        message (str): The commit message.
+        creation_date (int): Creation time (Unix seconds).
         meta_range_id (str): The id of the metarange of the commit's content. Empty if there is none.
-        metadata (CommitMetadata | Unset): Keys and values.
+        metadata (CommitMetadata | Unset): Metadata keys and values.
         generation (int | Unset): One more than the largest generation of its parents.
         version (int | Unset): The version of the rule that computes the id.
     """

@@ -19,7 +19,7 @@ class CommitCheckList:
     """The checks of a commit.
 
     Attributes:
-        results (list[CommitCheck]): All, by name.
+        results (list[CommitCheck]): The checks, ordered by name.
     """
 
     results: list[CommitCheck]

@@ -24,10 +24,10 @@ class CommitCreation:
         message (str): The commit message; may be empty.
         author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
             commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
-        metadata (CommitCreationMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record (Unix seconds). The current time when absent.
+        metadata (CommitCreationMetadata | Unset): Metadata keys and values.
+        date (int | Unset): The time of the commit (Unix seconds). The current time when absent.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     message: str

@@ -21,7 +21,7 @@ class CommitList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[Commit]): The page.
+        results (list[Commit]): The history on this page.
     """
 
     pagination: Pagination

@@ -18,11 +18,11 @@ T = TypeVar("T", bound="CommitOverrides")
 
 @_attrs_define
 class CommitOverrides:
-    """Values that replace those of the commit.
+    """The message and metadata that replace those of the original commit.
 
     Attributes:
         message (str | Unset): The message; the default message when absent or empty.
-        metadata (CommitOverridesMetadata | Unset): All keys and values.
+        metadata (CommitOverridesMetadata | Unset): The metadata of the new commit. It replaces all original keys.
     """
 
     message: str | Unset = UNSET

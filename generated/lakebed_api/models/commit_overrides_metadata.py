@@ -12,7 +12,7 @@ T = TypeVar("T", bound="CommitOverridesMetadata")
 
 @_attrs_define
 class CommitOverridesMetadata:
-    """All keys and values."""
+    """The metadata of the new commit. It replaces all original keys."""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

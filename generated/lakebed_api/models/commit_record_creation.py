@@ -21,16 +21,16 @@ class CommitRecordCreation:
     """A commit to store unchanged.
 
     Attributes:
-        commit_id (str): The id, which must match the content.
+        commit_id (str): The id of the commit. It must match the content.
         version (int): The version of the rule that computes the id.
-        committer (str): The committer.
-        message (str): The result.
+        committer (str): The committer: the e-mail address of the user, or the id if the user has none.
+        message (str): The commit message.
         metarange_id (str): The id of the metarange of the commit's content. Empty if there is none.
-        creation_date (int): Time of creation (Unix seconds).
+        creation_date (int): Creation time (Unix seconds).
         parents (list[str]): The ids of its parents.
         generation (int): One more than the largest generation of its parents.
-        metadata (CommitRecordCreationMetadata | Unset): Keys and values.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        metadata (CommitRecordCreationMetadata | Unset): Metadata keys and values.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     commit_id: str

@@ -12,16 +12,16 @@ T = TypeVar("T", bound="CommitStatistics")
 
 @_attrs_define
 class CommitStatistics:
-    """Numbers of paths and bytes that a commit changed.
+    """The numbers of paths and bytes that a commit changed.
 
     Attributes:
         commit_id (str): The id of the commit.
-        parent_id (str): The id of its first parent; empty for the first commit.
+        parent_id (str): The id of its first parent. Empty for the first commit.
         added (int): The number of added paths.
         removed (int): The number of removed paths.
         changed (int): The number of changed paths.
-        bytes_added (int): The size of added and changed paths after the commit.
-        bytes_removed (int): The size of changed and removed paths before the commit.
+        bytes_added (int): The total size in bytes of the added and changed objects after the commit.
+        bytes_removed (int): The total size in bytes of the changed and removed objects before the commit.
         complete (bool): Whether the counts include all changed paths.
     """
 

@@ -19,13 +19,13 @@ T = TypeVar("T", bound="CompletePresignMultipartUpload")
 
 @_attrs_define
 class CompletePresignMultipartUpload:
-    """An upload with all parts written.
+    """A multipart upload to complete.
 
     Attributes:
-        physical_address (str): The address of the upload.
-        parts (list[SentUploadPart]): All parts, in the order of their numbers.
+        physical_address (str): The physical address of the upload.
+        parts (list[SentUploadPart]): All parts, ordered by number.
         user_metadata (ObjectUserMetadata | Unset): Keys and values of an object.
-        content_type (str | Unset): The content type; `application/octet-stream` when absent.
+        content_type (str | Unset): The content type. `application/octet-stream` when absent.
     """
 
     physical_address: str

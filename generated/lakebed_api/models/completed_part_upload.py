@@ -15,9 +15,9 @@ class CompletedPartUpload:
     """An object that was written in parts.
 
     Attributes:
-        physical_address (str): The address to register it with.
-        etag (str): The ETag of the store.
-        size_bytes (int): The size.
+        physical_address (str): The physical address to register the object with.
+        etag (str): The ETag of the object in the store.
+        size_bytes (int): The size in bytes.
     """
 
     physical_address: str

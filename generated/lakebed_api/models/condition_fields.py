@@ -12,7 +12,7 @@ T = TypeVar("T", bound="ConditionFields")
 
 @_attrs_define
 class ConditionFields:
-    """The values of each field, at least one of which must match."""
+    """Expected values by field. At least one value of each field must match."""
 
     additional_properties: dict[str, list[str]] = _attrs_field(init=False, factory=dict)
 

@@ -17,10 +17,10 @@ class CopyPartSource:
     """An object to copy from.
 
     Attributes:
-        repository (str): Its repository.
-        ref (str): The reference to read it from.
-        path (str): Its path.
-        range_ (str | Unset): The bytes to copy: `bytes=0-99`. All when absent.
+        repository (str): The name of the repository.
+        ref (str): The reference to read the object from.
+        path (str): The path of the object.
+        range_ (str | Unset): The bytes to copy, such as `bytes=0-99`. All when absent.
     """
 
     repository: str

@@ -21,8 +21,8 @@ class Credentials:
     """An access key without its secret.
 
     Attributes:
-        access_key_id (str): Its id.
-        creation_date (int): Time of creation (Unix seconds).
+        access_key_id (str): The id of the key.
+        creation_date (int): Creation time (Unix seconds).
         name (str | Unset): What the key is for. Lakebed only.
         expiration (int | Unset): Time of expiry (Unix seconds). Absent if the key does not expire. Lakebed only.
         last_used (int | Unset): Time of the last use (Unix seconds). It may be up to 16 minutes out of date. Absent if

@@ -23,8 +23,8 @@ class CredentialsCreation:
     Attributes:
         name (str | Unset): What the key is for.
         expires_in (int | Unset): Seconds until the key expires. When absent, the key does not expire.
-        statement (list[Statement] | Unset): The policy of the key, at most 10 KiB. The key may do what both this policy
-            and the policies of the user allow.
+        statement (list[Statement] | Unset): The policy of the key, at most 10 KiB. The key has only the rights that
+            both this policy and the policies of the user allow.
     """
 
     name: str | Unset = UNSET

@@ -21,9 +21,9 @@ class CredentialsWithSecret:
     """An access key with its secret.
 
     Attributes:
-        access_key_id (str): Its id.
-        secret_access_key (str): Its secret.
-        creation_date (int): Time of creation (Unix seconds).
+        access_key_id (str): The id of the key.
+        secret_access_key (str): The secret of the key.
+        creation_date (int): Creation time (Unix seconds).
         name (str | Unset): What the key is for. Lakebed only.
         expiration (int | Unset): Time of expiry (Unix seconds). Absent if the key does not expire. Lakebed only.
         statement (list[Statement] | Unset): The policy of the key. Absent if the key has all rights of its user.

@@ -14,13 +14,13 @@ T = TypeVar("T", bound="CustomViewer")
 
 @_attrs_define
 class CustomViewer:
-    """A viewer for some kinds of object.
+    """A viewer for some types of objects.
 
     Attributes:
-        name (str): The name to show.
+        name (str): The display name.
         url (str): The URL of the viewer.
-        extensions (list[str] | Unset): The file endings it shows.
-        content_types (list[str] | Unset): The content types it shows.
+        extensions (list[str] | Unset): The file extensions that the viewer supports.
+        content_types (list[str] | Unset): The content types that the viewer supports.
     """
 
     name: str

@@ -27,7 +27,7 @@ class Diff:
         size_bytes (int | Unset): The size on the right side. For a removed path, the size on the left side, or 0 in
             `diffBranch`. Absent for a prefix.
         former_size_bytes (int | Unset): The former size of a removed object. Absent for other changes and for a prefix.
-        right (DiffObjectStat | Unset): The right side of a changed path.
+        right (DiffObjectStat | Unset): The object on the right side of a changed path.
     """
 
     type_: str

@@ -21,7 +21,7 @@ class DiffList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[Diff]): The page.
+        results (list[Diff]): The differences on this page.
     """
 
     pagination: Pagination

@@ -18,7 +18,7 @@ T = TypeVar("T", bound="DiffObjectStat")
 
 @_attrs_define
 class DiffObjectStat:
-    """The right side of a changed path.
+    """The object on the right side of a changed path.
 
     Attributes:
         checksum (str): The checksum of the content.

@@ -53,12 +53,12 @@ class Error:
             - 501: not_implemented
             - 503: store_unavailable, overloaded, interrupted, stopping
             - 507: store_full
-        reference (str | Unset): Empty. Present on a merge conflict, because other clients expect it.
+        reference (str | Unset): Always empty. Present on a merge conflict for compatibility with other clients.
         conflicts (list[Conflict] | Unset): On merge_conflict, concurrent_commit and dirty_overlap: one page of the
             conflicting paths.
-        conflicts_has_more (bool | Unset): Whether there are more conflicts than the listed ones.
+        conflicts_has_more (bool | Unset): Whether there are more conflicts than this page lists.
         no_acl (bool | Unset): On getGroupACL: the group has no access control list.
-        request_id (str | Unset): The id of the request in the server's log.
+        request_id (str | Unset): The id of the request in the log of the server.
         run_id (str | Unset): On hook_refused: the id of the hook run. Also set in the error of a task.
     """
 

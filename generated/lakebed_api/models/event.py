@@ -22,7 +22,7 @@ class Event:
     """One event.
 
     Attributes:
-        id (str): The unique id. If a client receives an event twice, both have the same id.
+        id (str): The unique id. If a client receives the same event twice, the id is the same.
         type_ (str): What happened, such as `branch.merged`. New types may be added.
         time (datetime.datetime): Time of the event (Unix milliseconds).
         repository (str): The name of the repository; empty for a change of rights.
@@ -31,7 +31,7 @@ class Event:
         logical_timestamp (str | Unset): The position among all events of the repository, as decimal digits. Absent for
             events of the last few seconds.
         branch (str | Unset): The branch, if the event is about one.
-        gen (int | Unset): The number of the change of this branch.
+        gen (int | Unset): The sequence number of the change in the branch.
         user (str | Unset): The user who made the change. Absent if the server made it.
         request_id (str | Unset): The id of the request.
         commit_id (str | Unset): The commit that the event is about.

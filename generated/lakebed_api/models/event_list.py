@@ -21,7 +21,7 @@ class EventList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[Event]): The page.
+        results (list[Event]): The events on this page.
     """
 
     pagination: Pagination

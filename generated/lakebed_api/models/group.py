@@ -17,8 +17,8 @@ class Group:
     """A group. Its members have the rights of its policies.
 
     Attributes:
-        id (str): The id.
-        creation_date (int): Time of creation (Unix seconds).
+        id (str): The id of the group.
+        creation_date (int): Creation time (Unix seconds).
         name (str | Unset): The same as `id`.
         description (str | Unset): What the group is for.
     """

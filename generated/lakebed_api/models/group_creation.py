@@ -17,7 +17,7 @@ class GroupCreation:
     """A group to create.
 
     Attributes:
-        id (str): 1 to 256 bytes, without slashes, `%` and control characters.
+        id (str): The id: 1 to 256 bytes, without slashes, `%` or control characters.
         description (str | Unset): What the group is for.
     """
 

@@ -15,8 +15,8 @@ class HistogramBin:
     """A range of values. Only the last range contains its end.
 
     Attributes:
-        low (Any): The beginning, as a cell.
-        high (Any): The end, as a cell.
+        low (Any): The lower bound, as a cell.
+        high (Any): The upper bound, as a cell.
         count (int): The number of values.
     """
 

@@ -13,14 +13,14 @@ T = TypeVar("T", bound="HookDeliveryAttempt")
 
 @_attrs_define
 class HookDeliveryAttempt:
-    """An attempt of a delivery.
+    """One attempt of a delivery.
 
     Attributes:
-        time (datetime.datetime): When it was made.
-        state (str): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed without a verdict on the
-            change), `pending` (a check of the commit will report the result) or `skipped`. Until it ends, `running`.
-        message (str): Why it did not succeed.
-        run_id (str): Its run.
+        time (datetime.datetime): When the server made the attempt.
+        state (str): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed before it could decide),
+            `pending` (a check of the commit will report the result) or `skipped`. `running` until the hook or run ends.
+        message (str): Why the attempt failed.
+        run_id (str): The id of the run.
     """
 
     time: datetime.datetime

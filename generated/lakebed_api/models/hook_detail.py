@@ -12,7 +12,7 @@ T = TypeVar("T", bound="HookDetail")
 
 @_attrs_define
 class HookDetail:
-    """A row of results. Its fields depend on the type of the hook."""
+    """One detailed result. Its fields depend on the type of the hook."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

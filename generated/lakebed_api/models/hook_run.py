@@ -22,16 +22,17 @@ class HookRun:
     """A hook of a run.
 
     Attributes:
-        hook_run_id (str): The numbers of the action and of the hook.
+        hook_run_id (str): The id of the hook in its run, such as `0000_0001`.
         action (str): The name of the action.
         hook_id (str): The id of the hook in its action.
         start_time (datetime.datetime): When the hook began. For a skipped hook, when the run began.
         status (str): `completed` if the hook passed, `skipped` if it was not called. Otherwise `failed`, which is also
             the status of a hook in progress.
-        end_time (datetime.datetime | Unset): When it ended.
+        end_time (datetime.datetime | Unset): When the hook ended.
         type_ (str | Unset): The type, such as `webhook`.
-        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed without a verdict
-            on the change), `pending` (a check of the commit will report the result) or `skipped`. Until it ends, `running`.
+        state (str | Unset): How a hook or a run ended: `passed`, `refused`, `error` (the hook failed before it could
+            decide), `pending` (a check of the commit will report the result) or `skipped`. `running` until the hook or run
+            ends.
         message (str | Unset): Why the hook did not pass.
         details (list[HookDetail] | Unset): Detailed results, for example one for each file and check of a contract.
     """

@@ -21,7 +21,7 @@ class HookRunList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[HookRun]): The page.
+        results (list[HookRun]): The hooks on this page.
     """
 
     pagination: Pagination

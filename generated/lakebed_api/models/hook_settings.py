@@ -19,7 +19,7 @@ class HookSettings:
     """The action files of the settings of a repository.
 
     Attributes:
-        actions (HookSettingsActions): By name, as YAML text. At most 100.
+        actions (HookSettingsActions): The YAML text of each action file, by name. At most 100 files.
     """
 
     actions: HookSettingsActions

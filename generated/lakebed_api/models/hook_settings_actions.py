@@ -12,7 +12,7 @@ T = TypeVar("T", bound="HookSettingsActions")
 
 @_attrs_define
 class HookSettingsActions:
-    """By name, as YAML text. At most 100."""
+    """The YAML text of each action file, by name. At most 100 files."""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

@@ -22,9 +22,9 @@ class ImportCreation:
     """What to import.
 
     Attributes:
-        paths (list[ImportLocation]): The sources.
+        paths (list[ImportLocation]): The sources of the import.
         commit (CommitCreation): A commit to create.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     paths: list[ImportLocation]

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="ImportCreationResponse")
 
 @_attrs_define
 class ImportCreationResponse:
-    """A started import.
+    """An import that the server started.
 
     Attributes:
-        id (str): Its id.
+        id (str): The id of the import.
     """
 
     id: str

@@ -17,10 +17,10 @@ class ImportLocation:
     """Objects to import, and their destination.
 
     Attributes:
-        type_ (ImportType): A folder with all objects below it, or one object.
-        path (str): The object, or the prefix of keys such as `s3://bucket/folder/`. The paths in the destination begin
-            after the last slash of the prefix.
-        destination (str): The folder or path of the imported objects.
+        type_ (ImportType): `common_prefix` for a folder with all objects below it, `object` for one object.
+        path (str): The address of the object, or the prefix of keys such as `s3://bucket/folder/`. The paths in the
+            destination begin after the last slash of the prefix.
+        destination (str): The path of the imported object, or the folder of the imported objects.
     """
 
     type_: ImportType

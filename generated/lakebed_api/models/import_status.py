@@ -23,10 +23,10 @@ class ImportStatus:
     """The progress of an import.
 
     Attributes:
-        completed (bool): Whether the work has ended, successfully or not.
-        update_time (datetime.datetime): The time of this state.
-        ingested_objects (int | Unset): The number of processed objects of the sources.
-        metarange_id (str | Unset): The metarange of the commit.
+        completed (bool): Whether the import has ended, successfully or not.
+        update_time (datetime.datetime): When the server last updated the state.
+        ingested_objects (int | Unset): The number of source objects that the server has processed.
+        metarange_id (str | Unset): The id of the metarange of the commit.
         commit (Commit | Unset): A commit.
         error (Error | Unset): An error: `message` is for people, `kind` is for programs.
     """

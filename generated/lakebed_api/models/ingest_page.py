@@ -20,16 +20,16 @@ class IngestPage:
 
     Attributes:
         base_commit_id (str): The commit that the objects were compared with.
-        has_more (bool): Whether another page follows.
-        next_offset (str): The value of `after` for the next page; empty on the last page.
-        listed (int): Objects of the source.
-        added (int): Paths that are new.
-        changed (int): Paths with other content.
-        removed (int): Paths that the source does not have.
-        unchanged (int): Unchanged objects.
-        waiting (int): Objects that are younger than `settle`.
-        ignored (int): Objects that the globs exclude.
-        results (list[Diff]): The requested changes.
+        has_more (bool): Whether there is another page.
+        next_offset (str): The value of `after` for the next page. Empty on the last page.
+        listed (int): The number of objects in the source.
+        added (int): The number of new paths.
+        changed (int): The number of paths with other content.
+        removed (int): The number of paths that do not exist in the source.
+        unchanged (int): The number of unchanged objects.
+        waiting (int): The number of objects that are younger than `settle`.
+        ignored (int): The number of objects that the globs exclude.
+        results (list[Diff]): The changes, if `changes_amount` is set.
     """
 
     base_commit_id: str

@@ -18,16 +18,16 @@ class IngestRequest:
 
     Attributes:
         source (str): The folder of the objects: `s3://bucket/folder/`.
-        prefix (str | Unset): The folder where they appear. The root when absent or empty.
-        include (list[str] | Unset): Globs as in a .gitignore file, for the part of the address after `source`. All
-            objects when absent or empty.
+        prefix (str | Unset): The folder in the repository. The root when absent or empty.
+        include (list[str] | Unset): Globs with the syntax of .gitignore files, for the part of the address after
+            `source`. All objects when absent or empty.
         exclude (list[str] | Unset): Globs of objects, and of paths below `prefix`, to skip. They override `include`.
-        settle (int | Unset): Skip objects that are younger than this many seconds.
-        keep_removed (bool | Unset): Keep paths that `source` does not have. Default: False.
+        settle (int | Unset): Skip objects that are younger than this number of seconds.
+        keep_removed (bool | Unset): Keep paths that do not exist in `source`. Default: False.
         after (str | Unset): The `next_offset` of the previous page.
-        amount (int | Unset): Compare at most this many paths; 100000 when absent.
-        changes_amount (int | Unset): List at most this many changes, then end the page; none when absent.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        amount (int | Unset): Compare at most this many paths. 100000 when absent.
+        changes_amount (int | Unset): List at most this many changes, then end the page. None when absent.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     source: str

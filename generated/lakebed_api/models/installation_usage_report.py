@@ -19,7 +19,7 @@ class InstallationUsageReport:
     """The requests by month.
 
     Attributes:
-        installation_id (str): The id of the servers that share one database.
+        installation_id (str): The id of the installation: all servers that share one database.
         reports (list[UsageReport]): The months in chronological order.
     """
 

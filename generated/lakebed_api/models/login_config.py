@@ -14,19 +14,20 @@ T = TypeVar("T", bound="LoginConfig")
 
 @_attrs_define
 class LoginConfig:
-    """How a user interface lets people log in.
+    """How users log in through a user interface.
 
     Attributes:
-        login_url (str): Where to log in: `/oidc/login` or `/saml/login`; empty for the form of the server.
-        login_cookie_names (list[str]): The cookies that hold a session.
-        logout_url (str): Where to log out.
+        login_url (str): The login page: `/oidc/login` or `/saml/login`. Empty if users log in with the form of the
+            server.
+        login_cookie_names (list[str]): The cookies that contain a session.
+        logout_url (str): The logout page.
         rbac (str | Unset): How access is controlled.
         username_ui_placeholder (str | Unset): Placeholder of the user field.
         password_ui_placeholder (str | Unset): Placeholder of the password field.
-        login_url_method (str | Unset): How to go to `login_url`.
-        login_failed_message (str | Unset): Message after a failed login.
+        login_url_method (str | Unset): How the user interface opens `login_url`.
+        login_failed_message (str | Unset): The message after a failed login.
         fallback_login_url (str | Unset): Another login page.
-        fallback_login_label (str | Unset): Its label.
+        fallback_login_label (str | Unset): The label of the other login page.
     """
 
     login_url: str

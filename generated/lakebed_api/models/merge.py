@@ -25,10 +25,10 @@ class Merge:
         message (str | Unset): The commit message. The default names the source and the destination.
         author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
             commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
-        metadata (MergeMetadata | Unset): Keys and values.
+        metadata (MergeMetadata | Unset): Metadata keys and values.
         strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
             conflicts are errors.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
         squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
         resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first matching rule applies.

@@ -17,7 +17,7 @@ class MergeRule:
     """A rule that chooses the winning side for some paths.
 
     Attributes:
-        pattern (str): A glob as in a .gitignore file.
+        pattern (str): A glob with the syntax of .gitignore files.
         side (MergeSide): `source` or `dest` (the branch that is merged into).
     """
 

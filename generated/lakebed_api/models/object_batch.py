@@ -23,7 +23,7 @@ class ObjectBatch:
 
     Attributes:
         commit (PublishCreation | Unset): How to commit the objects and deletions of the request. The server refuses
-            unknown members.
+            unknown fields.
         content (list[File] | Unset): The objects.
         delete (list[str] | Unset): The paths to delete.
     """

@@ -22,7 +22,7 @@ class ObjectBatchResult:
     """The objects that a batch wrote.
 
     Attributes:
-        results (list[ObjectStats]): In the order of the parts.
+        results (list[ObjectStats]): The objects, in the order of the parts.
         commit (Commit | Unset): A commit.
     """
 

@@ -19,8 +19,9 @@ class ObjectCopyCreation:
     Attributes:
         src_path (str): The path to copy.
         src_ref (str | Unset): The reference to copy from. When absent or empty, the branch itself.
-        force (bool | Unset): Also change a read-only repository. Default: False.
-        shallow (bool | Unset): Share the content. Not supported (501). Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
+        shallow (bool | Unset): Share the content instead of copying it. Not supported: the response is 501. Default:
+            False.
     """
 
     src_path: str

@@ -14,11 +14,11 @@ T = TypeVar("T", bound="ObjectError")
 
 @_attrs_define
 class ObjectError:
-    """Why one path could not be deleted.
+    """Why the server could not delete a path.
 
     Attributes:
         status_code (int): The status that `deleteObject` would return for this path.
-        message (str): One sentence for people.
+        message (str): A message for people.
         path (str | Unset): The path.
     """
 

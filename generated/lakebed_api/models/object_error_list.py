@@ -16,10 +16,10 @@ T = TypeVar("T", bound="ObjectErrorList")
 
 @_attrs_define
 class ObjectErrorList:
-    """The paths that could not be deleted.
+    """The paths that the server could not delete.
 
     Attributes:
-        errors (list[ObjectError]): Absent when all were deleted.
+        errors (list[ObjectError]): The errors. Absent if there are none.
     """
 
     errors: list[ObjectError]

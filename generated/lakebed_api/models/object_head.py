@@ -18,7 +18,7 @@ class ObjectHead:
 
     Attributes:
         path (str): The path.
-        size_bytes (int): The size of the content.
+        size_bytes (int): The size of the content in bytes.
         checksum (str): The checksum of the content. It is also the entity tag.
         mtime (int): The time of the last write (Unix seconds).
         content_type (str): The content type.

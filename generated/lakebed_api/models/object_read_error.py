@@ -18,7 +18,7 @@ class ObjectReadError:
         path (str): The path.
         status_code (int): The status that getObject would return.
         kind (str): The kind of the error.
-        message (str): One sentence for people.
+        message (str): A message for people.
     """
 
     path: str

@@ -21,7 +21,7 @@ class ObjectSearch:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[ObjectStats]): The page.
+        results (list[ObjectStats]): The a search on this page.
         scanned (int): The number of paths that the server read.
         bound_reached (bool): Whether the page ended because the request reached its limit of paths.
     """

@@ -12,11 +12,11 @@ T = TypeVar("T", bound="ObjectShare")
 
 @_attrs_define
 class ObjectShare:
-    """A path to share the data of another path.
+    """A path that will share the data of another path.
 
     Attributes:
         path (str): The path.
-        same_as (str): The path with the data.
+        same_as (str): The path that has the data.
     """
 
     path: str

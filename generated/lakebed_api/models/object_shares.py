@@ -16,10 +16,10 @@ T = TypeVar("T", bound="ObjectShares")
 
 @_attrs_define
 class ObjectShares:
-    """Paths to share data, each once.
+    """Paths that will share data. Each path occurs once.
 
     Attributes:
-        objects (list[ObjectShare]): The pairs.
+        objects (list[ObjectShare]): The pairs of paths.
     """
 
     objects: list[ObjectShare]

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="ObjectSharesResult")
 
 @_attrs_define
 class ObjectSharesResult:
-    """The result for the pairs.
+    """The result of sharing data.
 
     Attributes:
-        shared (int): Paths that now share data.
+        shared (int): The number of paths that now share data.
         left (list[str]): Skipped paths: the two paths have different content, or one of them does not exist.
     """
 

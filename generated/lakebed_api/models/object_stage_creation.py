@@ -21,13 +21,13 @@ class ObjectStageCreation:
     """An object that already exists in a store.
 
     Attributes:
-        physical_address (str): Its complete address.
-        checksum (str): Its MD5 in hexadecimal; or the ETag of the store.
-        size_bytes (int): Its size.
-        mtime (int | Unset): Time of the write (Unix seconds); now when absent.
+        physical_address (str): The complete address of the object.
+        checksum (str): The MD5 in hexadecimal, or the ETag of the store.
+        size_bytes (int): The size in bytes.
+        mtime (int | Unset): Time of the last write (Unix seconds). The current time when absent.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
-        content_type (str | Unset): Its content type; `application/octet-stream` when absent.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        content_type (str | Unset): The content type. `application/octet-stream` when absent.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     physical_address: str

@@ -23,12 +23,12 @@ class ObjectStats:
     Attributes:
         path (str): The path or the common prefix.
         path_type (str): Whether the path is an object or a prefix.
-        physical_address (str): The address of the content. Empty for a prefix.
+        physical_address (str): The physical address of the content. Empty for a prefix.
         checksum (str): The checksum of the content. For objects that were uploaded through the server, the MD5 in
             hexadecimal. Empty for a prefix.
-        mtime (int): Time of the last write (Unix seconds); 0 for a prefix.
-        physical_address_expiry (int | Unset): Expiry of the presigned URL (Unix seconds).
-        size_bytes (int | Unset): The size; absent for a prefix.
+        mtime (int): Time of the last write (Unix seconds). 0 for a prefix.
+        physical_address_expiry (int | Unset): Expiration time of the presigned URL (Unix seconds).
+        size_bytes (int | Unset): The size in bytes. Absent for a prefix.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): The content type.
     """

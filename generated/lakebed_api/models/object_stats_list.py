@@ -21,7 +21,7 @@ class ObjectStatsList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[ObjectStats]): The page.
+        results (list[ObjectStats]): The objects on this page.
     """
 
     pagination: Pagination

@@ -23,8 +23,8 @@ class ObjectWriter:
     Attributes:
         path (str): The path.
         size_bytes (int): The size in bytes.
-        mtime (int): Time of the write (Unix seconds).
-        uncommitted (bool): Whether the current content is not committed yet.
+        mtime (int): Time of the last write (Unix seconds).
+        uncommitted (bool): Whether the current content is uncommitted.
         commit (Commit | Unset): A commit.
     """
 

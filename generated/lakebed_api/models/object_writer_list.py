@@ -21,7 +21,7 @@ class ObjectWriterList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[ObjectWriter]): The page.
+        results (list[ObjectWriter]): The objects with their commits on this page.
     """
 
     pagination: Pagination

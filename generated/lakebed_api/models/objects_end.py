@@ -16,7 +16,7 @@ class ObjectsEnd:
 
     Attributes:
         results (int): The total number of objects and errors.
-        has_more (bool): More objects have the prefix. Send another request, with `after`.
+        has_more (bool): Whether more objects have the prefix. Send another request with `after` to read them.
     """
 
     results: int

@@ -20,8 +20,9 @@ class ObjectsRead:
         paths (list[str] | Unset): The paths of the objects.
         prefix (str | Unset): Read the objects whose paths begin with this text, in the byte order of their paths. At
             most 10,000 objects; if there are more, the last frame has `has_more`. An empty prefix selects all objects.
-        after (str | Unset): Start after this path, which is excluded. Only with `prefix`.
-        max_object_size (int | Unset): The response contains only the head of a larger object, with `omitted`.
+        after (str | Unset): Start after this path. Only with `prefix`.
+        max_object_size (int | Unset): The largest size in bytes of an object whose content the response contains. For a
+            larger object, the response contains only the head, with `omitted`.
     """
 
     paths: list[str] | Unset = UNSET

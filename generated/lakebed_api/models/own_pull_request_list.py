@@ -21,7 +21,7 @@ class OwnPullRequestList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[OwnPullRequest]): The page.
+        results (list[OwnPullRequest]): The pull requests on this page.
     """
 
     pagination: Pagination

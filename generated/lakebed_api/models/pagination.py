@@ -15,10 +15,10 @@ class Pagination:
     """The position of a page in the results.
 
     Attributes:
-        has_more (bool): Whether another page follows.
-        next_offset (str): The value of `after` for the next page; empty on the last page.
+        has_more (bool): Whether there is another page.
+        next_offset (str): The value of `after` for the next page. Empty on the last page.
         results (int): The number of results on this page.
-        max_per_page (int): The maximum number of results on a page.
+        max_per_page (int): The maximum number of results per page.
     """
 
     has_more: bool

@@ -15,7 +15,7 @@ class PartUpload:
     """A multipart upload.
 
     Attributes:
-        physical_address (str): The address to register it with.
+        physical_address (str): The physical address to register the object with.
         upload_id (str): The id of the upload in the store.
     """
 

@@ -16,13 +16,13 @@ T = TypeVar("T", bound="PartUploadCompletion")
 
 @_attrs_define
 class PartUploadCompletion:
-    """An upload with all parts written.
+    """A multipart upload to complete.
 
     Attributes:
-        physical_address (str): The address of the upload.
-        upload_id (str): The address of the upload.
-        size_bytes (int): The size of the whole object.
-        parts (list[WrittenPart]): All parts, in the order of their numbers.
+        physical_address (str): The physical address of the upload.
+        upload_id (str): The id of the upload in the store.
+        size_bytes (int): The size of the whole object in bytes.
+        parts (list[WrittenPart]): All parts, ordered by number.
     """
 
     physical_address: str

@@ -17,8 +17,8 @@ class PartUploadCreation:
     """A large object to write.
 
     Attributes:
-        path (str): Its path.
-        content_type (str | Unset): Its content type.
+        path (str): The path of the object.
+        content_type (str | Unset): The content type of the object.
     """
 
     path: str

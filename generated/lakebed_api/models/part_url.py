@@ -22,8 +22,8 @@ class PartUrl:
         part (int): The number of the part.
         method (str): The HTTP method.
         url (str): The presigned URL.
-        headers (PartUrlHeaders): Headers to send with it.
-        expires (int): Expiry of the URL (Unix seconds).
+        headers (PartUrlHeaders): Headers that the request must send.
+        expires (int): Expiration time of the URL (Unix seconds).
     """
 
     part: int

@@ -19,7 +19,7 @@ class PartUrlList:
     """Presigned URLs of parts.
 
     Attributes:
-        results (list[PartUrl]): In the requested order.
+        results (list[PartUrl]): The URLs, in the requested order.
     """
 
     results: list[PartUrl]

@@ -15,9 +15,9 @@ class PartUrlRequest:
     """Parts to write.
 
     Attributes:
-        physical_address (str): The address of the upload.
-        upload_id (str): The address of the upload.
-        parts (list[int]): Their numbers.
+        physical_address (str): The physical address of the upload.
+        upload_id (str): The id of the upload in the store.
+        parts (list[int]): The numbers of the parts.
     """
 
     physical_address: str

@@ -15,7 +15,7 @@ class PathList:
     """Paths to delete.
 
     Attributes:
-        paths (list[str]): At most 1000 paths.
+        paths (list[str]): The paths, at most 1000.
     """
 
     paths: list[str]

@@ -19,8 +19,8 @@ class Policy:
     """A named list of statements.
 
     Attributes:
-        id (str): The id.
-        creation_date (int): Time of creation (Unix seconds).
+        id (str): The id of the policy.
+        creation_date (int): Creation time (Unix seconds).
         statement (list[Statement]): The statements.
     """
 

@@ -19,7 +19,7 @@ class PolicyCreation:
     """A policy to create, or the new statements of a policy.
 
     Attributes:
-        id (str): 1 to 256 bytes, without slashes, `%` and control characters.
+        id (str): The id: 1 to 256 bytes, without slashes, `%` or control characters.
         statement (list[Statement]): The statements.
     """
 

@@ -18,17 +18,17 @@ T = TypeVar("T", bound="PublishCreation")
 
 @_attrs_define
 class PublishCreation:
-    """How to commit the objects and deletions of the request. The server refuses unknown members.
+    """How to commit the objects and deletions of the request. The server refuses unknown fields.
 
     Attributes:
         message (str): The commit message; may be empty.
         author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
             commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
-        metadata (PublishCreationMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record (Unix seconds). The current time when absent.
+        metadata (PublishCreationMetadata | Unset): Metadata keys and values.
+        date (int | Unset): The time of the commit (Unix seconds). The current time when absent.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
-        idempotency_key (str | Unset): Any text. For seven days, a second request with the same text changes nothing and
-            returns the commit of the first. A different request with the same text is refused with 409.
+        idempotency_key (str | Unset): Any text. For seven days, a second request with the same text returns the commit
+            of the first request. The response is 409 if a different request has the same text.
     """
 
     message: str

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="PublishCreationMetadata")
 
 @_attrs_define
 class PublishCreationMetadata:
-    """Keys and values."""
+    """Metadata keys and values."""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

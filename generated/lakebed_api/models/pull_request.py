@@ -22,23 +22,23 @@ class PullRequest:
     """A pull request: a proposal to merge one branch into another.
 
     Attributes:
-        id (str): The id: 20 characters from 0-9 and a-v.
+        id (str): The id: 20 characters, each from 0-9 or a-v.
         status (str): `open`, `closed` or `merged`.
         title (str): The title.
         description (str): The text, in CommonMark.
         author (str): The e-mail address of the author, or the id of the user.
         source_branch (str): The branch to merge.
         destination_branch (str): The branch to merge into.
-        creation_date (datetime.datetime): When it was opened.
+        creation_date (datetime.datetime): When the pull request was opened.
         author_id (str | Unset): The id of the user. Lakebed only.
-        closed_date (datetime.datetime | Unset): When it was closed or merged.
-        merged_commit_id (str | Unset): The merge commit.
+        closed_date (datetime.datetime | Unset): When the pull request was closed or merged.
+        merged_commit_id (str | Unset): The id of the merge commit.
         source_commit_id (str | Unset): The head of the source when the pull request ended. Lakebed only.
         draft (bool | Unset): Whether the pull request is a draft, which cannot be merged. Lakebed only.
         reviewers (list[str] | Unset): Requested reviewers: ids of users, and of groups with a leading `@`. Lakebed
             only.
         auto_merge (PullRequestAutoMerge | Unset): Auto-merge: the server merges the pull request on behalf of the user
-            as soon as nothing blocks it. Lakebed only.
+            as soon as all requirements are met. Lakebed only.
     """
 
     id: str

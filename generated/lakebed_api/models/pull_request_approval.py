@@ -16,8 +16,8 @@ class PullRequestApproval:
     """An approval that counts.
 
     Attributes:
-        approver (str): The id of the user.
-        created_at (datetime.datetime): When it was given.
+        approver (str): The id of the user who approved.
+        created_at (datetime.datetime): When the user approved.
         source_commit_id (str): The commit that was approved.
     """
 

@@ -15,8 +15,8 @@ class PullRequestApprovalCount:
     """The number of valid and of required approvals.
 
     Attributes:
-        have (int): Approvals of the head of the source.
-        need (int): Required approvals.
+        have (int): The number of approvals of the head of the source.
+        need (int): The number of required approvals.
     """
 
     have: int

@@ -14,10 +14,11 @@ T = TypeVar("T", bound="PullRequestApprovalCreation")
 
 @_attrs_define
 class PullRequestApprovalCreation:
-    """An approval.
+    """An approval to add.
 
     Attributes:
-        source_commit_id (str | Unset): The reviewed head of the source. The response is 409 if the source has moved.
+        source_commit_id (str | Unset): The reviewed head of the source. The response is 409 if the source has another
+            head.
     """
 
     source_commit_id: str | Unset = UNSET

@@ -19,7 +19,7 @@ class PullRequestApprovalList:
     """The approvals that count.
 
     Attributes:
-        results (list[PullRequestApproval]): All, oldest first.
+        results (list[PullRequestApproval]): The approvals, oldest first.
     """
 
     results: list[PullRequestApproval]

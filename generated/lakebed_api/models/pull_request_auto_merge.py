@@ -14,14 +14,15 @@ T = TypeVar("T", bound="PullRequestAutoMerge")
 
 @_attrs_define
 class PullRequestAutoMerge:
-    """Auto-merge: the server merges the pull request on behalf of the user as soon as nothing blocks it. Lakebed only.
+    """Auto-merge: the server merges the pull request on behalf of the user as soon as all requirements are met. Lakebed
+    only.
 
-    Attributes:
-        enabled (bool | Unset): False turns auto-merge off. Default: True.
-        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
-            conflicts are errors.
-        message (str | Unset): The commit message.
-        user (str | Unset): In a response, the user who turned auto-merge on.
+        Attributes:
+            enabled (bool | Unset): False turns auto-merge off. Default: True.
+            strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
+                conflicts are errors.
+            message (str | Unset): The commit message.
+            user (str | Unset): In a response, the user who turned auto-merge on.
     """
 
     enabled: bool | Unset = True

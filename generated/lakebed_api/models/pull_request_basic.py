@@ -19,16 +19,16 @@ T = TypeVar("T", bound="PullRequestBasic")
 
 @_attrs_define
 class PullRequestBasic:
-    """Changes of a pull request.
+    """New values of some fields of a pull request.
 
     Attributes:
         title (str | Unset): The title.
         description (str | Unset): The text, in CommonMark.
-        status (PullRequestStatus | Unset): `open` or `closed`. `merged` is refused.
+        status (PullRequestStatus | Unset): `open` or `closed`. The server refuses `merged`.
         draft (bool | Unset): Whether the pull request is a draft, which cannot be merged. Lakebed only.
         reviewers (list[str] | Unset): Ids of users, and ids of groups with a leading `@`.
         auto_merge (PullRequestAutoMerge | Unset): Auto-merge: the server merges the pull request on behalf of the user
-            as soon as nothing blocks it. Lakebed only.
+            as soon as all requirements are met. Lakebed only.
     """
 
     title: str | Unset = UNSET

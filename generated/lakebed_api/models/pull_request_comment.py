@@ -18,20 +18,20 @@ class PullRequestComment:
     """A comment.
 
     Attributes:
-        id (int): The number in the timeline.
-        body (str): The text, in CommonMark. Empty if it was deleted.
-        author (str): The id of the user.
-        created_at (datetime.datetime): When it was written.
-        resolved (bool): Whether the discussion is settled.
-        deleted (bool): Whether it was deleted.
+        id (int): The number of the comment in the timeline.
+        body (str): The text, in CommonMark. Empty if the comment was deleted.
+        author (str): The id of the user who wrote the comment.
+        created_at (datetime.datetime): When the comment was written.
+        resolved (bool): Whether the comment is marked as resolved.
+        deleted (bool): Whether the comment was deleted.
         edited_at (datetime.datetime | Unset): When the text was last changed.
-        path (str | Unset): The path that it is about.
-        column (str | Unset): The column that it is about.
-        row_key (str | Unset): The row that it is about.
+        path (str | Unset): The path that the comment is about.
+        column (str | Unset): The column that the comment is about.
+        row_key (str | Unset): The row that the comment is about.
         side (str | Unset): `left` or `right`.
-        reply_to (int | Unset): The comment that it replies to.
-        commit_id (str | Unset): The commit that it is about.
-        resolved_by (str | Unset): The user who settled it.
+        reply_to (int | Unset): The number of the comment that this comment replies to.
+        commit_id (str | Unset): The id of the commit that the comment is about.
+        resolved_by (str | Unset): The user who marked the comment as resolved.
     """
 
     id: int

@@ -15,7 +15,7 @@ T = TypeVar("T", bound="PullRequestCommentCreation")
 
 @_attrs_define
 class PullRequestCommentCreation:
-    """A comment. Without `path`, it is about the whole pull request.
+    """A comment to add. Without `path`, it is about the whole pull request.
 
     Attributes:
         body (str): The text, in CommonMark.
@@ -25,7 +25,7 @@ class PullRequestCommentCreation:
             the key.
         side (PullRequestCommentSide | Unset): `left` for the destination, `right` for the source.
         reply_to (int | Unset): The number of the comment to reply to.
-        commit_id (str | Unset): The commit that the comment is about. The head of the source when absent.
+        commit_id (str | Unset): The id of the commit that the comment is about. The head of the source when absent.
     """
 
     body: str

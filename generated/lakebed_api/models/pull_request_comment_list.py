@@ -19,7 +19,7 @@ class PullRequestCommentList:
     """The comments on a pull request.
 
     Attributes:
-        results (list[PullRequestComment]): All, oldest first.
+        results (list[PullRequestComment]): The comments, oldest first.
     """
 
     results: list[PullRequestComment]

@@ -14,11 +14,11 @@ T = TypeVar("T", bound="PullRequestCommentUpdate")
 
 @_attrs_define
 class PullRequestCommentUpdate:
-    """Changes of a comment. Absent fields keep their values.
+    """New values of some fields of a comment. Absent fields keep their values.
 
     Attributes:
         body (str | Unset): The text.
-        resolved (bool | Unset): Whether the discussion is settled.
+        resolved (bool | Unset): Whether the comment is marked as resolved.
     """
 
     body: str | Unset = UNSET

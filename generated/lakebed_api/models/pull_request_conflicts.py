@@ -19,8 +19,8 @@ class PullRequestConflicts:
     """One page of conflicting paths.
 
     Attributes:
-        conflicts (list[Conflict]): The page.
-        has_more (bool): Whether another page follows.
+        conflicts (list[Conflict]): The conflicting paths on this page.
+        has_more (bool): Whether there is another page.
     """
 
     conflicts: list[Conflict]

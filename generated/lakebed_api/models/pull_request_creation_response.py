@@ -15,7 +15,7 @@ class PullRequestCreationResponse:
     """A pull request that was opened.
 
     Attributes:
-        id (str): The id: 20 characters from 0-9 and a-v.
+        id (str): The id: 20 characters, each from 0-9 or a-v.
     """
 
     id: str

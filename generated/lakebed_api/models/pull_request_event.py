@@ -25,11 +25,11 @@ class PullRequestEvent:
     Attributes:
         id (int): The number of the entry. 0 for a computed entry.
         type_ (str): The type of the entry. `text` contains the changed fields for `edited`, the name and state for
-            `check`, and the reason why the server stopped trying for `auto_merge_stopped`. `reviewed` entries have
-            `review`, and `commented` entries have `comment`.
-        date (datetime.datetime): When.
+            `check`, and the reason for `auto_merge_stopped`. `reviewed` entries have `review`, and `commented` entries have
+            `comment`.
+        date (datetime.datetime): The time of the entry.
         actor (str): The id of the user. Empty for a push and for actions of the server.
-        text (str | Unset): Details.
+        text (str | Unset): Details. The content depends on the type.
         commit_id (str | Unset): The merge commit for `merged`. Otherwise the head of the source at that time.
         review (PullRequestReview | Unset): A review of a pull request.
         comment (PullRequestComment | Unset): A comment.

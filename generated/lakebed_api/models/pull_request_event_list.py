@@ -21,7 +21,7 @@ class PullRequestEventList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[PullRequestEvent]): The page.
+        results (list[PullRequestEvent]): The a timeline on this page.
     """
 
     pagination: Pagination

@@ -22,13 +22,14 @@ class PullRequestMerge:
     """How to merge a pull request. Lakebed only.
 
     Attributes:
-        source_commit_id (str | Unset): The expected head of the source. The response is 409 if the source has moved.
+        source_commit_id (str | Unset): The expected head of the source. The response is 409 if the source has another
+            head.
         message (str | Unset): The commit message. The default is the title and the names of the branches.
-        metadata (PullRequestMergeMetadata | Unset): Keys and values.
+        metadata (PullRequestMergeMetadata | Unset): Metadata keys and values.
         strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`. When empty or absent,
             conflicts are errors.
         squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
         resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first matching rule applies.
             If no rule matches, `strategy` applies.
     """

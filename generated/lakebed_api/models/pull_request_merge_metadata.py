@@ -12,7 +12,7 @@ T = TypeVar("T", bound="PullRequestMergeMetadata")
 
 @_attrs_define
 class PullRequestMergeMetadata:
-    """Keys and values."""
+    """Metadata keys and values."""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

@@ -18,11 +18,11 @@ class PullRequestReview:
     """A review of a pull request.
 
     Attributes:
-        id (int): The number in the timeline.
+        id (int): The number of the review in the timeline.
         verdict (str): `approve`, `request_changes` or `comment`.
         body (str): The text, in CommonMark.
-        author (str): The id of the user.
-        created_at (datetime.datetime): When it was written.
+        author (str): The id of the user who wrote the review.
+        created_at (datetime.datetime): When the review was written.
         source_commit_id (str): The reviewed head of the source.
         stale (bool): Whether the source has moved since the review.
         dismissed_by (str | Unset): The user who dismissed the review. Absent if it is not dismissed.

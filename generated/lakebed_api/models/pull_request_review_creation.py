@@ -15,12 +15,13 @@ T = TypeVar("T", bound="PullRequestReviewCreation")
 
 @_attrs_define
 class PullRequestReviewCreation:
-    """A review.
+    """A review to add.
 
     Attributes:
         verdict (PullRequestVerdict): `approve`, `request_changes` or `comment`.
-        body (str | Unset): The text, in CommonMark. A `comment` needs one.
-        source_commit_id (str | Unset): The reviewed head of the source. The response is 409 if the source has moved.
+        body (str | Unset): The text, in CommonMark. The verdict `comment` requires a text.
+        source_commit_id (str | Unset): The reviewed head of the source. The response is 409 if the source has another
+            head.
     """
 
     verdict: PullRequestVerdict

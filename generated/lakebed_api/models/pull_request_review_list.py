@@ -19,7 +19,7 @@ class PullRequestReviewList:
     """The reviews of a pull request.
 
     Attributes:
-        results (list[PullRequestReview]): All, oldest first.
+        results (list[PullRequestReview]): The reviews, oldest first.
     """
 
     results: list[PullRequestReview]

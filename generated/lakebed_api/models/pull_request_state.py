@@ -27,11 +27,11 @@ class PullRequestState:
             or if a branch does not exist.
         approvals (PullRequestApprovalCount): The number of valid and of required approvals.
         changes_requested_by (list[str]): The users who requested changes, if the request still counts.
-        checks (list[PullRequestCheck]): Required ones first.
+        checks (list[PullRequestCheck]): The checks, required checks first.
         conflicts_url (str | Unset): If `mergeable` is `conflicts`, the API path that lists them.
-        source_commit_id (str | Unset): The head of the source.
-        destination_commit_id (str | Unset): The head of the destination.
-        base_commit_id (str | Unset): Their nearest common ancestor.
+        source_commit_id (str | Unset): The id of the head commit of the source.
+        destination_commit_id (str | Unset): The id of the head commit of the destination.
+        base_commit_id (str | Unset): The id of their nearest common ancestor.
     """
 
     mergeable: str

@@ -21,7 +21,7 @@ class PullRequestsList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[PullRequest]): The page.
+        results (list[PullRequest]): The pull requests on this page.
     """
 
     pagination: Pagination

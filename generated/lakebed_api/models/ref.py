@@ -15,8 +15,8 @@ class Ref:
     """A branch or a tag.
 
     Attributes:
-        id (str): The name.
-        commit_id (str): Its commit.
+        id (str): The name of the branch or tag.
+        commit_id (str): The id of the commit that the branch or tag points to.
     """
 
     id: str

@@ -21,7 +21,7 @@ class RefList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[Ref]): The page.
+        results (list[Ref]): The branches or tags on this page.
     """
 
     pagination: Pagination

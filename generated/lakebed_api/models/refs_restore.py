@@ -20,7 +20,7 @@ class RefsRestore:
         commits_meta_range_id (str): The id of the dumped commits.
         tags_meta_range_id (str): The id of the dumped tags.
         branches_meta_range_id (str): The id of the dumped branches.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     commits_meta_range_id: str

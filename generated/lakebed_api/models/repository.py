@@ -17,11 +17,11 @@ class Repository:
     """A repository.
 
     Attributes:
-        id (str): The name.
-        creation_date (int): Time of creation (Unix seconds).
+        id (str): The name of the repository.
+        creation_date (int): Creation time (Unix seconds).
         default_branch (str): The default branch, which cannot be deleted.
         storage_namespace (str): The storage namespace of the content.
-        storage_id (str | Unset): The named store of the content; empty for the default store.
+        storage_id (str | Unset): The id of the store of the content. Empty for the default store.
         read_only (bool | Unset): Whether the repository is read-only.
         local_path (str | Unset): The directory of `storage_namespace`, for clients on a machine that can access the
             directory. Returned by `getRepository`. Absent if the namespace is not a directory, or if the server does not

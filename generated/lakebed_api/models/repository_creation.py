@@ -17,14 +17,14 @@ class RepositoryCreation:
     """A repository to create.
 
     Attributes:
-        name (str): 3 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.
-        storage_id (str | Unset): The named store for the content, a `blockstore_id` of `getConfig`; empty for the
+        name (str): The name: 3 to 63 lower-case letters, digits and hyphens. It must not begin with a hyphen.
+        storage_id (str | Unset): The id of the store for the content, a `blockstore_id` of `getConfig`. Empty for the
             default store.
         storage_namespace (str | Unset): The storage namespace for the content, such as `local://bucket/lake`. No other
             repository may use it. When empty or absent, the server chooses a free one below its `default_namespace_prefix`.
-        default_branch (str | Unset): `main` when empty or absent.
+        default_branch (str | Unset): The name of the default branch. `main` when empty or absent.
         sample_data (bool | Unset): Fill the repository with generated sample objects. Default: False.
-        read_only (bool | Unset): Create the repository as read-only. Default: False.
+        read_only (bool | Unset): Make the new repository read-only. Default: False.
         allow_non_empty_namespace (bool | Unset): Accept a namespace with other objects. Lakebed does not read, replace
             or delete them. Default: False.
     """

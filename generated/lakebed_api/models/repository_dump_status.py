@@ -22,10 +22,10 @@ class RepositoryDumpStatus:
     """The progress of a dump.
 
     Attributes:
-        id (str): The task.
-        done (bool): Whether the work has ended, successfully or not.
-        update_time (datetime.datetime): The time of this state.
-        error (str | Unset): The error after a failure.
+        id (str): The id of the task.
+        done (bool): Whether the dump has ended, successfully or not.
+        update_time (datetime.datetime): When the server last updated the state.
+        error (str | Unset): The error, if the dump failed.
         refs (RefsDump | Unset): A dump: the ids of the commits, the tags and the branches.
     """
 

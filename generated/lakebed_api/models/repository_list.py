@@ -21,7 +21,7 @@ class RepositoryList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[Repository]): The page.
+        results (list[Repository]): The repositories on this page.
     """
 
     pagination: Pagination

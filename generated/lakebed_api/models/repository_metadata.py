@@ -12,7 +12,7 @@ T = TypeVar("T", bound="RepositoryMetadata")
 
 @_attrs_define
 class RepositoryMetadata:
-    """Keys and values of a repository."""
+    """Metadata keys and values of a repository."""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

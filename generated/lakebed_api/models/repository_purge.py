@@ -17,12 +17,12 @@ class RepositoryPurge:
     """The progress of a purge.
 
     Attributes:
-        repository (str): The name.
+        repository (str): The name of the repository.
         storage_namespace (str): The storage namespace.
-        done (bool): Whether the purge is complete: the name and the namespace are available.
-        deleted (int): Files that this request deleted.
+        done (bool): Whether the purge is complete. The name and the namespace are then available.
+        deleted (int): The number of files that this request deleted.
         deleted_bytes (int): Total size of the deleted files in bytes.
-        foreign (int): Files that Lakebed did not create. They are not deleted.
+        foreign (int): The number of files that Lakebed did not create. The server does not delete them.
         foreign_example (str | Unset): The key of one such file.
     """
 

@@ -18,10 +18,10 @@ class RepositoryRestoreStatus:
     """The progress of a restore.
 
     Attributes:
-        id (str): The task.
-        done (bool): Whether the work has ended, successfully or not.
-        update_time (datetime.datetime): The time of this state.
-        error (str | Unset): The error after a failure.
+        id (str): The id of the task.
+        done (bool): Whether the restore has ended, successfully or not.
+        update_time (datetime.datetime): When the server last updated the state.
+        error (str | Unset): The error, if the restore failed.
     """
 
     id: str

@@ -18,7 +18,7 @@ T = TypeVar("T", bound="RepositoryStatistics")
 
 @_attrs_define
 class RepositoryStatistics:
-    """The head of the default branch, and its number of objects.
+    """The head of the default branch, and the number and size of its objects.
 
     Attributes:
         objects (int): The number of objects.

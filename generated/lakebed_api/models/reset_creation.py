@@ -18,9 +18,9 @@ class ResetCreation:
     """Which uncommitted changes to discard.
 
     Attributes:
-        type_ (ResetType): `object` for one path, `common_prefix` for all under a prefix, `reset` for everything.
-        path (str | Unset): The path or the prefix. Ignored by `reset`.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        type_ (ResetType): `object` for one path, `common_prefix` for all paths below a prefix, `reset` for all changes.
+        path (str | Unset): The path or the prefix. `reset` ignores it.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     type_: ResetType

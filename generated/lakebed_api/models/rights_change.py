@@ -15,7 +15,7 @@ class RightsChange:
     """A change of users, groups or policies.
 
     Attributes:
-        id (str): The number of the change.
+        id (str): The number of the change, as text.
         time (int): Time of the change (Unix seconds).
         by (str): The user who made the change.
         what (str): What was changed.

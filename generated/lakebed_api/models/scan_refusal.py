@@ -12,11 +12,11 @@ T = TypeVar("T", bound="ScanRefusal")
 
 @_attrs_define
 class ScanRefusal:
-    """A file below the prefix that a scan did not register.
+    """A file below the storage prefix that a scan did not register.
 
     Attributes:
-        path (str): Its path.
-        reason (str): The reason.
+        path (str): The path of the file.
+        reason (str): Why the scan did not register the file.
     """
 
     path: str

@@ -15,8 +15,8 @@ class SentUploadPart:
     """A part that was written.
 
     Attributes:
-        part_number (int): The number of the change.
-        etag (str): The response of the store.
+        part_number (int): The number of the part.
+        etag (str): The ETag that the store returned.
     """
 
     part_number: int

@@ -21,8 +21,8 @@ class Setup:
     """The first administrator.
 
     Attributes:
-        username (str): The name.
-        key (AccessKeyCredentials | Unset): An access key of the caller's choice.
+        username (str): The name of the administrator.
+        key (AccessKeyCredentials | Unset): An access key that the caller chooses.
     """
 
     username: str

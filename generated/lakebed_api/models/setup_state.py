@@ -21,9 +21,9 @@ class SetupState:
     """Whether the installation has been set up.
 
     Attributes:
-        state (str | Unset): The state.
-        comm_prefs_missing (bool | Unset): Always false here.
-        login_config (LoginConfig | Unset): How a user interface lets people log in.
+        state (str | Unset): The setup state.
+        comm_prefs_missing (bool | Unset): Always false.
+        login_config (LoginConfig | Unset): How users log in through a user interface.
     """
 
     state: str | Unset = UNSET

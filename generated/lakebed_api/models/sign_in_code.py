@@ -16,7 +16,7 @@ class SignInCode:
 
     Attributes:
         code (str): The code.
-        verifier (str): The verifier whose SHA-256 is the challenge.
+        verifier (str): The verifier. Its SHA-256 is the challenge.
     """
 
     code: str

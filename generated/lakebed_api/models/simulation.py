@@ -18,7 +18,7 @@ T = TypeVar("T", bound="Simulation")
 
 @_attrs_define
 class Simulation:
-    """A question about the rights of a user.
+    """A permission to check.
 
     Attributes:
         action (str): An action such as `fs:WriteObject`.

@@ -17,10 +17,10 @@ class SimulationContext:
     """Properties of a request that conditions can test.
 
     Attributes:
-        source_ip (str | Unset): The address of the client. When absent, the address of this request.
-        source (str | Unset): How the user signed in (`key`, `token`). When absent, as in this request.
-        branch (str | Unset): The branch that is read or written.
-        ref (str | Unset): The ref as sent.
+        source_ip (str | Unset): The IP address of the client. When absent, the address of the client of this request.
+        source (str | Unset): How the user signed in (`key`, `token`). When absent, the sign-in method of this request.
+        branch (str | Unset): The branch that the request reads or writes.
+        ref (str | Unset): The reference exactly as the client sends it.
     """
 
     source_ip: str | Unset = UNSET

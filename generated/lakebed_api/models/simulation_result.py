@@ -18,13 +18,13 @@ T = TypeVar("T", bound="SimulationResult")
 
 @_attrs_define
 class SimulationResult:
-    """A decision.
+    """The result of a permission check.
 
     Attributes:
         allowed (bool): Whether the user may perform the action.
-        effect (str): `neutral` means that no statement applies: the server refuses the action.
+        effect (str): `neutral` means that no statement applies. The server then refuses the action.
         reason (str): The reason in one sentence.
-        statement (StatementReference | Unset): The statement that decided.
+        statement (StatementReference | Unset): The statement that determines the result.
     """
 
     allowed: bool

@@ -20,14 +20,14 @@ T = TypeVar("T", bound="StagingLocation")
 
 @_attrs_define
 class StagingLocation:
-    """The address for the content of an object.
+    """An address to write the content of an object to.
 
     Attributes:
-        physical_address (str | Unset): The full address.
+        physical_address (str | Unset): The complete address.
         presigned_url (str | Unset): A presigned URL for one PUT.
         presigned_headers (StagingLocationPresignedHeaders | Unset): Headers that the PUT must send unchanged, for
-            example for the encryption of the store. Absent when there are none. The store refuses a PUT without them.
-        presigned_url_expiry (int | Unset): Expiry of the presigned URL (Unix seconds).
+            example for the encryption of the store. The store refuses a PUT without them. Absent if there are none.
+        presigned_url_expiry (int | Unset): Expiration time of the presigned URL (Unix seconds).
     """
 
     physical_address: str | Unset = UNSET

@@ -12,8 +12,8 @@ T = TypeVar("T", bound="StagingLocationPresignedHeaders")
 
 @_attrs_define
 class StagingLocationPresignedHeaders:
-    """Headers that the PUT must send unchanged, for example for the encryption of the store. Absent when there are none.
-    The store refuses a PUT without them.
+    """Headers that the PUT must send unchanged, for example for the encryption of the store. The store refuses a PUT
+    without them. Absent if there are none.
 
     """
 

@@ -22,13 +22,13 @@ class StagingMetadata:
     """An object that was written to the store.
 
     Attributes:
-        staging (StagingLocation): The address for the content of an object.
-        checksum (str): Its MD5 in hexadecimal, or the ETag of the store. Quotes are ignored.
-        size_bytes (int): Its size.
+        staging (StagingLocation): An address to write the content of an object to.
+        checksum (str): The MD5 in hexadecimal, or the ETag of the store. The server ignores quotes.
+        size_bytes (int): The size in bytes.
         user_metadata (ObjectUserMetadata | Unset): Keys and values of an object.
-        content_type (str | Unset): Its content type; `application/octet-stream` when absent.
-        mtime (int | Unset): Time of the write (Unix seconds); now when absent.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        content_type (str | Unset): The content type. `application/octet-stream` when absent.
+        mtime (int | Unset): Time of the last write (Unix seconds). The current time when absent.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     staging: StagingLocation

@@ -17,9 +17,10 @@ class StashCreation:
     """The workspace to create from the changes of a branch.
 
     Attributes:
-        message (str | Unset): The default message of its commit.
-        expires_in (int | Unset): Seconds until the workspace expires unless it is renewed. A week when absent.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        message (str | Unset): The default commit message.
+        expires_in (int | Unset): Seconds until the workspace expires. Renewing the workspace extends this time. A week
+            when absent.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     message: str | Unset = UNSET

@@ -12,11 +12,11 @@ T = TypeVar("T", bound="StatementReference")
 
 @_attrs_define
 class StatementReference:
-    """The statement that decided.
+    """The statement that determines the result.
 
     Attributes:
-        policy (str): The id of its policy.
-        number (int): The position in the policy, from 1.
+        policy (str): The id of the policy.
+        number (int): The position of the statement in the policy, from 1.
     """
 
     policy: str

@@ -12,11 +12,11 @@ T = TypeVar("T", bound="StatsEvent")
 
 @_attrs_define
 class StatsEvent:
-    """The number of uses of a feature.
+    """How often a feature was used.
 
     Attributes:
         name (str): The name of the feature.
-        count (int): The number.
+        count (int): The number of uses.
     """
 
     name: str

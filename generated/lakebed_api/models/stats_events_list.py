@@ -16,7 +16,7 @@ T = TypeVar("T", bound="StatsEventsList")
 
 @_attrs_define
 class StatsEventsList:
-    """The used features.
+    """Usage statistics of a client.
 
     Attributes:
         events (list[StatsEvent]): The events.

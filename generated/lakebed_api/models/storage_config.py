@@ -17,16 +17,16 @@ class StorageConfig:
     """The features of the server's object store.
 
     Attributes:
-        blockstore_type (str): The kind of store: `local`, `mem`, `s3` and so on.
-        blockstore_namespace_example (str): A namespace to show as an example.
-        blockstore_namespace_validity_regex (str): The pattern of a namespace.
+        blockstore_type (str): The type of the store, such as `local`, `mem` or `s3`.
+        blockstore_namespace_example (str): An example of a storage namespace.
+        blockstore_namespace_validity_regex (str): The regular expression that a storage namespace must match.
         pre_sign_support (bool): Whether the server returns presigned URLs.
-        pre_sign_support_ui (bool): Whether a user interface should use them.
+        pre_sign_support_ui (bool): Whether a user interface should use presigned URLs.
         import_support (bool): Whether objects can be imported in place.
-        import_validity_regex (str): The pattern of the address of an import.
+        import_validity_regex (str): The regular expression that the address of an import source must match.
         default_namespace_prefix (str | Unset): The default prefix for namespaces of new repositories.
         pre_sign_multipart_upload (bool | Unset): Whether presigned multipart uploads work.
-        blockstore_id (str | Unset): The name of the store; empty for the default store.
+        blockstore_id (str | Unset): The id of the store. Empty for the default store.
         blockstore_description (str | Unset): A description of the store.
     """
 

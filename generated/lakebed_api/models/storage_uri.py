@@ -15,7 +15,7 @@ class StorageURI:
     """An address in the object store.
 
     Attributes:
-        location (str): The address, relative to the storage namespace or complete.
+        location (str): The address, either complete or relative to the storage namespace.
     """
 
     location: str

@@ -16,8 +16,8 @@ class TableColumn:
 
     Attributes:
         name (str): The name.
-        type_ (str): The type, as Arrow names it: `int64`, `timestamp[us, tz=UTC]`.
-        kind (str): The kind of value, which decides how a cell is written.
+        type_ (str): The Arrow name of the type, such as `int64` or `timestamp[us, tz=UTC]`.
+        kind (str): The kind of value, which determines the format of the cells.
     """
 
     name: str

@@ -21,18 +21,18 @@ class TableDiffPage:
     """Rows of a table that differ. Cells are as in `TablePage`.
 
     Attributes:
-        path (str): The path of the request.
+        path (str): The path in the request.
         format_ (str): The format of the files.
         key (list[str]): The columns that identify a row.
         schema (list[TableColumn]): The columns of both states.
         schema_changes (list[ColumnChange]): The columns that differ.
         columns (list[str]): The columns of `before` and `after`, the key first.
-        added (int): The number of rows.
-        removed (int): The number of rows.
-        changed (int): The number of rows.
-        rows (list[TableDiffRow]): The page.
+        added (int): The number of added rows.
+        removed (int): The number of removed rows.
+        changed (int): The number of changed rows.
+        rows (list[TableDiffRow]): The rows on this page.
         offset (int): The number of skipped rows.
-        has_more (bool): Whether more rows follow.
+        has_more (bool): Whether there are more rows.
     """
 
     path: str

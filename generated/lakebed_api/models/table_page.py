@@ -24,19 +24,20 @@ class TablePage:
     with `cut` (its beginning) and `length` (in characters, or in bytes for binary cells).
 
         Attributes:
-            path (str): The path of the request.
+            path (str): The path in the request.
             format_ (str): The format of the files.
             files (int): The number of files.
-            size_bytes (int): The size of the files.
+            size_bytes (int): The total size of the files in bytes.
             schema (list[TableColumn]): All columns.
             columns (list[str]): The columns of `rows`.
             rows (list[list[Any]]): The cells of each row.
             offset (int): The number of skipped rows.
-            has_more (bool): Whether more rows follow.
+            has_more (bool): Whether there are more rows.
             complete (bool): Whether `rows` can reach all rows of the table.
             total_rows (int | Unset): The number of rows of the table. Absent if only a part of it was read.
             encoding (str | Unset): The encoding of a text file.
-            skipped_rows (int | Unset): The number of skipped lines of a CSV file, which have a different number of fields.
+            skipped_rows (int | Unset): The number of lines of a CSV file that the server skipped because they have a
+                different number of fields.
             statistics (list[ColumnStatistics] | Unset): The statistics, if they were requested.
     """
 

@@ -17,9 +17,9 @@ class TagCreation:
     """A tag to create.
 
     Attributes:
-        id (str): The name.
+        id (str): The name of the tag.
         ref (str): The reference that the tag points to.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     id: str

@@ -20,13 +20,13 @@ T = TypeVar("T", bound="Task")
 
 @_attrs_define
 class Task:
-    """Work that continues without its client.
+    """An operation that the server runs in the background.
 
     Attributes:
-        id (str): Its id.
-        operation (str): Its operation.
-        completed (bool): Whether the work has ended, successfully or not.
-        update_time (datetime.datetime): The time of this state.
+        id (str): The id of the task.
+        operation (str): The operation that the task performs.
+        completed (bool): Whether the task has ended, successfully or not.
+        update_time (datetime.datetime): When the server last updated the state.
         commit (Commit | Unset): A commit.
         error (Error | Unset): An error: `message` is for people, `kind` is for programs.
     """

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="TaskInfo")
 
 @_attrs_define
 class TaskInfo:
-    """A started task.
+    """A task that the server started.
 
     Attributes:
-        id (str): Its id.
+        id (str): The id of the task.
     """
 
     id: str

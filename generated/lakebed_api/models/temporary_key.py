@@ -15,10 +15,10 @@ class TemporaryKey:
     """A temporary access key.
 
     Attributes:
-        access_key_id (str): Its id.
-        secret_access_key (str): Its secret.
-        session_token (str): The value of `x-amz-security-token` in each request.
-        expiration (int): Time of expiry (Unix seconds).
+        access_key_id (str): The id of the key.
+        secret_access_key (str): The secret of the key.
+        session_token (str): The session token. Send it as `x-amz-security-token` in each request.
+        expiration (int): Expiration time (Unix seconds).
     """
 
     access_key_id: str

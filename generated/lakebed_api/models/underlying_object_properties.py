@@ -17,7 +17,7 @@ class UnderlyingObjectProperties:
     """Properties of an object in its store.
 
     Attributes:
-        storage_class (None | str | Unset): The storage class. Null if the store has none.
+        storage_class (None | str | Unset): The storage class. Null if the store has no storage classes.
     """
 
     storage_class: None | str | Unset = UNSET

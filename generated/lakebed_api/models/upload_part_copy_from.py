@@ -19,7 +19,7 @@ class UploadPartCopyFrom:
     """A part to copy from an object.
 
     Attributes:
-        physical_address (str): The address of the upload.
+        physical_address (str): The physical address of the upload.
         copy_source (CopyPartSource): An object to copy from.
     """
 

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="UploadPartFrom")
 
 @_attrs_define
 class UploadPartFrom:
-    """The multipart upload of a part.
+    """The multipart upload that the part belongs to.
 
     Attributes:
-        physical_address (str): The address of the upload.
+        physical_address (str): The physical address of the upload.
     """
 
     physical_address: str

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="UploadTo")
 
 @_attrs_define
 class UploadTo:
-    """The address for a part.
+    """The presigned URL of a part.
 
     Attributes:
         presigned_url (str): A presigned URL for one PUT.

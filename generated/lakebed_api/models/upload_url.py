@@ -20,11 +20,11 @@ class UploadUrl:
 
     Attributes:
         path (str): The path.
-        physical_address (str): The address to register it with.
+        physical_address (str): The physical address to register the object with.
         method (str): The HTTP method.
         url (str): The presigned URL.
-        headers (UploadUrlHeaders): Headers to send with it.
-        expires (int): Expiry of the URL (Unix seconds).
+        headers (UploadUrlHeaders): Headers that the request must send.
+        expires (int): Expiration time of the URL (Unix seconds).
     """
 
     path: str

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="UploadUrlHeaders")
 
 @_attrs_define
 class UploadUrlHeaders:
-    """Headers to send with it."""
+    """Headers that the request must send."""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

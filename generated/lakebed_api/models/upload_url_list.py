@@ -16,10 +16,10 @@ T = TypeVar("T", bound="UploadUrlList")
 
 @_attrs_define
 class UploadUrlList:
-    """Signed addresses.
+    """Presigned URLs of objects.
 
     Attributes:
-        results (list[UploadUrl]): In the order of the paths.
+        results (list[UploadUrl]): The URLs, in the order of the paths.
     """
 
     results: list[UploadUrl]

@@ -17,9 +17,9 @@ class UploadUrlRequest:
     """Objects to write.
 
     Attributes:
-        paths (list[str]): Their paths.
-        size_bytes (int | Unset): The size of the largest object; more than 5 GiB is refused with 501.
-        content_type (str | Unset): Their content type.
+        paths (list[str]): The paths of the objects.
+        size_bytes (int | Unset): The size in bytes of the largest object. The response is 501 if it is more than 5 GiB.
+        content_type (str | Unset): The content type of the objects.
     """
 
     paths: list[str]

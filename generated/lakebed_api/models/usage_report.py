@@ -17,7 +17,7 @@ class UsageReport:
     Attributes:
         year (int): The year, UTC.
         month (int): The month, UTC.
-        count (int): The number of requests.
+        count (int): The number of requests in the month.
     """
 
     year: int

@@ -17,9 +17,9 @@ class User:
     """A user.
 
     Attributes:
-        id (str): The name.
-        creation_date (int): Time of creation (Unix seconds).
-        friendly_name (str | Unset): The name to show.
+        id (str): The id of the user.
+        creation_date (int): Creation time (Unix seconds).
+        friendly_name (str | Unset): The display name.
         email (str | Unset): The e-mail address. Commits record it as the committer.
         disabled (bool | Unset): Whether the server refuses the user. False when absent. Lakebed only.
         service (bool | Unset): Whether the user is a program, not a person. False when absent. Lakebed only.

@@ -17,9 +17,9 @@ class UserCreation:
     """A user to create.
 
     Attributes:
-        id (str): 1 to 256 bytes, without slashes, `%` and control characters.
+        id (str): The id: 1 to 256 bytes, without slashes, `%` or control characters.
         invite_user (bool | Unset): Send an invitation by e-mail. Not supported here.
-        friendly_name (str | Unset): The name to show. Lakebed only.
+        friendly_name (str | Unset): The display name. Lakebed only.
         email (str | Unset): The e-mail address. Lakebed only.
         service (bool | Unset): Whether the user is a program, not a person. Lakebed only.
     """

@@ -15,7 +15,7 @@ class UserSession:
     """An open login session of a user.
 
     Attributes:
-        id (str): Its id.
+        id (str): The id of the session.
         creation_date (int): Time of the sign-in (Unix seconds).
         expiration (int): The latest time at which the session ends (Unix seconds).
         source (str): How the user signed in: `token` for an access key, otherwise `oidc`, `ldap`, `saml` or `workload`.

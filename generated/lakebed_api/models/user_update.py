@@ -17,8 +17,8 @@ class UserUpdate:
     """New values of some fields of a user. An empty string removes the name or the e-mail address.
 
     Attributes:
-        friendly_name (str | Unset): The name to show.
-        email (str | Unset): The address.
+        friendly_name (str | Unset): The display name.
+        email (str | Unset): The e-mail address.
         disabled (bool | Unset): Whether the server refuses the user.
     """
 

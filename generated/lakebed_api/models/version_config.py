@@ -17,8 +17,8 @@ class VersionConfig:
     """The version of the server.
 
     Attributes:
-        version (str | Unset): Dotted whole numbers, such as `1.80.0`: the API level that clients test.
-        version_context (str | Unset): The edition; empty here.
+        version (str | Unset): The API level that clients test, such as `1.80.0`.
+        version_context (str | Unset): The edition. Always empty.
         latest_version (str | Unset): The newest release known to the server.
         upgrade_recommended (bool | Unset): Whether upgrading is recommended.
         upgrade_url (str | Unset): A page about the upgrade.

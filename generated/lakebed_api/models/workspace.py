@@ -17,25 +17,25 @@ class Workspace:
     """A workspace.
 
     Attributes:
-        id (str): 32 lower-case hexadecimal digits.
-        name (str): Its name as a branch and as a reference: `main+ID`.
+        id (str): The id: 32 lower-case hexadecimal digits.
+        name (str): The name of the workspace as a branch and as a reference: `main+ID`.
         branch (str): The branch that the workspace commits to.
         base_commit_id (str): The commit that the workspace is based on.
         state (str): The state. All states except `open` are final.
-        storage_prefix (str): The prefix below which other tools may write objects. It ends with a slash; append the
-            path of the object. It changes with each partial commit.
-        creator (str): The committer.
-        creation_date (int): Time of creation (Unix seconds).
-        expires (int): Time of expiry unless it is renewed (Unix seconds).
+        storage_prefix (str): The prefix below which other tools may write objects. It ends with a slash. Append the
+            path of the object. Each partial commit changes the prefix.
+        creator (str): The user who created the workspace.
+        creation_date (int): Creation time (Unix seconds).
+        expires (int): Expiration time (Unix seconds). Renewing the workspace extends it.
         data_paths (list[str]): The data paths of this server, best first: `direct` with the client's own credentials or
             a shared directory, `presigned` with `createUploadUrls`, `proxied` with `uploadObject`.
-        local_path (str | Unset): The directory of `storage_prefix`, with a slash at its end, for clients on a machine
+        local_path (str | Unset): The directory of `storage_prefix`, with a trailing slash, for clients on a machine
             that can access the directory. Absent if the namespace is not a directory, or if the server does not share it
             (see `Repository`).
-        message (str | Unset): The default message of its commit.
-        claims (list[str] | Unset): Prefixes where any concurrent change is a conflict.
+        message (str | Unset): The default commit message.
+        claims (list[str] | Unset): Prefixes below which a concurrent change of the branch is a conflict.
         closed (int | Unset): When the workspace was closed (Unix seconds). Absent while it is open.
-        commit_id (str | Unset): The commit of the workspace. Absent while it is open.
+        commit_id (str | Unset): The id of the commit of the workspace. Absent while it is open.
     """
 
     id: str

@@ -25,19 +25,20 @@ class WorkspaceCommit:
         message (str | Unset): The commit message. When absent or empty, the message of the workspace.
         author (str | Unset): The id of another user to record as the committer. Needs `fs:CommitAs` on the branch. The
             commit metadata records the caller as `lakebed.committed_by`. Lakebed only.
-        metadata (WorkspaceCommitMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record (Unix seconds). The current time when absent.
+        metadata (WorkspaceCommitMetadata | Unset): Metadata keys and values.
+        date (int | Unset): The time of the commit (Unix seconds). The current time when absent.
         policy (CommitPolicy | Unset): What to do if the branch has moved. `rebase`: commit unless the same paths
-            changed. `abort`: refuse. `overwrite`: the version of the workspace wins.
-        replace_prefix (list[str] | Unset): Prefixes that the workspace replaces: other objects below them are deleted,
-            and a concurrent change there is a conflict.
-        paths (list[str] | Unset): Globs as in a .gitignore file that choose a part. A glob without a match is an error.
-        idempotency_key (str | Unset): Any text. A second commit with the same text changes nothing and returns the
-            commit of the first. A different request with the same text is refused with 409.
+            changed. `abort`: refuse the commit. `overwrite`: commit, and prefer the version of the workspace.
+        replace_prefix (list[str] | Unset): Prefixes that the workspace replaces. The commit deletes other objects below
+            them. A concurrent change there is a conflict.
+        paths (list[str] | Unset): Commit only paths that match these globs (syntax of .gitignore files). A glob without
+            a match is an error.
+        idempotency_key (str | Unset): Any text. A second request with the same text returns the commit of the first
+            request. The response is 409 if a different request has the same text.
         allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
         relocate (bool | Unset): Also commit entries that differ from the head only in their physical address. Default:
             False.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     message: str | Unset = UNSET

@@ -14,16 +14,17 @@ T = TypeVar("T", bound="WorkspaceCreation")
 
 @_attrs_define
 class WorkspaceCreation:
-    """A workspace to create. Give a branch, a reference, or both.
+    """A workspace to create. Set a branch, a reference, or both.
 
     Attributes:
         branch (str | Unset): The branch to commit to. When absent, the branch of `ref`.
         ref (str | Unset): The reference to start at. When absent, the head of `branch`.
-        message (str | Unset): The default message of its commit.
-        expires_in (int | Unset): Seconds until the workspace expires unless it is renewed. A week when absent.
+        message (str | Unset): The default commit message.
+        expires_in (int | Unset): Seconds until the workspace expires. Renewing the workspace extends this time. A week
+            when absent.
         claims (list[str] | Unset): Prefixes below which a concurrent change of the branch is a conflict.
-        id (str | Unset): The id, if the caller chooses it: 128 random bits.
-        force (bool | Unset): Also change a read-only repository. Default: False.
+        id (str | Unset): An id that the caller chooses: 128 random bits in hexadecimal.
+        force (bool | Unset): Allow the change even if the repository is read-only. False when absent. Default: False.
     """
 
     branch: str | Unset = UNSET

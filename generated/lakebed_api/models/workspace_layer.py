@@ -15,7 +15,7 @@ class WorkspaceLayer:
     """A layer that was registered.
 
     Attributes:
-        id (str): The id.
+        id (str): The id of the layer.
         rows (int): The number of objects and deletions.
     """
 

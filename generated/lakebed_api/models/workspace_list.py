@@ -21,7 +21,7 @@ class WorkspaceList:
 
     Attributes:
         pagination (Pagination): The position of a page in the results.
-        results (list[Workspace]): The page.
+        results (list[Workspace]): The workspaces on this page.
     """
 
     pagination: Pagination

@@ -21,12 +21,12 @@ class WorkspaceObject:
     """An object that is already in the store.
 
     Attributes:
-        path (str): Its path, 1 to 1024 bytes.
-        physical_address (str): Its address: `storage_prefix` and a suffix.
-        checksum (str): The MD5 in hexadecimal; or the ETag of the store.
-        size_bytes (int): The size.
-        mtime (int | Unset): Time of the last write (Unix seconds); now when absent.
-        content_type (str | Unset): The content type; `application/octet-stream` when absent.
+        path (str): The path of the object, 1 to 1024 bytes.
+        physical_address (str): The physical address of the object: `storage_prefix` and a suffix.
+        checksum (str): The MD5 in hexadecimal, or the ETag of the store.
+        size_bytes (int): The size in bytes.
+        mtime (int | Unset): Time of the last write (Unix seconds). The current time when absent.
+        content_type (str | Unset): The content type. `application/octet-stream` when absent.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
     """
 

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="WorkspacePop")
 
 @_attrs_define
 class WorkspacePop:
-    """The destination of the changes.
+    """The branch that gets the changes.
 
     Attributes:
         branch (str | Unset): The branch. When absent or empty, the branch of the workspace.

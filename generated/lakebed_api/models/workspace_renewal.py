@@ -12,10 +12,10 @@ T = TypeVar("T", bound="WorkspaceRenewal")
 
 @_attrs_define
 class WorkspaceRenewal:
-    """The new life time of a workspace.
+    """The new lifetime of a workspace.
 
     Attributes:
-        expires_in (int): Seconds from now until it expires.
+        expires_in (int): Seconds from now until the workspace expires.
     """
 
     expires_in: int

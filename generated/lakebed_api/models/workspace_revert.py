@@ -17,7 +17,7 @@ class WorkspaceRevert:
     """The changes to undo.
 
     Attributes:
-        paths (list[str] | Unset): Globs as in a .gitignore file; all changes when absent or empty.
+        paths (list[str] | Unset): Globs with the syntax of .gitignore files. All changes when absent or empty.
     """
 
     paths: list[str] | Unset = UNSET

@@ -21,11 +21,11 @@ class WorkspaceScan:
     """The result of a scan.
 
     Attributes:
-        registered (int): New or changed objects.
-        vanished (int): Objects that no longer exist.
-        unchanged (int): Unchanged objects.
-        refused (int | Unset): Files that were not registered, such as links.
-        refusals (list[ScanRefusal] | Unset): The first files that were not registered.
+        registered (int): The number of new or changed objects that the server registered.
+        vanished (int): The number of objects that no longer exist.
+        unchanged (int): The number of unchanged objects.
+        refused (int | Unset): The number of files that the server did not register, such as links.
+        refusals (list[ScanRefusal] | Unset): The first files that the server did not register.
     """
 
     registered: int

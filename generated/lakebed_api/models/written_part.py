@@ -15,7 +15,7 @@ class WrittenPart:
     """A part that is in the store.
 
     Attributes:
-        part (int): The number of the change.
+        part (int): The number of the part.
         etag (str): The ETag that the store returned.
     """
 

@@ -98,8 +98,8 @@ def sync_detailed(
 ) -> Response[Error | HookSettings]:
     """Read the action files of the settings.
 
-     They apply in addition to the action files in the data. Changes of the data do not affect them.
-    Needs `branches:GetBranchProtectionRules`. Lakebed only.
+     The server applies them in addition to the action files in the data. Changes of the data do not
+    affect them. Needs `branches:GetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):
@@ -130,8 +130,8 @@ def sync(
 ) -> Error | HookSettings | None:
     """Read the action files of the settings.
 
-     They apply in addition to the action files in the data. Changes of the data do not affect them.
-    Needs `branches:GetBranchProtectionRules`. Lakebed only.
+     The server applies them in addition to the action files in the data. Changes of the data do not
+    affect them. Needs `branches:GetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):
@@ -157,8 +157,8 @@ async def asyncio_detailed(
 ) -> Response[Error | HookSettings]:
     """Read the action files of the settings.
 
-     They apply in addition to the action files in the data. Changes of the data do not affect them.
-    Needs `branches:GetBranchProtectionRules`. Lakebed only.
+     The server applies them in addition to the action files in the data. Changes of the data do not
+    affect them. Needs `branches:GetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):
@@ -187,8 +187,8 @@ async def asyncio(
 ) -> Error | HookSettings | None:
     """Read the action files of the settings.
 
-     They apply in addition to the action files in the data. Changes of the data do not affect them.
-    Needs `branches:GetBranchProtectionRules`. Lakebed only.
+     The server applies them in addition to the action files in the data. Changes of the data do not
+    affect them. Needs `branches:GetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):

@@ -112,12 +112,12 @@ def sync_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | HookDeliveryList]:
-    """List the waiting and the failed deliveries of actions.
+    """List the waiting and failed deliveries of actions.
 
-     A delivery is a call of an action after a change. Waiting deliveries come first, in the order of
-    their due times, then failed deliveries. A page may be short or empty even if another page follows.
-    A delivery that is attempted between two pages may be on both pages or on neither. Successful
-    deliveries are not listed; they are runs. Needs `ci:ReadAction`. Lakebed only.
+     A delivery is a call of an action after a change. Waiting deliveries come first, ordered by due
+    time, then failed deliveries. A page may be short or empty even if `has_more` is true. If the server
+    attempts a delivery between two requests, both pages or neither page may contain it. Successful
+    deliveries are not listed: see the runs. Needs `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
@@ -152,12 +152,12 @@ def sync(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | HookDeliveryList | None:
-    """List the waiting and the failed deliveries of actions.
+    """List the waiting and failed deliveries of actions.
 
-     A delivery is a call of an action after a change. Waiting deliveries come first, in the order of
-    their due times, then failed deliveries. A page may be short or empty even if another page follows.
-    A delivery that is attempted between two pages may be on both pages or on neither. Successful
-    deliveries are not listed; they are runs. Needs `ci:ReadAction`. Lakebed only.
+     A delivery is a call of an action after a change. Waiting deliveries come first, ordered by due
+    time, then failed deliveries. A page may be short or empty even if `has_more` is true. If the server
+    attempts a delivery between two requests, both pages or neither page may contain it. Successful
+    deliveries are not listed: see the runs. Needs `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
@@ -187,12 +187,12 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | HookDeliveryList]:
-    """List the waiting and the failed deliveries of actions.
+    """List the waiting and failed deliveries of actions.
 
-     A delivery is a call of an action after a change. Waiting deliveries come first, in the order of
-    their due times, then failed deliveries. A page may be short or empty even if another page follows.
-    A delivery that is attempted between two pages may be on both pages or on neither. Successful
-    deliveries are not listed; they are runs. Needs `ci:ReadAction`. Lakebed only.
+     A delivery is a call of an action after a change. Waiting deliveries come first, ordered by due
+    time, then failed deliveries. A page may be short or empty even if `has_more` is true. If the server
+    attempts a delivery between two requests, both pages or neither page may contain it. Successful
+    deliveries are not listed: see the runs. Needs `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):
@@ -225,12 +225,12 @@ async def asyncio(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | HookDeliveryList | None:
-    """List the waiting and the failed deliveries of actions.
+    """List the waiting and failed deliveries of actions.
 
-     A delivery is a call of an action after a change. Waiting deliveries come first, in the order of
-    their due times, then failed deliveries. A page may be short or empty even if another page follows.
-    A delivery that is attempted between two pages may be on both pages or on neither. Successful
-    deliveries are not listed; they are runs. Needs `ci:ReadAction`. Lakebed only.
+     A delivery is a call of an action after a change. Waiting deliveries come first, ordered by due
+    time, then failed deliveries. A page may be short or empty even if `has_more` is true. If the server
+    attempts a delivery between two requests, both pages or neither page may contain it. Successful
+    deliveries are not listed: see the runs. Needs `ci:ReadAction`. Lakebed only.
 
     Args:
         repository (str):

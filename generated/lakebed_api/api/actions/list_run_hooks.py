@@ -117,7 +117,7 @@ def sync_detailed(
 ) -> Response[Error | HookRunList]:
     """List the hooks of a run, in order.
 
-     The list of an unknown run is empty. Needs `ci:ReadAction`.
+     The list is empty if the run does not exist. Needs `ci:ReadAction`.
 
     Args:
         repository (str):
@@ -160,7 +160,7 @@ def sync(
 ) -> Error | HookRunList | None:
     """List the hooks of a run, in order.
 
-     The list of an unknown run is empty. Needs `ci:ReadAction`.
+     The list is empty if the run does not exist. Needs `ci:ReadAction`.
 
     Args:
         repository (str):
@@ -198,7 +198,7 @@ async def asyncio_detailed(
 ) -> Response[Error | HookRunList]:
     """List the hooks of a run, in order.
 
-     The list of an unknown run is empty. Needs `ci:ReadAction`.
+     The list is empty if the run does not exist. Needs `ci:ReadAction`.
 
     Args:
         repository (str):
@@ -239,7 +239,7 @@ async def asyncio(
 ) -> Error | HookRunList | None:
     """List the hooks of a run, in order.
 
-     The list of an unknown run is empty. Needs `ci:ReadAction`.
+     The list is empty if the run does not exist. Needs `ci:ReadAction`.
 
     Args:
         repository (str):

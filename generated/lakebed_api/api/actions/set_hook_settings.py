@@ -117,8 +117,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Replace the action files of the settings.
 
-     The action files apply from the next request on. If a file is invalid, the server changes nothing.
-    Needs `branches:SetBranchProtectionRules`. Lakebed only.
+     The server applies the action files from the next request on. If a file is invalid, the server
+    changes nothing. Needs `branches:SetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):
@@ -155,8 +155,8 @@ def sync(
 ) -> Any | Error | None:
     """Replace the action files of the settings.
 
-     The action files apply from the next request on. If a file is invalid, the server changes nothing.
-    Needs `branches:SetBranchProtectionRules`. Lakebed only.
+     The server applies the action files from the next request on. If a file is invalid, the server
+    changes nothing. Needs `branches:SetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):
@@ -188,8 +188,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Replace the action files of the settings.
 
-     The action files apply from the next request on. If a file is invalid, the server changes nothing.
-    Needs `branches:SetBranchProtectionRules`. Lakebed only.
+     The server applies the action files from the next request on. If a file is invalid, the server
+    changes nothing. Needs `branches:SetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):
@@ -224,8 +224,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Replace the action files of the settings.
 
-     The action files apply from the next request on. If a file is invalid, the server changes nothing.
-    Needs `branches:SetBranchProtectionRules`. Lakebed only.
+     The server applies the action files from the next request on. If a file is invalid, the server
+    changes nothing. Needs `branches:SetBranchProtectionRules`. Lakebed only.
 
     Args:
         repository (str):

@@ -121,12 +121,12 @@ def sync_detailed(
 ) -> Response[ActionRun | Error]:
     """Run the actions of an event manually.
 
-     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
+     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response
+    contains the run, even if its hooks fail. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A manual run.
+        body (ActionRunCreation): A run to start.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -156,12 +156,12 @@ def sync(
 ) -> ActionRun | Error | None:
     """Run the actions of an event manually.
 
-     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
+     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response
+    contains the run, even if its hooks fail. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A manual run.
+        body (ActionRunCreation): A run to start.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,12 +186,12 @@ async def asyncio_detailed(
 ) -> Response[ActionRun | Error]:
     """Run the actions of an event manually.
 
-     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
+     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response
+    contains the run, even if its hooks fail. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A manual run.
+        body (ActionRunCreation): A run to start.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,12 +219,12 @@ async def asyncio(
 ) -> ActionRun | Error | None:
     """Run the actions of an event manually.
 
-     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response is the
-    run, whether or not its hooks passed. Needs `ci:RunAction`. Lakebed only.
+     Runs the hooks as if the event had happened at `ref`, and changes nothing else. The response
+    contains the run, even if its hooks fail. Needs `ci:RunAction`. Lakebed only.
 
     Args:
         repository (str):
-        body (ActionRunCreation): A manual run.
+        body (ActionRunCreation): A run to start.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -93,8 +93,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Check an action file without storing it.
 
-     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
-    only.
+     If the file is invalid, the response is 400, and the message contains the line number. Lakebed only.
 
     Args:
         body (ActionFile): An action file.
@@ -125,8 +124,7 @@ def sync(
 ) -> Any | Error | None:
     """Check an action file without storing it.
 
-     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
-    only.
+     If the file is invalid, the response is 400, and the message contains the line number. Lakebed only.
 
     Args:
         body (ActionFile): An action file.
@@ -152,8 +150,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Check an action file without storing it.
 
-     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
-    only.
+     If the file is invalid, the response is 400, and the message contains the line number. Lakebed only.
 
     Args:
         body (ActionFile): An action file.
@@ -182,8 +179,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Check an action file without storing it.
 
-     If the file is invalid, the response is 400, with a message that contains the line number. Lakebed
-    only.
+     If the file is invalid, the response is 400, and the message contains the line number. Lakebed only.
 
     Args:
         body (ActionFile): An action file.

@@ -117,8 +117,8 @@ def sync_detailed(
     """Create another access key for a user.
 
      Without a body, the key has all rights of the user and does not expire. A key never has more rights
-    than the key that creates it, and expires no later. A key with a policy can create keys only for the
-    same user, and with the same policy.
+    than the key that creates it, and never expires later. A key with a policy can create keys only for
+    the same user and with the same policy.
 
     Args:
         user_id (str):
@@ -153,8 +153,8 @@ def sync(
     """Create another access key for a user.
 
      Without a body, the key has all rights of the user and does not expire. A key never has more rights
-    than the key that creates it, and expires no later. A key with a policy can create keys only for the
-    same user, and with the same policy.
+    than the key that creates it, and never expires later. A key with a policy can create keys only for
+    the same user and with the same policy.
 
     Args:
         user_id (str):
@@ -184,8 +184,8 @@ async def asyncio_detailed(
     """Create another access key for a user.
 
      Without a body, the key has all rights of the user and does not expire. A key never has more rights
-    than the key that creates it, and expires no later. A key with a policy can create keys only for the
-    same user, and with the same policy.
+    than the key that creates it, and never expires later. A key with a policy can create keys only for
+    the same user and with the same policy.
 
     Args:
         user_id (str):
@@ -218,8 +218,8 @@ async def asyncio(
     """Create another access key for a user.
 
      Without a body, the key has all rights of the user and does not expire. A key never has more rights
-    than the key that creates it, and expires no later. A key with a policy can create keys only for the
-    same user, and with the same policy.
+    than the key that creates it, and never expires later. A key with a policy can create keys only for
+    the same user and with the same policy.
 
     Args:
         user_id (str):

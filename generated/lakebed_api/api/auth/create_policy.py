@@ -111,8 +111,8 @@ def sync_detailed(
 ) -> Response[Error | Policy]:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
-    `invalid_policy`). It stores the statements unchanged.
+     The response is 400 (`invalid_policy`) if the server cannot evaluate a statement, or if no operation
+    uses an action. The server stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.
@@ -143,8 +143,8 @@ def sync(
 ) -> Error | Policy | None:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
-    `invalid_policy`). It stores the statements unchanged.
+     The response is 400 (`invalid_policy`) if the server cannot evaluate a statement, or if no operation
+    uses an action. The server stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.
@@ -170,8 +170,8 @@ async def asyncio_detailed(
 ) -> Response[Error | Policy]:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
-    `invalid_policy`). It stores the statements unchanged.
+     The response is 400 (`invalid_policy`) if the server cannot evaluate a statement, or if no operation
+    uses an action. The server stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.
@@ -200,8 +200,8 @@ async def asyncio(
 ) -> Error | Policy | None:
     """Create a policy.
 
-     The server refuses statements that it cannot evaluate and actions that no operation uses (400,
-    `invalid_policy`). It stores the statements unchanged.
+     The response is 400 (`invalid_policy`) if the server cannot evaluate a statement, or if no operation
+    uses an action. The server stores the statements unchanged.
 
     Args:
         body (PolicyCreation): A policy to create, or the new statements of a policy.

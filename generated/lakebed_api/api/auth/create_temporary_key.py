@@ -99,10 +99,10 @@ def sync_detailed(
 ) -> Response[Error | TemporaryKey]:
     """Create a temporary access key for S3 clients.
 
-     The key has the rights of the caller; a `statement` can restrict them. It expires after `duration`.
-    It stops working earlier if the caller's access key or the user is removed, or if the user revokes
-    all tokens. Use it with its session token to sign requests to the S3 gateway. Other operations do
-    not accept it. Lakebed only.
+     The key has the rights of the caller. A `statement` can restrict them. The key expires after
+    `duration`. It stops working earlier if the caller's access key or the user is removed, or if the
+    user revokes all tokens. Use the key with its session token to sign requests to the S3 gateway.
+    Other operations do not accept it. Lakebed only.
 
     Args:
         body (TemporaryKeyCreation | Unset): A temporary access key to create.
@@ -133,10 +133,10 @@ def sync(
 ) -> Error | TemporaryKey | None:
     """Create a temporary access key for S3 clients.
 
-     The key has the rights of the caller; a `statement` can restrict them. It expires after `duration`.
-    It stops working earlier if the caller's access key or the user is removed, or if the user revokes
-    all tokens. Use it with its session token to sign requests to the S3 gateway. Other operations do
-    not accept it. Lakebed only.
+     The key has the rights of the caller. A `statement` can restrict them. The key expires after
+    `duration`. It stops working earlier if the caller's access key or the user is removed, or if the
+    user revokes all tokens. Use the key with its session token to sign requests to the S3 gateway.
+    Other operations do not accept it. Lakebed only.
 
     Args:
         body (TemporaryKeyCreation | Unset): A temporary access key to create.
@@ -162,10 +162,10 @@ async def asyncio_detailed(
 ) -> Response[Error | TemporaryKey]:
     """Create a temporary access key for S3 clients.
 
-     The key has the rights of the caller; a `statement` can restrict them. It expires after `duration`.
-    It stops working earlier if the caller's access key or the user is removed, or if the user revokes
-    all tokens. Use it with its session token to sign requests to the S3 gateway. Other operations do
-    not accept it. Lakebed only.
+     The key has the rights of the caller. A `statement` can restrict them. The key expires after
+    `duration`. It stops working earlier if the caller's access key or the user is removed, or if the
+    user revokes all tokens. Use the key with its session token to sign requests to the S3 gateway.
+    Other operations do not accept it. Lakebed only.
 
     Args:
         body (TemporaryKeyCreation | Unset): A temporary access key to create.
@@ -194,10 +194,10 @@ async def asyncio(
 ) -> Error | TemporaryKey | None:
     """Create a temporary access key for S3 clients.
 
-     The key has the rights of the caller; a `statement` can restrict them. It expires after `duration`.
-    It stops working earlier if the caller's access key or the user is removed, or if the user revokes
-    all tokens. Use it with its session token to sign requests to the S3 gateway. Other operations do
-    not accept it. Lakebed only.
+     The key has the rights of the caller. A `statement` can restrict them. The key expires after
+    `duration`. It stops working earlier if the caller's access key or the user is removed, or if the
+    user revokes all tokens. Use the key with its session token to sign requests to the S3 gateway.
+    Other operations do not accept it. Lakebed only.
 
     Args:
         body (TemporaryKeyCreation | Unset): A temporary access key to create.

@@ -111,8 +111,8 @@ def sync_detailed(
 ) -> Response[Error | User]:
     """Create a user.
 
-     A new user has no permissions: add it to a group, or attach a policy. This server sends no
-    invitations: with `invite_user` the response is 501.
+     A new user has no permissions. Add the user to a group, or attach a policy. This server sends no
+    invitations: the response is 501 if `invite_user` is true.
 
     Args:
         body (UserCreation): A user to create.
@@ -143,8 +143,8 @@ def sync(
 ) -> Error | User | None:
     """Create a user.
 
-     A new user has no permissions: add it to a group, or attach a policy. This server sends no
-    invitations: with `invite_user` the response is 501.
+     A new user has no permissions. Add the user to a group, or attach a policy. This server sends no
+    invitations: the response is 501 if `invite_user` is true.
 
     Args:
         body (UserCreation): A user to create.
@@ -170,8 +170,8 @@ async def asyncio_detailed(
 ) -> Response[Error | User]:
     """Create a user.
 
-     A new user has no permissions: add it to a group, or attach a policy. This server sends no
-    invitations: with `invite_user` the response is 501.
+     A new user has no permissions. Add the user to a group, or attach a policy. This server sends no
+    invitations: the response is 501 if `invite_user` is true.
 
     Args:
         body (UserCreation): A user to create.
@@ -200,8 +200,8 @@ async def asyncio(
 ) -> Error | User | None:
     """Create a user.
 
-     A new user has no permissions: add it to a group, or attach a policy. This server sends no
-    invitations: with `invite_user` the response is 501.
+     A new user has no permissions. Add the user to a group, or attach a policy. This server sends no
+    invitations: the response is 501 if `invite_user` is true.
 
     Args:
         body (UserCreation): A user to create.

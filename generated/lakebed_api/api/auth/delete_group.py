@@ -108,8 +108,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete a group with its memberships and attachments.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):
@@ -140,8 +140,8 @@ def sync(
 ) -> Any | Error | None:
     """Delete a group with its memberships and attachments.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):
@@ -167,8 +167,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete a group with its memberships and attachments.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):
@@ -197,8 +197,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete a group with its memberships and attachments.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):

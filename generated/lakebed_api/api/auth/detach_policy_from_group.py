@@ -111,8 +111,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Detach a policy from a group.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):
@@ -146,8 +146,8 @@ def sync(
 ) -> Any | Error | None:
     """Detach a policy from a group.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):
@@ -176,8 +176,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Detach a policy from a group.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):
@@ -209,8 +209,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Detach a policy from a group.
 
-     The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+     The response is 409 (`last_administrator`) if no user could manage users and policies after the
+    change.
 
     Args:
         group_id (str):

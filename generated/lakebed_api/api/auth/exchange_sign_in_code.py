@@ -110,13 +110,13 @@ def sync_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange the code from a browser sign-in for a token.
 
-     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
-    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
-    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
-    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
-    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
-    and `/logout`.
+     A program opens the page `login_url` of `getSetupState` (`/oidc/login` or `/saml/login`) in a
+    browser, with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects
+    the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`. If there is no port, the page shows
+    the code. The code is valid once, for two minutes, and only with the verifier of the challenge
+    (PKCE, S256). These pages are for browsers, and not part of this API: `/oidc/login`,
+    `/oidc/callback`, `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service),
+    `/saml/finish` and `/logout`.
 
     Args:
         body (SignInCode): The code from a browser sign-in.
@@ -147,13 +147,13 @@ def sync(
 ) -> AuthenticationToken | Error | None:
     """Exchange the code from a browser sign-in for a token.
 
-     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
-    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
-    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
-    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
-    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
-    and `/logout`.
+     A program opens the page `login_url` of `getSetupState` (`/oidc/login` or `/saml/login`) in a
+    browser, with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects
+    the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`. If there is no port, the page shows
+    the code. The code is valid once, for two minutes, and only with the verifier of the challenge
+    (PKCE, S256). These pages are for browsers, and not part of this API: `/oidc/login`,
+    `/oidc/callback`, `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service),
+    `/saml/finish` and `/logout`.
 
     Args:
         body (SignInCode): The code from a browser sign-in.
@@ -179,13 +179,13 @@ async def asyncio_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange the code from a browser sign-in for a token.
 
-     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
-    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
-    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
-    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
-    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
-    and `/logout`.
+     A program opens the page `login_url` of `getSetupState` (`/oidc/login` or `/saml/login`) in a
+    browser, with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects
+    the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`. If there is no port, the page shows
+    the code. The code is valid once, for two minutes, and only with the verifier of the challenge
+    (PKCE, S256). These pages are for browsers, and not part of this API: `/oidc/login`,
+    `/oidc/callback`, `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service),
+    `/saml/finish` and `/logout`.
 
     Args:
         body (SignInCode): The code from a browser sign-in.
@@ -214,13 +214,13 @@ async def asyncio(
 ) -> AuthenticationToken | Error | None:
     """Exchange the code from a browser sign-in for a token.
 
-     A program opens the page `login_url` of getSetupState, `/oidc/login` or `/saml/login`, in a browser,
-    with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects the
-    browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`, or shows the code if there is no port.
-    The code is valid once, for two minutes, and only with the verifier of the challenge (PKCE, S256).
-    The pages for browsers are not part of this API: `/oidc/login` and `/oidc/callback`, or
-    `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service) and `/saml/finish`,
-    and `/logout`.
+     A program opens the page `login_url` of `getSetupState` (`/oidc/login` or `/saml/login`) in a
+    browser, with `?challenge=CHALLENGE&port=PORT&state=STATE`. After the sign-in, the server redirects
+    the browser to `http://127.0.0.1:PORT/?code=CODE&state=STATE`. If there is no port, the page shows
+    the code. The code is valid once, for two minutes, and only with the verifier of the challenge
+    (PKCE, S256). These pages are for browsers, and not part of this API: `/oidc/login`,
+    `/oidc/callback`, `/saml/metadata`, `/saml/login`, `/saml/acs` (the assertion consumer service),
+    `/saml/finish` and `/logout`.
 
     Args:
         body (SignInCode): The code from a browser sign-in.

@@ -101,8 +101,8 @@ def sync_detailed(
 ) -> Response[ACL | Error]:
     """Report that a group has no access control list.
 
-     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
-    exists.
+     Groups on this server have policies instead of access control lists. The response is 404 with
+    `no_acl`, even if the group exists.
 
     Args:
         group_id (str):
@@ -133,8 +133,8 @@ def sync(
 ) -> ACL | Error | None:
     """Report that a group has no access control list.
 
-     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
-    exists.
+     Groups on this server have policies instead of access control lists. The response is 404 with
+    `no_acl`, even if the group exists.
 
     Args:
         group_id (str):
@@ -160,8 +160,8 @@ async def asyncio_detailed(
 ) -> Response[ACL | Error]:
     """Report that a group has no access control list.
 
-     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
-    exists.
+     Groups on this server have policies instead of access control lists. The response is 404 with
+    `no_acl`, even if the group exists.
 
     Args:
         group_id (str):
@@ -190,8 +190,8 @@ async def asyncio(
 ) -> ACL | Error | None:
     """Report that a group has no access control list.
 
-     Groups on this server have policies instead: the response is 404 with `no_acl`, even if the group
-    exists.
+     Groups on this server have policies instead of access control lists. The response is 404 with
+    `no_acl`, even if the group exists.
 
     Args:
         group_id (str):

@@ -124,7 +124,7 @@ def sync_detailed(
 ) -> Response[Error | Policy]:
     """Give the members of a group rights on one repository.
 
-     Like `grantRepositoryToUser`, for a group. Lakebed only.
+     Works like `grantRepositoryToUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -161,7 +161,7 @@ def sync(
 ) -> Error | Policy | None:
     """Give the members of a group rights on one repository.
 
-     Like `grantRepositoryToUser`, for a group. Lakebed only.
+     Works like `grantRepositoryToUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -193,7 +193,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Policy]:
     """Give the members of a group rights on one repository.
 
-     Like `grantRepositoryToUser`, for a group. Lakebed only.
+     Works like `grantRepositoryToUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -228,7 +228,7 @@ async def asyncio(
 ) -> Error | Policy | None:
     """Give the members of a group rights on one repository.
 
-     Like `grantRepositoryToUser`, for a group. Lakebed only.
+     Works like `grantRepositoryToUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):

@@ -109,8 +109,7 @@ def sync_detailed(
 ) -> Response[Error | RightsChangeList]:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
-    resources.
+     The server stores each record atomically with its change. Needs `audit:ReadEvents` on all resources.
 
     Args:
         after (str | Unset):
@@ -144,8 +143,7 @@ def sync(
 ) -> Error | RightsChangeList | None:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
-    resources.
+     The server stores each record atomically with its change. Needs `audit:ReadEvents` on all resources.
 
     Args:
         after (str | Unset):
@@ -174,8 +172,7 @@ async def asyncio_detailed(
 ) -> Response[Error | RightsChangeList]:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
-    resources.
+     The server stores each record atomically with its change. Needs `audit:ReadEvents` on all resources.
 
     Args:
         after (str | Unset):
@@ -207,8 +204,7 @@ async def asyncio(
 ) -> Error | RightsChangeList | None:
     """List the changes of users, groups and policies, oldest first.
 
-     The server records each change atomically with the change itself. Needs `audit:ReadEvents` on all
-    resources.
+     The server stores each record atomically with its change. Needs `audit:ReadEvents` on all resources.
 
     Args:
         after (str | Unset):

@@ -99,8 +99,8 @@ def sync_detailed(
     """End the session of a token, or all sessions of the calling user.
 
      Revokes the token of the request, or with `everywhere` every token of the user, on all servers
-    within a second. Access keys remain valid. A request with an access key has no session: without
-    `everywhere` the response is 400.
+    within a second. Access keys remain valid. The response is 400 if the request is signed with an
+    access key and `everywhere` is not set, because an access key has no session.
 
     Args:
         everywhere (bool | Unset):
@@ -132,8 +132,8 @@ def sync(
     """End the session of a token, or all sessions of the calling user.
 
      Revokes the token of the request, or with `everywhere` every token of the user, on all servers
-    within a second. Access keys remain valid. A request with an access key has no session: without
-    `everywhere` the response is 400.
+    within a second. Access keys remain valid. The response is 400 if the request is signed with an
+    access key and `everywhere` is not set, because an access key has no session.
 
     Args:
         everywhere (bool | Unset):
@@ -160,8 +160,8 @@ async def asyncio_detailed(
     """End the session of a token, or all sessions of the calling user.
 
      Revokes the token of the request, or with `everywhere` every token of the user, on all servers
-    within a second. Access keys remain valid. A request with an access key has no session: without
-    `everywhere` the response is 400.
+    within a second. Access keys remain valid. The response is 400 if the request is signed with an
+    access key and `everywhere` is not set, because an access key has no session.
 
     Args:
         everywhere (bool | Unset):
@@ -191,8 +191,8 @@ async def asyncio(
     """End the session of a token, or all sessions of the calling user.
 
      Revokes the token of the request, or with `everywhere` every token of the user, on all servers
-    within a second. Access keys remain valid. A request with an access key has no session: without
-    `everywhere` the response is 400.
+    within a second. Access keys remain valid. The response is 400 if the request is signed with an
+    access key and `everywhere` is not set, because an access key has no session.
 
     Args:
         everywhere (bool | Unset):

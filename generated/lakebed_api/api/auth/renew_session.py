@@ -87,11 +87,12 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[AuthenticationToken | Error]:
-    """Renew the token of a sign-in.
+    """Renew the token of a login session.
 
-     Returns a new token of the same session, for the token in the header `Authorization`. The session
-    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. Access keys and their tokens have no session: the response is 400.
+     Returns a new token for the session of the token in the header `Authorization`. The session can be
+    renewed until `auth.session_limit` after the sign-in. The old token works until it expires. Both
+    tokens end with the session. The response is 400 for access keys and their tokens, because they have
+    no session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -114,11 +115,12 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> AuthenticationToken | Error | None:
-    """Renew the token of a sign-in.
+    """Renew the token of a login session.
 
-     Returns a new token of the same session, for the token in the header `Authorization`. The session
-    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. Access keys and their tokens have no session: the response is 400.
+     Returns a new token for the session of the token in the header `Authorization`. The session can be
+    renewed until `auth.session_limit` after the sign-in. The old token works until it expires. Both
+    tokens end with the session. The response is 400 for access keys and their tokens, because they have
+    no session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -137,11 +139,12 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[AuthenticationToken | Error]:
-    """Renew the token of a sign-in.
+    """Renew the token of a login session.
 
-     Returns a new token of the same session, for the token in the header `Authorization`. The session
-    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. Access keys and their tokens have no session: the response is 400.
+     Returns a new token for the session of the token in the header `Authorization`. The session can be
+    renewed until `auth.session_limit` after the sign-in. The old token works until it expires. Both
+    tokens end with the session. The response is 400 for access keys and their tokens, because they have
+    no session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -162,11 +165,12 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> AuthenticationToken | Error | None:
-    """Renew the token of a sign-in.
+    """Renew the token of a login session.
 
-     Returns a new token of the same session, for the token in the header `Authorization`. The session
-    can be renewed until `auth.session_limit` after the sign-in. The old token works until it expires,
-    and both end with the session. Access keys and their tokens have no session: the response is 400.
+     Returns a new token for the session of the token in the header `Authorization`. The session can be
+    renewed until `auth.session_limit` after the sign-in. The old token works until it expires. Both
+    tokens end with the session. The response is 400 for access keys and their tokens, because they have
+    no session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

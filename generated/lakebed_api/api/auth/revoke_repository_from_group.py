@@ -111,7 +111,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Revoke a group's grant on one repository.
 
-     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
+     Works like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -145,7 +145,7 @@ def sync(
 ) -> Any | Error | None:
     """Revoke a group's grant on one repository.
 
-     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
+     Works like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -174,7 +174,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Revoke a group's grant on one repository.
 
-     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
+     Works like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):
@@ -206,7 +206,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Revoke a group's grant on one repository.
 
-     Like `revokeRepositoryFromUser`, for a group. Lakebed only.
+     Works like `revokeRepositoryFromUser`, for a group. Lakebed only.
 
     Args:
         group_id (str):

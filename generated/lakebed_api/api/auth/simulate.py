@@ -114,7 +114,7 @@ def sync_detailed(
     query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
-        body (Simulation): A question about the rights of a user.
+        body (Simulation): A permission to check.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -146,7 +146,7 @@ def sync(
     query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
-        body (Simulation): A question about the rights of a user.
+        body (Simulation): A permission to check.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,7 +173,7 @@ async def asyncio_detailed(
     query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
-        body (Simulation): A question about the rights of a user.
+        body (Simulation): A permission to check.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -203,7 +203,7 @@ async def asyncio(
     query their own rights; to query other users, the caller needs `auth:ReadUser`. Lakebed only.
 
     Args:
-        body (Simulation): A question about the rights of a user.
+        body (Simulation): A permission to check.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -122,8 +122,8 @@ def sync_detailed(
     """Replace the statements of a policy.
 
      The change takes effect on every server within a second. The id in the body must match the id in the
-    path. The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+    path. The response is 409 (`last_administrator`) if no user could manage users and policies after
+    the change.
 
     Args:
         policy_id (str):
@@ -158,8 +158,8 @@ def sync(
     """Replace the statements of a policy.
 
      The change takes effect on every server within a second. The id in the body must match the id in the
-    path. The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+    path. The response is 409 (`last_administrator`) if no user could manage users and policies after
+    the change.
 
     Args:
         policy_id (str):
@@ -189,8 +189,8 @@ async def asyncio_detailed(
     """Replace the statements of a policy.
 
      The change takes effect on every server within a second. The id in the body must match the id in the
-    path. The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+    path. The response is 409 (`last_administrator`) if no user could manage users and policies after
+    the change.
 
     Args:
         policy_id (str):
@@ -223,8 +223,8 @@ async def asyncio(
     """Replace the statements of a policy.
 
      The change takes effect on every server within a second. The id in the body must match the id in the
-    path. The server refuses a change that would leave no user able to manage users and policies (409,
-    `last_administrator`).
+    path. The response is 409 (`last_administrator`) if no user could manage users and policies after
+    the change.
 
     Args:
         policy_id (str):

@@ -119,11 +119,11 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: UserUpdate,
 ) -> Response[Error | User]:
-    """Change the name, the address or the state of a user.
+    """Change the display name, the e-mail address or the state of a user.
 
      Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
-    user keeps its access keys, groups and policies. The server refuses a change that would leave no
-    user able to manage users and policies (409, `last_administrator`). Lakebed only.
+    user keeps its access keys, groups and policies. The response is 409 (`last_administrator`) if no
+    user could manage users and policies after the change. Lakebed only.
 
     Args:
         user_id (str):
@@ -156,11 +156,11 @@ def sync(
     client: AuthenticatedClient | Client,
     body: UserUpdate,
 ) -> Error | User | None:
-    """Change the name, the address or the state of a user.
+    """Change the display name, the e-mail address or the state of a user.
 
      Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
-    user keeps its access keys, groups and policies. The server refuses a change that would leave no
-    user able to manage users and policies (409, `last_administrator`). Lakebed only.
+    user keeps its access keys, groups and policies. The response is 409 (`last_administrator`) if no
+    user could manage users and policies after the change. Lakebed only.
 
     Args:
         user_id (str):
@@ -188,11 +188,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: UserUpdate,
 ) -> Response[Error | User]:
-    """Change the name, the address or the state of a user.
+    """Change the display name, the e-mail address or the state of a user.
 
      Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
-    user keeps its access keys, groups and policies. The server refuses a change that would leave no
-    user able to manage users and policies (409, `last_administrator`). Lakebed only.
+    user keeps its access keys, groups and policies. The response is 409 (`last_administrator`) if no
+    user could manage users and policies after the change. Lakebed only.
 
     Args:
         user_id (str):
@@ -223,11 +223,11 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: UserUpdate,
 ) -> Error | User | None:
-    """Change the name, the address or the state of a user.
+    """Change the display name, the e-mail address or the state of a user.
 
      Absent fields keep their values. Every server refuses a disabled user (401) within a second. The
-    user keeps its access keys, groups and policies. The server refuses a change that would leave no
-    user able to manage users and policies (409, `last_administrator`). Lakebed only.
+    user keeps its access keys, groups and policies. The response is 409 (`last_administrator`) if no
+    user could manage users and policies after the change. Lakebed only.
 
     Args:
         user_id (str):

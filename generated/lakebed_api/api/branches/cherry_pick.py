@@ -126,7 +126,7 @@ def sync_detailed(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
-    """Apply the changes of a commit to a branch, as a new commit.
+    """Apply the changes of a commit to a branch with a new commit.
 
      The branch must have no uncommitted changes. The new commit has the message and metadata of the
     original commit unless the request overrides them. Inherited metadata also contains the id of the
@@ -168,7 +168,7 @@ def sync(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
-    """Apply the changes of a commit to a branch, as a new commit.
+    """Apply the changes of a commit to a branch with a new commit.
 
      The branch must have no uncommitted changes. The new commit has the message and metadata of the
     original commit unless the request overrides them. Inherited metadata also contains the id of the
@@ -205,7 +205,7 @@ async def asyncio_detailed(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
-    """Apply the changes of a commit to a branch, as a new commit.
+    """Apply the changes of a commit to a branch with a new commit.
 
      The branch must have no uncommitted changes. The new commit has the message and metadata of the
     original commit unless the request overrides them. Inherited metadata also contains the id of the
@@ -245,7 +245,7 @@ async def asyncio(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
-    """Apply the changes of a commit to a branch, as a new commit.
+    """Apply the changes of a commit to a branch with a new commit.
 
      The branch must have no uncommitted changes. The new commit has the message and metadata of the
     original commit unless the request overrides them. Inherited metadata also contains the id of the

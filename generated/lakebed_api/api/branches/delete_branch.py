@@ -116,7 +116,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete a branch, with its uncommitted changes.
 
-     The server refuses to delete the default branch. Commits stay reachable by id.
+     The server refuses to delete the default branch. Its commits can still be read by id.
 
     Args:
         repository (str):
@@ -153,7 +153,7 @@ def sync(
 ) -> Any | Error | None:
     """Delete a branch, with its uncommitted changes.
 
-     The server refuses to delete the default branch. Commits stay reachable by id.
+     The server refuses to delete the default branch. Its commits can still be read by id.
 
     Args:
         repository (str):
@@ -185,7 +185,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete a branch, with its uncommitted changes.
 
-     The server refuses to delete the default branch. Commits stay reachable by id.
+     The server refuses to delete the default branch. Its commits can still be read by id.
 
     Args:
         repository (str):
@@ -220,7 +220,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete a branch, with its uncommitted changes.
 
-     The server refuses to delete the default branch. Commits stay reachable by id.
+     The server refuses to delete the default branch. Its commits can still be read by id.
 
     Args:
         repository (str):

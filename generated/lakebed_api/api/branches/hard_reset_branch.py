@@ -125,8 +125,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
-    reachable by id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains can still be
+    read by id.
 
     Args:
         repository (str):
@@ -166,8 +166,8 @@ def sync(
 ) -> Any | Error | None:
     """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
-    reachable by id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains can still be
+    read by id.
 
     Args:
         repository (str):
@@ -202,8 +202,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
-    reachable by id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains can still be
+    read by id.
 
     Args:
         repository (str):
@@ -241,8 +241,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
-    reachable by id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains can still be
+    read by id.
 
     Args:
         repository (str):

@@ -114,7 +114,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Response[Any | Error]:
-    """Discard uncommitted changes of a branch.
+    """Discard the uncommitted changes of a branch.
 
      Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
     change.
@@ -152,7 +152,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Any | Error | None:
-    """Discard uncommitted changes of a branch.
+    """Discard the uncommitted changes of a branch.
 
      Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
     change.
@@ -185,7 +185,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Response[Any | Error]:
-    """Discard uncommitted changes of a branch.
+    """Discard the uncommitted changes of a branch.
 
      Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
     change.
@@ -221,7 +221,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: ResetCreation,
 ) -> Any | Error | None:
-    """Discard uncommitted changes of a branch.
+    """Discard the uncommitted changes of a branch.
 
      Discards all changes, the changes of one object, or the changes below a prefix. Commits do not
     change.

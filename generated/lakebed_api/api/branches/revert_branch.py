@@ -123,11 +123,11 @@ def sync_detailed(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Undo the changes of a commit, as a new commit.
+    """Undo the changes of a commit with a new commit.
 
-     The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
-    change, and the error lists the paths.
+     The branch must have no uncommitted changes. The response is 409 if the commit is a merge and
+    `parent_number` is not set. A path that changed again after the commit is a conflict: the branch
+    does not change, and the error lists the paths.
 
     Args:
         repository (str):
@@ -165,11 +165,11 @@ def sync(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Error | None:
-    """Undo the changes of a commit, as a new commit.
+    """Undo the changes of a commit with a new commit.
 
-     The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
-    change, and the error lists the paths.
+     The branch must have no uncommitted changes. The response is 409 if the commit is a merge and
+    `parent_number` is not set. A path that changed again after the commit is a conflict: the branch
+    does not change, and the error lists the paths.
 
     Args:
         repository (str):
@@ -202,11 +202,11 @@ async def asyncio_detailed(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Undo the changes of a commit, as a new commit.
+    """Undo the changes of a commit with a new commit.
 
-     The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
-    change, and the error lists the paths.
+     The branch must have no uncommitted changes. The response is 409 if the commit is a merge and
+    `parent_number` is not set. A path that changed again after the commit is a conflict: the branch
+    does not change, and the error lists the paths.
 
     Args:
         repository (str):
@@ -242,11 +242,11 @@ async def asyncio(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Error | None:
-    """Undo the changes of a commit, as a new commit.
+    """Undo the changes of a commit with a new commit.
 
-     The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
-    refused with 409. A path that was changed again after the commit is a conflict: the branch does not
-    change, and the error lists the paths.
+     The branch must have no uncommitted changes. The response is 409 if the commit is a merge and
+    `parent_number` is not set. A path that changed again after the commit is a conflict: the branch
+    does not change, and the error lists the paths.
 
     Args:
         repository (str):

@@ -130,10 +130,11 @@ def sync_detailed(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Error | Task]:
-    """Commit as a task.
+    """Commit the uncommitted changes of a branch as a task.
 
-     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
-    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
+     Use this operation for commits that take longer than the timeout of a proxy, and for commits that
+    must not happen twice. The task commits exactly once or fails, even if the server stops. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -174,10 +175,11 @@ def sync(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Error | Task | None:
-    """Commit as a task.
+    """Commit the uncommitted changes of a branch as a task.
 
-     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
-    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
+     Use this operation for commits that take longer than the timeout of a proxy, and for commits that
+    must not happen twice. The task commits exactly once or fails, even if the server stops. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -213,10 +215,11 @@ async def asyncio_detailed(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Error | Task]:
-    """Commit as a task.
+    """Commit the uncommitted changes of a branch as a task.
 
-     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
-    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
+     Use this operation for commits that take longer than the timeout of a proxy, and for commits that
+    must not happen twice. The task commits exactly once or fails, even if the server stops. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -255,10 +258,11 @@ async def asyncio(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Error | Task | None:
-    """Commit as a task.
+    """Commit the uncommitted changes of a branch as a task.
 
-     Use it for commits that take longer than a proxy's timeout, and for commits that must not happen
-    twice. The task commits exactly once or fails, even if the server stops. Lakebed only.
+     Use this operation for commits that take longer than the timeout of a proxy, and for commits that
+    must not happen twice. The task commits exactly once or fails, even if the server stops. Lakebed
+    only.
 
     Args:
         repository (str):

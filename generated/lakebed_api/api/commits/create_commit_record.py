@@ -111,10 +111,10 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Response[Any | Error]:
-    """Store a commit exactly as it is given.
+    """Store a commit record unchanged.
 
-     Use it to restore history. No branch moves. The id must match the content. The parents and the
-    listing must exist.
+     Use this operation to restore history. The id must match the content. The parents and the metarange
+    must exist. No branch moves.
 
     Args:
         repository (str):
@@ -146,10 +146,10 @@ def sync(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Any | Error | None:
-    """Store a commit exactly as it is given.
+    """Store a commit record unchanged.
 
-     Use it to restore history. No branch moves. The id must match the content. The parents and the
-    listing must exist.
+     Use this operation to restore history. The id must match the content. The parents and the metarange
+    must exist. No branch moves.
 
     Args:
         repository (str):
@@ -176,10 +176,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Response[Any | Error]:
-    """Store a commit exactly as it is given.
+    """Store a commit record unchanged.
 
-     Use it to restore history. No branch moves. The id must match the content. The parents and the
-    listing must exist.
+     Use this operation to restore history. The id must match the content. The parents and the metarange
+    must exist. No branch moves.
 
     Args:
         repository (str):
@@ -209,10 +209,10 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Any | Error | None:
-    """Store a commit exactly as it is given.
+    """Store a commit record unchanged.
 
-     Use it to restore history. No branch moves. The id must match the content. The parents and the
-    listing must exist.
+     Use this operation to restore history. The id must match the content. The parents and the metarange
+    must exist. No branch moves.
 
     Args:
         repository (str):

@@ -106,10 +106,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[CommitStatistics | Error]:
-    """Count what a commit changed.
+    """Count the paths and bytes that a commit changed.
 
      Compares the commit with its first parent, or the first commit with an empty repository. The server
-    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
+    counts a limited number of changed paths. If there are more, `complete` is false. Lakebed only.
 
     Args:
         repository (str):
@@ -141,10 +141,10 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> CommitStatistics | Error | None:
-    """Count what a commit changed.
+    """Count the paths and bytes that a commit changed.
 
      Compares the commit with its first parent, or the first commit with an empty repository. The server
-    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
+    counts a limited number of changed paths. If there are more, `complete` is false. Lakebed only.
 
     Args:
         repository (str):
@@ -171,10 +171,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[CommitStatistics | Error]:
-    """Count what a commit changed.
+    """Count the paths and bytes that a commit changed.
 
      Compares the commit with its first parent, or the first commit with an empty repository. The server
-    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
+    counts a limited number of changed paths. If there are more, `complete` is false. Lakebed only.
 
     Args:
         repository (str):
@@ -204,10 +204,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> CommitStatistics | Error | None:
-    """Count what a commit changed.
+    """Count the paths and bytes that a commit changed.
 
      Compares the commit with its first parent, or the first commit with an empty repository. The server
-    stops counting after a limited number of changed paths; `complete` is then false. Lakebed only.
+    counts a limited number of changed paths. If there are more, `complete` is false. Lakebed only.
 
     Args:
         repository (str):

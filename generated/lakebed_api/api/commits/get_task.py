@@ -109,8 +109,8 @@ def sync_detailed(
 ) -> Response[Error | Task]:
     """Report the progress of a task.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
-    Lakebed only.
+     The server keeps the status for seven days. If the task fails, `completed` is true and `error` is
+    set. Lakebed only.
 
     Args:
         repository (str):
@@ -147,8 +147,8 @@ def sync(
 ) -> Error | Task | None:
     """Report the progress of a task.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
-    Lakebed only.
+     The server keeps the status for seven days. If the task fails, `completed` is true and `error` is
+    set. Lakebed only.
 
     Args:
         repository (str):
@@ -180,8 +180,8 @@ async def asyncio_detailed(
 ) -> Response[Error | Task]:
     """Report the progress of a task.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
-    Lakebed only.
+     The server keeps the status for seven days. If the task fails, `completed` is true and `error` is
+    set. Lakebed only.
 
     Args:
         repository (str):
@@ -216,8 +216,8 @@ async def asyncio(
 ) -> Error | Task | None:
     """Report the progress of a task.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
-    Lakebed only.
+     The server keeps the status for seven days. If the task fails, `completed` is true and `error` is
+    set. Lakebed only.
 
     Args:
         repository (str):

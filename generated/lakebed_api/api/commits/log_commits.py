@@ -169,11 +169,11 @@ def sync_detailed(
 ) -> Response[CommitList | Error]:
     """List the commits that are reachable from a reference.
 
-     Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
-    bounded number of commits. Its page may then be short or empty although more pages follow: the next
-    request with `after` continues there.
+     Commits are ordered by creation time, newest first, then by id in descending order. A parent never
+    comes before its child. With `objects` or `prefixes`, the log contains only commits that have
+    exactly one parent and change one of the given paths. With `author`, `author_contains` or `until`, a
+    request reads a limited number of commits, so a page may be short or empty even if `has_more` is
+    true. The next request with `after` continues there.
 
     Args:
         repository (str):
@@ -240,11 +240,11 @@ def sync(
 ) -> CommitList | Error | None:
     """List the commits that are reachable from a reference.
 
-     Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
-    bounded number of commits. Its page may then be short or empty although more pages follow: the next
-    request with `after` continues there.
+     Commits are ordered by creation time, newest first, then by id in descending order. A parent never
+    comes before its child. With `objects` or `prefixes`, the log contains only commits that have
+    exactly one parent and change one of the given paths. With `author`, `author_contains` or `until`, a
+    request reads a limited number of commits, so a page may be short or empty even if `has_more` is
+    true. The next request with `after` continues there.
 
     Args:
         repository (str):
@@ -306,11 +306,11 @@ async def asyncio_detailed(
 ) -> Response[CommitList | Error]:
     """List the commits that are reachable from a reference.
 
-     Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
-    bounded number of commits. Its page may then be short or empty although more pages follow: the next
-    request with `after` continues there.
+     Commits are ordered by creation time, newest first, then by id in descending order. A parent never
+    comes before its child. With `objects` or `prefixes`, the log contains only commits that have
+    exactly one parent and change one of the given paths. With `author`, `author_contains` or `until`, a
+    request reads a limited number of commits, so a page may be short or empty even if `has_more` is
+    true. The next request with `after` continues there.
 
     Args:
         repository (str):
@@ -375,11 +375,11 @@ async def asyncio(
 ) -> CommitList | Error | None:
     """List the commits that are reachable from a reference.
 
-     Newest first by creation time, then by id in descending order. A parent never comes before its
-    child. With `objects` or `prefixes`, the log contains only commits that have exactly one parent and
-    change one of the given paths. With `author`, `author_contains` or `until`, one request reads a
-    bounded number of commits. Its page may then be short or empty although more pages follow: the next
-    request with `after` continues there.
+     Commits are ordered by creation time, newest first, then by id in descending order. A parent never
+    comes before its child. With `objects` or `prefixes`, the log contains only commits that have
+    exactly one parent and change one of the given paths. With `author`, `author_contains` or `until`, a
+    request reads a limited number of commits, so a page may be short or empty even if `has_more` is
+    true. The next request with `after` continues there.
 
     Args:
         repository (str):

@@ -126,7 +126,7 @@ def sync_detailed(
 ) -> Response[DiffList | Error]:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is not a change.
+     Writing the same content again does not count as a change.
 
     Args:
         repository (str):
@@ -172,7 +172,7 @@ def sync(
 ) -> DiffList | Error | None:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is not a change.
+     Writing the same content again does not count as a change.
 
     Args:
         repository (str):
@@ -213,7 +213,7 @@ async def asyncio_detailed(
 ) -> Response[DiffList | Error]:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is not a change.
+     Writing the same content again does not count as a change.
 
     Args:
         repository (str):
@@ -257,7 +257,7 @@ async def asyncio(
 ) -> DiffList | Error | None:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is not a change.
+     Writing the same content again does not count as a change.
 
     Args:
         repository (str):

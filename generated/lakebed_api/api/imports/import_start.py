@@ -121,12 +121,12 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Response[Error | ImportCreationResponse]:
-    """Add objects of another store without copying them.
+    """Import objects of another store without copying them.
 
      Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
     of every repository. A source of type `common_prefix` replaces all objects of the branch below its
-    destination. The import creates one commit, or none if nothing differs. The server responds
-    immediately; poll `importStatus` for the progress.
+    destination. The import creates one commit, or none if nothing changed. The server responds
+    immediately. Poll `importStatus` for the progress.
 
     Args:
         repository (str):
@@ -161,12 +161,12 @@ def sync(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Error | ImportCreationResponse | None:
-    """Add objects of another store without copying them.
+    """Import objects of another store without copying them.
 
      Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
     of every repository. A source of type `common_prefix` replaces all objects of the branch below its
-    destination. The import creates one commit, or none if nothing differs. The server responds
-    immediately; poll `importStatus` for the progress.
+    destination. The import creates one commit, or none if nothing changed. The server responds
+    immediately. Poll `importStatus` for the progress.
 
     Args:
         repository (str):
@@ -196,12 +196,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Response[Error | ImportCreationResponse]:
-    """Add objects of another store without copying them.
+    """Import objects of another store without copying them.
 
      Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
     of every repository. A source of type `common_prefix` replaces all objects of the branch below its
-    destination. The import creates one commit, or none if nothing differs. The server responds
-    immediately; poll `importStatus` for the progress.
+    destination. The import creates one commit, or none if nothing changed. The server responds
+    immediately. Poll `importStatus` for the progress.
 
     Args:
         repository (str):
@@ -234,12 +234,12 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Error | ImportCreationResponse | None:
-    """Add objects of another store without copying them.
+    """Import objects of another store without copying them.
 
      Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
     of every repository. A source of type `common_prefix` replaces all objects of the branch below its
-    destination. The import creates one commit, or none if nothing differs. The server responds
-    immediately; poll `importStatus` for the progress.
+    destination. The import creates one commit, or none if nothing changed. The server responds
+    immediately. Poll `importStatus` for the progress.
 
     Args:
         repository (str):

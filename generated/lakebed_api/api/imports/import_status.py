@@ -111,7 +111,8 @@ def sync_detailed(
 ) -> Response[Error | ImportStatus]:
     """Report the progress of an import.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
+     The server keeps the status for seven days. If the import fails, `completed` is true and `error` is
+    set.
 
     Args:
         repository (str):
@@ -148,7 +149,8 @@ def sync(
 ) -> Error | ImportStatus | None:
     """Report the progress of an import.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
+     The server keeps the status for seven days. If the import fails, `completed` is true and `error` is
+    set.
 
     Args:
         repository (str):
@@ -180,7 +182,8 @@ async def asyncio_detailed(
 ) -> Response[Error | ImportStatus]:
     """Report the progress of an import.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
+     The server keeps the status for seven days. If the import fails, `completed` is true and `error` is
+    set.
 
     Args:
         repository (str):
@@ -215,7 +218,8 @@ async def asyncio(
 ) -> Error | ImportStatus | None:
     """Report the progress of an import.
 
-     The server keeps the status for seven days. After a failure, `completed` is true and `error` is set.
+     The server keeps the status for seven days. If the import fails, `completed` is true and `error` is
+    set.
 
     Args:
         repository (str):

@@ -134,10 +134,10 @@ def sync_detailed(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Error | Task]:
-    """Merge as a task.
+    """Merge a reference into a branch as a task.
 
-     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
-    them. Lakebed only.
+     Works like `commitAsync`. The error contains only the first conflicts. `mergeIntoBranch` lists all
+    of them. Lakebed only.
 
     Args:
         repository (str):
@@ -181,10 +181,10 @@ def sync(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Error | Task | None:
-    """Merge as a task.
+    """Merge a reference into a branch as a task.
 
-     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
-    them. Lakebed only.
+     Works like `commitAsync`. The error contains only the first conflicts. `mergeIntoBranch` lists all
+    of them. Lakebed only.
 
     Args:
         repository (str):
@@ -223,10 +223,10 @@ async def asyncio_detailed(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Error | Task]:
-    """Merge as a task.
+    """Merge a reference into a branch as a task.
 
-     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
-    them. Lakebed only.
+     Works like `commitAsync`. The error contains only the first conflicts. `mergeIntoBranch` lists all
+    of them. Lakebed only.
 
     Args:
         repository (str):
@@ -268,10 +268,10 @@ async def asyncio(
     wait: int | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Error | Task | None:
-    """Merge as a task.
+    """Merge a reference into a branch as a task.
 
-     Like `commitAsync`. The error contains only the first conflicts; `mergeIntoBranch` lists all of
-    them. Lakebed only.
+     Works like `commitAsync`. The error contains only the first conflicts. `mergeIntoBranch` lists all
+    of them. Lakebed only.
 
     Args:
         repository (str):

@@ -117,11 +117,11 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Response[Error | StorageURI]:
-    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
+    """Write symlink files for Hive.
 
-     The server writes the files to the storage namespace, at
-    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
-    without objects.
+     Writes one file per directory, with the addresses of its objects. The server writes the files to the
+    storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`, and removes the files of
+    directories without objects.
 
     Args:
         repository (str):
@@ -156,11 +156,11 @@ def sync(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Error | StorageURI | None:
-    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
+    """Write symlink files for Hive.
 
-     The server writes the files to the storage namespace, at
-    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
-    without objects.
+     Writes one file per directory, with the addresses of its objects. The server writes the files to the
+    storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`, and removes the files of
+    directories without objects.
 
     Args:
         repository (str):
@@ -190,11 +190,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Response[Error | StorageURI]:
-    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
+    """Write symlink files for Hive.
 
-     The server writes the files to the storage namespace, at
-    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
-    without objects.
+     Writes one file per directory, with the addresses of its objects. The server writes the files to the
+    storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`, and removes the files of
+    directories without objects.
 
     Args:
         repository (str):
@@ -227,11 +227,11 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Error | StorageURI | None:
-    """Write symlink files for Hive: one file per directory, with the addresses of its objects.
+    """Write symlink files for Hive.
 
-     The server writes the files to the storage namespace, at
-    `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server removes the files of directories
-    without objects.
+     Writes one file per directory, with the addresses of its objects. The server writes the files to the
+    storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`, and removes the files of
+    directories without objects.
 
     Args:
         repository (str):

@@ -99,7 +99,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | TaskInfo]:
-    """Dump as a task.
+    """Dump all commits, branches and tags as a task.
 
     Args:
         repository (str):
@@ -128,7 +128,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | TaskInfo | None:
-    """Dump as a task.
+    """Dump all commits, branches and tags as a task.
 
     Args:
         repository (str):
@@ -152,7 +152,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | TaskInfo]:
-    """Dump as a task.
+    """Dump all commits, branches and tags as a task.
 
     Args:
         repository (str):
@@ -179,7 +179,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | TaskInfo | None:
-    """Dump as a task.
+    """Dump all commits, branches and tags as a task.
 
     Args:
         repository (str):

@@ -109,7 +109,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Response[Error | TaskInfo]:
-    """Restore as a task.
+    """Restore a dump as a task.
 
     Args:
         repository (str):
@@ -141,7 +141,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Error | TaskInfo | None:
-    """Restore as a task.
+    """Restore a dump as a task.
 
     Args:
         repository (str):
@@ -168,7 +168,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Response[Error | TaskInfo]:
-    """Restore as a task.
+    """Restore a dump as a task.
 
     Args:
         repository (str):
@@ -198,7 +198,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: RefsRestore,
 ) -> Error | TaskInfo | None:
-    """Restore as a task.
+    """Restore a dump as a task.
 
     Args:
         repository (str):

@@ -141,7 +141,7 @@ def sync_detailed(
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload with all parts written.
+        body (CompletePresignMultipartUpload): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -182,7 +182,7 @@ def sync(
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload with all parts written.
+        body (CompletePresignMultipartUpload): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,7 +218,7 @@ async def asyncio_detailed(
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload with all parts written.
+        body (CompletePresignMultipartUpload): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -257,7 +257,7 @@ async def asyncio(
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload with all parts written.
+        body (CompletePresignMultipartUpload): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

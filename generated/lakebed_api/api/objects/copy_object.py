@@ -138,7 +138,7 @@ def sync_detailed(
 ) -> Response[Error | ObjectStats]:
     """Copy an object to another path of a branch.
 
-     The copy has the same metadata and content type, and a new modification time.
+     The copy has the same metadata and content type as the source, and a new modification time.
 
     Args:
         repository (str):
@@ -178,7 +178,7 @@ def sync(
 ) -> Error | ObjectStats | None:
     """Copy an object to another path of a branch.
 
-     The copy has the same metadata and content type, and a new modification time.
+     The copy has the same metadata and content type as the source, and a new modification time.
 
     Args:
         repository (str):
@@ -213,7 +213,7 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectStats]:
     """Copy an object to another path of a branch.
 
-     The copy has the same metadata and content type, and a new modification time.
+     The copy has the same metadata and content type as the source, and a new modification time.
 
     Args:
         repository (str):
@@ -251,7 +251,7 @@ async def asyncio(
 ) -> Error | ObjectStats | None:
     """Copy an object to another path of a branch.
 
-     The copy has the same metadata and content type, and a new modification time.
+     The copy has the same metadata and content type as the source, and a new modification time.
 
     Args:
         repository (str):

@@ -140,7 +140,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete an object.
 
-     A path without an object is not an error, unless If-Match is set.
+     The response is also 204 if no object exists at the path, unless If-Match is set.
 
     Args:
         repository (str):
@@ -186,7 +186,7 @@ def sync(
 ) -> Any | Error | None:
     """Delete an object.
 
-     A path without an object is not an error, unless If-Match is set.
+     The response is also 204 if no object exists at the path, unless If-Match is set.
 
     Args:
         repository (str):
@@ -227,7 +227,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete an object.
 
-     A path without an object is not an error, unless If-Match is set.
+     The response is also 204 if no object exists at the path, unless If-Match is set.
 
     Args:
         repository (str):
@@ -271,7 +271,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete an object.
 
-     A path without an object is not an error, unless If-Match is set.
+     The response is also 204 if no object exists at the path, unless If-Match is set.
 
     Args:
         repository (str):

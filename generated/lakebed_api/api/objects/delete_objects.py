@@ -136,8 +136,8 @@ def sync_detailed(
 ) -> Response[Error | ObjectErrorList]:
     """Delete up to 1000 objects.
 
-     Not atomic: the server deletes each path separately. The response lists the paths that were not
-    deleted. A missing path is not an error.
+     Not atomic: the server deletes each path separately. The response lists the paths that the server
+    could not delete. A path without an object is not an error.
 
     Args:
         repository (str):
@@ -180,8 +180,8 @@ def sync(
 ) -> Error | ObjectErrorList | None:
     """Delete up to 1000 objects.
 
-     Not atomic: the server deletes each path separately. The response lists the paths that were not
-    deleted. A missing path is not an error.
+     Not atomic: the server deletes each path separately. The response lists the paths that the server
+    could not delete. A path without an object is not an error.
 
     Args:
         repository (str):
@@ -219,8 +219,8 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectErrorList]:
     """Delete up to 1000 objects.
 
-     Not atomic: the server deletes each path separately. The response lists the paths that were not
-    deleted. A missing path is not an error.
+     Not atomic: the server deletes each path separately. The response lists the paths that the server
+    could not delete. A path without an object is not an error.
 
     Args:
         repository (str):
@@ -261,8 +261,8 @@ async def asyncio(
 ) -> Error | ObjectErrorList | None:
     """Delete up to 1000 objects.
 
-     Not atomic: the server deletes each path separately. The response lists the paths that were not
-    deleted. A missing path is not an error.
+     Not atomic: the server deletes each path separately. The response lists the paths that the server
+    could not delete. A path without an object is not an error.
 
     Args:
         repository (str):

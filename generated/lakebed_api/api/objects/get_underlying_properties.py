@@ -121,7 +121,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Error | UnderlyingObjectProperties]:
-    """Report how the object store holds the content of an object.
+    """Return the properties of an object in the object store.
 
     Args:
         repository (str):
@@ -156,7 +156,7 @@ def sync(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Error | UnderlyingObjectProperties | None:
-    """Report how the object store holds the content of an object.
+    """Return the properties of an object in the object store.
 
     Args:
         repository (str):
@@ -186,7 +186,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Error | UnderlyingObjectProperties]:
-    """Report how the object store holds the content of an object.
+    """Return the properties of an object in the object store.
 
     Args:
         repository (str):
@@ -219,7 +219,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Error | UnderlyingObjectProperties | None:
-    """Report how the object store holds the content of an object.
+    """Return the properties of an object in the object store.
 
     Args:
         repository (str):

@@ -127,7 +127,8 @@ def sync_detailed(
     """List objects with the commits that wrote them.
 
      The commit of an object is the newest commit that wrote its current content. The server reads the
-    history for a limited time, and omits a commit that it has not found. Lakebed only.
+    history for a limited time. If it does not find the commit in this time, `commit` is absent. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -171,7 +172,8 @@ def sync(
     """List objects with the commits that wrote them.
 
      The commit of an object is the newest commit that wrote its current content. The server reads the
-    history for a limited time, and omits a commit that it has not found. Lakebed only.
+    history for a limited time. If it does not find the commit in this time, `commit` is absent. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -210,7 +212,8 @@ async def asyncio_detailed(
     """List objects with the commits that wrote them.
 
      The commit of an object is the newest commit that wrote its current content. The server reads the
-    history for a limited time, and omits a commit that it has not found. Lakebed only.
+    history for a limited time. If it does not find the commit in this time, `commit` is absent. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -252,7 +255,8 @@ async def asyncio(
     """List objects with the commits that wrote them.
 
      The commit of an object is the newest commit that wrote its current content. The server reads the
-    history for a limited time, and omits a commit that it has not found. Lakebed only.
+    history for a limited time. If it does not find the commit in this time, `commit` is absent. Lakebed
+    only.
 
     Args:
         repository (str):

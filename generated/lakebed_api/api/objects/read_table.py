@@ -169,8 +169,9 @@ def sync_detailed(
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
     of one format below it. For a Delta table, the server reads the files of the newest version. It
     ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
-    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
-    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
+    limits the bytes and the time of a request. The response is 413 if a read exceeds a limit. From a
+    CSV or JSON file that exceeds the limit, the server returns the first rows, and `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):
@@ -231,8 +232,9 @@ def sync(
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
     of one format below it. For a Delta table, the server reads the files of the newest version. It
     ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
-    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
-    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
+    limits the bytes and the time of a request. The response is 413 if a read exceeds a limit. From a
+    CSV or JSON file that exceeds the limit, the server returns the first rows, and `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):
@@ -288,8 +290,9 @@ async def asyncio_detailed(
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
     of one format below it. For a Delta table, the server reads the files of the newest version. It
     ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
-    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
-    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
+    limits the bytes and the time of a request. The response is 413 if a read exceeds a limit. From a
+    CSV or JSON file that exceeds the limit, the server returns the first rows, and `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):
@@ -348,8 +351,9 @@ async def asyncio(
      A table is one object (Parquet, CSV, JSON lines or Arrow), or, if the path ends with `/`, all files
     of one format below it. For a Delta table, the server reads the files of the newest version. It
     ignores names that begin with `_` or `.`, and reads directories `name=value` as columns. The server
-    limits the bytes and the time of a request, and refuses larger reads with 413. From a CSV or JSON
-    file that exceeds the limit, it returns the first rows, and `complete` is false. Lakebed only.
+    limits the bytes and the time of a request. The response is 413 if a read exceeds a limit. From a
+    CSV or JSON file that exceeds the limit, the server returns the first rows, and `complete` is false.
+    Lakebed only.
 
     Args:
         repository (str):

@@ -126,7 +126,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | ObjectSearch]:
-    """Find objects by a part of their path.
+    """Find objects by a part of their paths.
 
      Returns objects in the order of their paths. The search ignores case. One request reads a limited
     number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
@@ -175,7 +175,7 @@ def sync(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | ObjectSearch | None:
-    """Find objects by a part of their path.
+    """Find objects by a part of their paths.
 
      Returns objects in the order of their paths. The search ignores case. One request reads a limited
     number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
@@ -219,7 +219,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Response[Error | ObjectSearch]:
-    """Find objects by a part of their path.
+    """Find objects by a part of their paths.
 
      Returns objects in the order of their paths. The search ignores case. One request reads a limited
     number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.
@@ -266,7 +266,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
 ) -> Error | ObjectSearch | None:
-    """Find objects by a part of their path.
+    """Find objects by a part of their paths.
 
      Returns objects in the order of their paths. The search ignores case. One request reads a limited
     number of paths. When it reaches this limit, `bound_reached` is true, and the page may be empty.

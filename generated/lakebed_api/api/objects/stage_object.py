@@ -133,9 +133,9 @@ def sync_detailed(
 ) -> Response[Error | ObjectStats]:
     """Add an object that is already in a store.
 
-     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
-    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
-    have been issued for this path.
+     Works like `linkPhysicalAddress`. Use `linkPhysicalAddress` instead. An address in another store
+    must be below a prefix of the server's setting `ingest.allow`. An address in the namespace of the
+    repository must have been issued for this path.
 
     Args:
         repository (str):
@@ -175,9 +175,9 @@ def sync(
 ) -> Error | ObjectStats | None:
     """Add an object that is already in a store.
 
-     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
-    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
-    have been issued for this path.
+     Works like `linkPhysicalAddress`. Use `linkPhysicalAddress` instead. An address in another store
+    must be below a prefix of the server's setting `ingest.allow`. An address in the namespace of the
+    repository must have been issued for this path.
 
     Args:
         repository (str):
@@ -212,9 +212,9 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectStats]:
     """Add an object that is already in a store.
 
-     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
-    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
-    have been issued for this path.
+     Works like `linkPhysicalAddress`. Use `linkPhysicalAddress` instead. An address in another store
+    must be below a prefix of the server's setting `ingest.allow`. An address in the namespace of the
+    repository must have been issued for this path.
 
     Args:
         repository (str):
@@ -252,9 +252,9 @@ async def asyncio(
 ) -> Error | ObjectStats | None:
     """Add an object that is already in a store.
 
-     Like `linkPhysicalAddress`, which you should prefer. An address in another store must be below a
-    prefix of the server's setting `ingest.allow`. An address in the namespace of the repository must
-    have been issued for this path.
+     Works like `linkPhysicalAddress`. Use `linkPhysicalAddress` instead. An address in another store
+    must be below a prefix of the server's setting `ingest.allow`. An address in the namespace of the
+    repository must have been issued for this path.
 
     Args:
         repository (str):

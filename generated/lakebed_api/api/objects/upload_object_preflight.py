@@ -106,7 +106,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Report whether the caller may write an object.
 
-     Checks permissions only, not whether the branch or the path exists.
+     Checks only permissions, not whether the branch or the path exists.
 
     Args:
         repository (str):
@@ -143,7 +143,7 @@ def sync(
 ) -> Any | Error | None:
     """Report whether the caller may write an object.
 
-     Checks permissions only, not whether the branch or the path exists.
+     Checks only permissions, not whether the branch or the path exists.
 
     Args:
         repository (str):
@@ -175,7 +175,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Report whether the caller may write an object.
 
-     Checks permissions only, not whether the branch or the path exists.
+     Checks only permissions, not whether the branch or the path exists.
 
     Args:
         repository (str):
@@ -210,7 +210,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Report whether the caller may write an object.
 
-     Checks permissions only, not whether the branch or the path exists.
+     Checks only permissions, not whether the branch or the path exists.
 
     Args:
         repository (str):

@@ -140,7 +140,7 @@ def sync_detailed(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartFrom): The multipart upload of a part.
+        body (UploadPartFrom): The multipart upload that the part belongs to.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,7 +184,7 @@ def sync(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartFrom): The multipart upload of a part.
+        body (UploadPartFrom): The multipart upload that the part belongs to.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -223,7 +223,7 @@ async def asyncio_detailed(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartFrom): The multipart upload of a part.
+        body (UploadPartFrom): The multipart upload that the part belongs to.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -265,7 +265,7 @@ async def asyncio(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartFrom): The multipart upload of a part.
+        body (UploadPartFrom): The multipart upload that the part belongs to.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -124,12 +124,12 @@ def sync_detailed(
 ) -> Response[Error | PullRequestApproval]:
     """Approve a pull request.
 
-     The same as a review with the verdict `approve`. Lakebed only.
+     Works like a review with the verdict `approve`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestApprovalCreation | Unset): An approval.
+        body (PullRequestApprovalCreation | Unset): An approval to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -161,12 +161,12 @@ def sync(
 ) -> Error | PullRequestApproval | None:
     """Approve a pull request.
 
-     The same as a review with the verdict `approve`. Lakebed only.
+     Works like a review with the verdict `approve`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestApprovalCreation | Unset): An approval.
+        body (PullRequestApprovalCreation | Unset): An approval to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -193,12 +193,12 @@ async def asyncio_detailed(
 ) -> Response[Error | PullRequestApproval]:
     """Approve a pull request.
 
-     The same as a review with the verdict `approve`. Lakebed only.
+     Works like a review with the verdict `approve`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestApprovalCreation | Unset): An approval.
+        body (PullRequestApprovalCreation | Unset): An approval to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -228,12 +228,12 @@ async def asyncio(
 ) -> Error | PullRequestApproval | None:
     """Approve a pull request.
 
-     The same as a review with the verdict `approve`. Lakebed only.
+     Works like a review with the verdict `approve`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestApprovalCreation | Unset): An approval.
+        body (PullRequestApprovalCreation | Unset): An approval to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -123,8 +123,8 @@ def sync_detailed(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestCommentCreation): A comment. Without `path`, it is about the whole pull
-            request.
+        body (PullRequestCommentCreation): A comment to add. Without `path`, it is about the whole
+            pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -161,8 +161,8 @@ def sync(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestCommentCreation): A comment. Without `path`, it is about the whole pull
-            request.
+        body (PullRequestCommentCreation): A comment to add. Without `path`, it is about the whole
+            pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -194,8 +194,8 @@ async def asyncio_detailed(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestCommentCreation): A comment. Without `path`, it is about the whole pull
-            request.
+        body (PullRequestCommentCreation): A comment to add. Without `path`, it is about the whole
+            pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -230,8 +230,8 @@ async def asyncio(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestCommentCreation): A comment. Without `path`, it is about the whole pull
-            request.
+        body (PullRequestCommentCreation): A comment to add. Without `path`, it is about the whole
+            pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -124,15 +124,15 @@ def sync_detailed(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    until its author approves or until it is dismissed. The response is 403 if the author of the pull
     request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
-    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
-    needs `pr:CommentPullRequest`. Lakebed only.
+    not `source_commit_id`. The verdicts `approve` and `request_changes` need `pr:ApprovePullRequest`.
+    The verdict `comment` needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestReviewCreation): A review.
+        body (PullRequestReviewCreation): A review to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -165,15 +165,15 @@ def sync(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    until its author approves or until it is dismissed. The response is 403 if the author of the pull
     request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
-    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
-    needs `pr:CommentPullRequest`. Lakebed only.
+    not `source_commit_id`. The verdicts `approve` and `request_changes` need `pr:ApprovePullRequest`.
+    The verdict `comment` needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestReviewCreation): A review.
+        body (PullRequestReviewCreation): A review to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -201,15 +201,15 @@ async def asyncio_detailed(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    until its author approves or until it is dismissed. The response is 403 if the author of the pull
     request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
-    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
-    needs `pr:CommentPullRequest`. Lakebed only.
+    not `source_commit_id`. The verdicts `approve` and `request_changes` need `pr:ApprovePullRequest`.
+    The verdict `comment` needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestReviewCreation): A review.
+        body (PullRequestReviewCreation): A review to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -240,15 +240,15 @@ async def asyncio(
     """Review a pull request.
 
      An approval counts until the source gets another commit. A request for changes blocks the merge
-    until its author approves, or until it is dismissed. The response is 403 if the author of the pull
+    until its author approves or until it is dismissed. The response is 403 if the author of the pull
     request gives a verdict, 400 if the pull request is not open, and 409 if the head of the source is
-    not `source_commit_id`. `approve` and `request_changes` need `pr:ApprovePullRequest`; `comment`
-    needs `pr:CommentPullRequest`. Lakebed only.
+    not `source_commit_id`. The verdicts `approve` and `request_changes` need `pr:ApprovePullRequest`.
+    The verdict `comment` needs `pr:CommentPullRequest`. Lakebed only.
 
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestReviewCreation): A review.
+        body (PullRequestReviewCreation): A review to add.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -104,9 +104,9 @@ def sync_detailed(
 ) -> Response[Error | OwnPullRequestList]:
     """List the open pull requests that concern the calling user.
 
-     Returns pull requests that the user opened, should review (directly or as a member of a group), or
-    is mentioned in with `@`. They are ordered by repository, then newest first. The server skips
-    repositories in which the user may not list pull requests. Lakebed only.
+     Returns pull requests that the user opened, that the user should review (directly or as a member of
+    a group), or that mention the user with `@`. They are ordered by repository, then newest first. The
+    server skips repositories in which the user may not list pull requests. Lakebed only.
 
     Args:
         after (str | Unset):
@@ -140,9 +140,9 @@ def sync(
 ) -> Error | OwnPullRequestList | None:
     """List the open pull requests that concern the calling user.
 
-     Returns pull requests that the user opened, should review (directly or as a member of a group), or
-    is mentioned in with `@`. They are ordered by repository, then newest first. The server skips
-    repositories in which the user may not list pull requests. Lakebed only.
+     Returns pull requests that the user opened, that the user should review (directly or as a member of
+    a group), or that mention the user with `@`. They are ordered by repository, then newest first. The
+    server skips repositories in which the user may not list pull requests. Lakebed only.
 
     Args:
         after (str | Unset):
@@ -171,9 +171,9 @@ async def asyncio_detailed(
 ) -> Response[Error | OwnPullRequestList]:
     """List the open pull requests that concern the calling user.
 
-     Returns pull requests that the user opened, should review (directly or as a member of a group), or
-    is mentioned in with `@`. They are ordered by repository, then newest first. The server skips
-    repositories in which the user may not list pull requests. Lakebed only.
+     Returns pull requests that the user opened, that the user should review (directly or as a member of
+    a group), or that mention the user with `@`. They are ordered by repository, then newest first. The
+    server skips repositories in which the user may not list pull requests. Lakebed only.
 
     Args:
         after (str | Unset):
@@ -205,9 +205,9 @@ async def asyncio(
 ) -> Error | OwnPullRequestList | None:
     """List the open pull requests that concern the calling user.
 
-     Returns pull requests that the user opened, should review (directly or as a member of a group), or
-    is mentioned in with `@`. They are ordered by repository, then newest first. The server skips
-    repositories in which the user may not list pull requests. Lakebed only.
+     Returns pull requests that the user opened, that the user should review (directly or as a member of
+    a group), or that mention the user with `@`. They are ordered by repository, then newest first. The
+    server skips repositories in which the user may not list pull requests. Lakebed only.
 
     Args:
         after (str | Unset):

@@ -117,7 +117,7 @@ def sync_detailed(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestBasic): Changes of a pull request.
+        body (PullRequestBasic): New values of some fields of a pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -155,7 +155,7 @@ def sync(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestBasic): Changes of a pull request.
+        body (PullRequestBasic): New values of some fields of a pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -188,7 +188,7 @@ async def asyncio_detailed(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestBasic): Changes of a pull request.
+        body (PullRequestBasic): New values of some fields of a pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -224,7 +224,7 @@ async def asyncio(
     Args:
         repository (str):
         pull_request (str):
-        body (PullRequestBasic): Changes of a pull request.
+        body (PullRequestBasic): New values of some fields of a pull request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

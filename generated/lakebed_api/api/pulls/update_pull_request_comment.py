@@ -127,7 +127,8 @@ def sync_detailed(
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
+        body (PullRequestCommentUpdate): New values of some fields of a comment. Absent fields
+            keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -167,7 +168,8 @@ def sync(
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
+        body (PullRequestCommentUpdate): New values of some fields of a comment. Absent fields
+            keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -202,7 +204,8 @@ async def asyncio_detailed(
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
+        body (PullRequestCommentUpdate): New values of some fields of a comment. Absent fields
+            keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -240,7 +243,8 @@ async def asyncio(
         repository (str):
         pull_request (str):
         comment (int):
-        body (PullRequestCommentUpdate): Changes of a comment. Absent fields keep their values.
+        body (PullRequestCommentUpdate): New values of some fields of a comment. Absent fields
+            keep their values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

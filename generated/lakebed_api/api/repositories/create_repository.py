@@ -115,11 +115,11 @@ def sync_detailed(
 ) -> Response[Error | Repository]:
     """Create a repository.
 
-     Creates the default branch with an initial, empty commit. The server refuses an existing name before
-    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
-    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
-    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
-    a random suffix if that namespace is not empty.
+     Creates the default branch with an initial, empty commit. The server checks the name before the
+    namespace. It refuses a namespace that contains another repository. Unless
+    `allow_non_empty_namespace` is set, it also refuses a namespace that contains other objects. If the
+    storage namespace is absent, the server appends the name of the repository to its namespace prefix,
+    and adds a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):
@@ -153,11 +153,11 @@ def sync(
 ) -> Error | Repository | None:
     """Create a repository.
 
-     Creates the default branch with an initial, empty commit. The server refuses an existing name before
-    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
-    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
-    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
-    a random suffix if that namespace is not empty.
+     Creates the default branch with an initial, empty commit. The server checks the name before the
+    namespace. It refuses a namespace that contains another repository. Unless
+    `allow_non_empty_namespace` is set, it also refuses a namespace that contains other objects. If the
+    storage namespace is absent, the server appends the name of the repository to its namespace prefix,
+    and adds a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):
@@ -186,11 +186,11 @@ async def asyncio_detailed(
 ) -> Response[Error | Repository]:
     """Create a repository.
 
-     Creates the default branch with an initial, empty commit. The server refuses an existing name before
-    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
-    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
-    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
-    a random suffix if that namespace is not empty.
+     Creates the default branch with an initial, empty commit. The server checks the name before the
+    namespace. It refuses a namespace that contains another repository. Unless
+    `allow_non_empty_namespace` is set, it also refuses a namespace that contains other objects. If the
+    storage namespace is absent, the server appends the name of the repository to its namespace prefix,
+    and adds a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):
@@ -222,11 +222,11 @@ async def asyncio(
 ) -> Error | Repository | None:
     """Create a repository.
 
-     Creates the default branch with an initial, empty commit. The server refuses an existing name before
-    it checks the namespace. It refuses a namespace that contains another repository. It refuses a
-    namespace that contains other objects unless `allow_non_empty_namespace` is set. If the storage
-    namespace is absent, the server appends the name of the repository to its namespace prefix, and adds
-    a random suffix if that namespace is not empty.
+     Creates the default branch with an initial, empty commit. The server checks the name before the
+    namespace. It refuses a namespace that contains another repository. Unless
+    `allow_non_empty_namespace` is set, it also refuses a namespace that contains other objects. If the
+    storage namespace is absent, the server appends the name of the repository to its namespace prefix,
+    and adds a random suffix if that namespace is not empty.
 
     Args:
         bare (bool | Unset):

@@ -128,12 +128,12 @@ def sync_detailed(
 ) -> Response[Any | Error | RepositoryPurge]:
     """Delete a repository.
 
-     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
-    With `purge`, the server deletes the files that it created there, and the namespace becomes
-    available too. The server refuses a purge if another repository refers to objects in the namespace
-    (409, `namespace_shared`). During a purge, requests for the repository return 404
-    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
-    automatically; repeating the request also continues it.
+     The name becomes available. The server keeps the objects in the storage namespace unless `purge` is
+    set. With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The response is 409 (`namespace_shared`) if another repository refers to objects in
+    the namespace. During a purge, requests for the repository return 404 (`repository_deleting`), and
+    its name is not available. The server continues an interrupted purge automatically. Repeating the
+    request also continues it.
 
     Args:
         repository (str):
@@ -170,12 +170,12 @@ def sync(
 ) -> Any | Error | RepositoryPurge | None:
     """Delete a repository.
 
-     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
-    With `purge`, the server deletes the files that it created there, and the namespace becomes
-    available too. The server refuses a purge if another repository refers to objects in the namespace
-    (409, `namespace_shared`). During a purge, requests for the repository return 404
-    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
-    automatically; repeating the request also continues it.
+     The name becomes available. The server keeps the objects in the storage namespace unless `purge` is
+    set. With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The response is 409 (`namespace_shared`) if another repository refers to objects in
+    the namespace. During a purge, requests for the repository return 404 (`repository_deleting`), and
+    its name is not available. The server continues an interrupted purge automatically. Repeating the
+    request also continues it.
 
     Args:
         repository (str):
@@ -207,12 +207,12 @@ async def asyncio_detailed(
 ) -> Response[Any | Error | RepositoryPurge]:
     """Delete a repository.
 
-     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
-    With `purge`, the server deletes the files that it created there, and the namespace becomes
-    available too. The server refuses a purge if another repository refers to objects in the namespace
-    (409, `namespace_shared`). During a purge, requests for the repository return 404
-    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
-    automatically; repeating the request also continues it.
+     The name becomes available. The server keeps the objects in the storage namespace unless `purge` is
+    set. With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The response is 409 (`namespace_shared`) if another repository refers to objects in
+    the namespace. During a purge, requests for the repository return 404 (`repository_deleting`), and
+    its name is not available. The server continues an interrupted purge automatically. Repeating the
+    request also continues it.
 
     Args:
         repository (str):
@@ -247,12 +247,12 @@ async def asyncio(
 ) -> Any | Error | RepositoryPurge | None:
     """Delete a repository.
 
-     The name becomes available. The objects in the storage namespace are kept unless `purge` is set.
-    With `purge`, the server deletes the files that it created there, and the namespace becomes
-    available too. The server refuses a purge if another repository refers to objects in the namespace
-    (409, `namespace_shared`). During a purge, requests for the repository return 404
-    (`repository_deleting`), and its name is not available. The server continues an interrupted purge
-    automatically; repeating the request also continues it.
+     The name becomes available. The server keeps the objects in the storage namespace unless `purge` is
+    set. With `purge`, the server deletes the files that it created there, and the namespace becomes
+    available too. The response is 409 (`namespace_shared`) if another repository refers to objects in
+    the namespace. During a purge, requests for the repository return 404 (`repository_deleting`), and
+    its name is not available. The server continues an interrupted purge automatically. Repeating the
+    request also continues it.
 
     Args:
         repository (str):

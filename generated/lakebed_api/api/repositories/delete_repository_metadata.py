@@ -106,9 +106,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataKeys,
 ) -> Response[Any | Error]:
-    """Remove some keys of the metadata of a repository.
+    """Remove metadata keys of a repository.
 
-     Missing keys are ignored.
+     The server ignores keys that do not exist.
 
     Args:
         repository (str):
@@ -140,9 +140,9 @@ def sync(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataKeys,
 ) -> Any | Error | None:
-    """Remove some keys of the metadata of a repository.
+    """Remove metadata keys of a repository.
 
-     Missing keys are ignored.
+     The server ignores keys that do not exist.
 
     Args:
         repository (str):
@@ -169,9 +169,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataKeys,
 ) -> Response[Any | Error]:
-    """Remove some keys of the metadata of a repository.
+    """Remove metadata keys of a repository.
 
-     Missing keys are ignored.
+     The server ignores keys that do not exist.
 
     Args:
         repository (str):
@@ -201,9 +201,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataKeys,
 ) -> Any | Error | None:
-    """Remove some keys of the metadata of a repository.
+    """Remove metadata keys of a repository.
 
-     Missing keys are ignored.
+     The server ignores keys that do not exist.
 
     Args:
         repository (str):

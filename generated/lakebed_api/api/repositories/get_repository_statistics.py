@@ -98,10 +98,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | RepositoryStatistics]:
-    """Count the objects at the head of the default branch.
+    """Return statistics of the head of the default branch.
 
-     Uncommitted changes are not counted. One request reads for a limited time, so the first response
-    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
+     Uncommitted changes are not counted. A request reads for a limited time, so the first response after
+    many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):
@@ -130,10 +130,10 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | RepositoryStatistics | None:
-    """Count the objects at the head of the default branch.
+    """Return statistics of the head of the default branch.
 
-     Uncommitted changes are not counted. One request reads for a limited time, so the first response
-    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
+     Uncommitted changes are not counted. A request reads for a limited time, so the first response after
+    many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):
@@ -157,10 +157,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | RepositoryStatistics]:
-    """Count the objects at the head of the default branch.
+    """Return statistics of the head of the default branch.
 
-     Uncommitted changes are not counted. One request reads for a limited time, so the first response
-    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
+     Uncommitted changes are not counted. A request reads for a limited time, so the first response after
+    many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):
@@ -187,10 +187,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | RepositoryStatistics | None:
-    """Count the objects at the head of the default branch.
+    """Return statistics of the head of the default branch.
 
-     Uncommitted changes are not counted. One request reads for a limited time, so the first response
-    after many changes may not contain `bytes`. The next request continues the count. Lakebed only.
+     Uncommitted changes are not counted. A request reads for a limited time, so the first response after
+    many changes may not contain `bytes`. The next request continues the count. Lakebed only.
 
     Args:
         repository (str):

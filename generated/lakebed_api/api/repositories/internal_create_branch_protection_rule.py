@@ -108,7 +108,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Add one branch protection rule.
 
-     The older form of `setBranchProtectionRules`. Existing rules stay.
+     Deprecated form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):
@@ -142,7 +142,7 @@ def sync(
 ) -> Any | Error | None:
     """Add one branch protection rule.
 
-     The older form of `setBranchProtectionRules`. Existing rules stay.
+     Deprecated form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):
@@ -171,7 +171,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Add one branch protection rule.
 
-     The older form of `setBranchProtectionRules`. Existing rules stay.
+     Deprecated form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):
@@ -203,7 +203,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Add one branch protection rule.
 
-     The older form of `setBranchProtectionRules`. Existing rules stay.
+     Deprecated form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):

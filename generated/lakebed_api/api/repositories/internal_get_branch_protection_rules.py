@@ -107,7 +107,7 @@ def sync_detailed(
 ) -> Response[Error | list[BranchProtectionRule]]:
     """List branch protection rules.
 
-     The older form of `getBranchProtectionRules`.
+     Deprecated form of `getBranchProtectionRules`.
 
     Args:
         repository (str):
@@ -138,7 +138,7 @@ def sync(
 ) -> Error | list[BranchProtectionRule] | None:
     """List branch protection rules.
 
-     The older form of `getBranchProtectionRules`.
+     Deprecated form of `getBranchProtectionRules`.
 
     Args:
         repository (str):
@@ -164,7 +164,7 @@ async def asyncio_detailed(
 ) -> Response[Error | list[BranchProtectionRule]]:
     """List branch protection rules.
 
-     The older form of `getBranchProtectionRules`.
+     Deprecated form of `getBranchProtectionRules`.
 
     Args:
         repository (str):
@@ -193,7 +193,7 @@ async def asyncio(
 ) -> Error | list[BranchProtectionRule] | None:
     """List branch protection rules.
 
-     The older form of `getBranchProtectionRules`.
+     Deprecated form of `getBranchProtectionRules`.
 
     Args:
         repository (str):

@@ -131,10 +131,10 @@ def sync_detailed(
     empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
-    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
-    means that events since that position were deleted. The server sends a comment every 15 seconds. The
-    feed ends when the token of the request expires.
+    `logical_timestamp`, `event` is the type, and `data` is the event as one line of JSON. The feed
+    starts after `Last-Event-ID` or `after`, or with the next event if neither is given. The event
+    `reset` means that events since that position were deleted. The server sends a comment every 15
+    seconds. The feed ends when the token of the request expires.
 
     Args:
         repository (str):
@@ -187,10 +187,10 @@ def sync(
     empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
-    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
-    means that events since that position were deleted. The server sends a comment every 15 seconds. The
-    feed ends when the token of the request expires.
+    `logical_timestamp`, `event` is the type, and `data` is the event as one line of JSON. The feed
+    starts after `Last-Event-ID` or `after`, or with the next event if neither is given. The event
+    `reset` means that events since that position were deleted. The server sends a comment every 15
+    seconds. The feed ends when the token of the request expires.
 
     Args:
         repository (str):
@@ -238,10 +238,10 @@ async def asyncio_detailed(
     empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
-    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
-    means that events since that position were deleted. The server sends a comment every 15 seconds. The
-    feed ends when the token of the request expires.
+    `logical_timestamp`, `event` is the type, and `data` is the event as one line of JSON. The feed
+    starts after `Last-Event-ID` or `after`, or with the next event if neither is given. The event
+    `reset` means that events since that position were deleted. The server sends a comment every 15
+    seconds. The feed ends when the token of the request expires.
 
     Args:
         repository (str):
@@ -292,10 +292,10 @@ async def asyncio(
     empty even if `has_more` is true.
 
     With `Accept: text/event-stream` the response is a live feed of server-sent events. `id` is the
-    `logical_timestamp`, `event` the type, and `data` the event as one line of JSON. The feed starts
-    after `Last-Event-ID` or `after`, or with the next event if neither is given. The event `reset`
-    means that events since that position were deleted. The server sends a comment every 15 seconds. The
-    feed ends when the token of the request expires.
+    `logical_timestamp`, `event` is the type, and `data` is the event as one line of JSON. The feed
+    starts after `Last-Event-ID` or `after`, or with the next event if neither is given. The event
+    `reset` means that events since that position were deleted. The server sends a comment every 15
+    seconds. The feed ends when the token of the request expires.
 
     Args:
         repository (str):

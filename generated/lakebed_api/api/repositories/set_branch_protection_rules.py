@@ -122,7 +122,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Replace all branch protection rules.
 
-     The rules apply from the next request on.
+     The server applies the rules from the next request on.
 
     Args:
         repository (str):
@@ -159,7 +159,7 @@ def sync(
 ) -> Any | Error | None:
     """Replace all branch protection rules.
 
-     The rules apply from the next request on.
+     The server applies the rules from the next request on.
 
     Args:
         repository (str):
@@ -191,7 +191,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Replace all branch protection rules.
 
-     The rules apply from the next request on.
+     The server applies the rules from the next request on.
 
     Args:
         repository (str):
@@ -226,7 +226,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Replace all branch protection rules.
 
-     The rules apply from the next request on.
+     The server applies the rules from the next request on.
 
     Args:
         repository (str):

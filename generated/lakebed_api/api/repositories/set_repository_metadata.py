@@ -106,7 +106,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataSet,
 ) -> Response[Any | Error]:
-    """Set some keys of the metadata of a repository.
+    """Set metadata keys of a repository.
 
      Other keys keep their values.
 
@@ -140,7 +140,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataSet,
 ) -> Any | Error | None:
-    """Set some keys of the metadata of a repository.
+    """Set metadata keys of a repository.
 
      Other keys keep their values.
 
@@ -169,7 +169,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataSet,
 ) -> Response[Any | Error]:
-    """Set some keys of the metadata of a repository.
+    """Set metadata keys of a repository.
 
      Other keys keep their values.
 
@@ -201,7 +201,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: RepositoryMetadataSet,
 ) -> Any | Error | None:
-    """Set some keys of the metadata of a repository.
+    """Set metadata keys of a repository.
 
      Other keys keep their values.
 

@@ -78,9 +78,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Config | Error]:
-    """Describe this installation.
+    """Return the settings of the installation.
 
-     Version, storage and user-interface settings. Clients read it once, before their first transfer.
+     Contains the version, the storage settings and the user-interface settings. Clients read them once,
+    before their first transfer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -103,9 +104,10 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Config | Error | None:
-    """Describe this installation.
+    """Return the settings of the installation.
 
-     Version, storage and user-interface settings. Clients read it once, before their first transfer.
+     Contains the version, the storage settings and the user-interface settings. Clients read them once,
+    before their first transfer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -124,9 +126,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Config | Error]:
-    """Describe this installation.
+    """Return the settings of the installation.
 
-     Version, storage and user-interface settings. Clients read it once, before their first transfer.
+     Contains the version, the storage settings and the user-interface settings. Clients read them once,
+    before their first transfer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -147,9 +150,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Config | Error | None:
-    """Describe this installation.
+    """Return the settings of the installation.
 
-     Version, storage and user-interface settings. Clients read it once, before their first transfer.
+     Contains the version, the storage settings and the user-interface settings. Clients read them once,
+    before their first transfer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -80,9 +80,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | VersionConfig]:
-    """Give the version of the server.
+    """Return the version of the server.
 
-     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `version_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -105,9 +105,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | VersionConfig | None:
-    """Give the version of the server.
+    """Return the version of the server.
 
-     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `version_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -126,9 +126,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | VersionConfig]:
-    """Give the version of the server.
+    """Return the version of the server.
 
-     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `version_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,9 +149,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | VersionConfig | None:
-    """Give the version of the server.
+    """Return the version of the server.
 
-     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `version_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

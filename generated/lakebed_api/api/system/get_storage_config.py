@@ -80,9 +80,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageConfig]:
-    """Describe the object store.
+    """Return the settings of the object store.
 
-     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `storage_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -105,9 +105,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageConfig | None:
-    """Describe the object store.
+    """Return the settings of the object store.
 
-     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `storage_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -126,9 +126,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageConfig]:
-    """Describe the object store.
+    """Return the settings of the object store.
 
-     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `storage_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,9 +149,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageConfig | None:
-    """Describe the object store.
+    """Return the settings of the object store.
 
-     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
+     Returns the same value as `storage_config` of `getConfig`. Use `getConfig` instead.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

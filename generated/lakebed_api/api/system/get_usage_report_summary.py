@@ -82,7 +82,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | InstallationUsageReport]:
-    """Count the requests by month.
+    """Return the number of requests per month.
 
      Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
     loses the counts of its last minute.
@@ -108,7 +108,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | InstallationUsageReport | None:
-    """Count the requests by month.
+    """Return the number of requests per month.
 
      Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
     loses the counts of its last minute.
@@ -130,7 +130,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | InstallationUsageReport]:
-    """Count the requests by month.
+    """Return the number of requests per month.
 
      Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
     loses the counts of its last minute.
@@ -154,7 +154,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | InstallationUsageReport | None:
-    """Count the requests by month.
+    """Return the number of requests per month.
 
      Counts the authenticated requests over REST and S3, summed over all servers. A server that is killed
     loses the counts of its last minute.

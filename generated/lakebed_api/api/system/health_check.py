@@ -57,7 +57,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Report that the server is up.
 
-     Needs no credentials and touches no store.
+     Needs no credentials, and does not access the store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -82,7 +82,7 @@ def sync(
 ) -> Any | Error | None:
     """Report that the server is up.
 
-     Needs no credentials and touches no store.
+     Needs no credentials, and does not access the store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -103,7 +103,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Report that the server is up.
 
-     Needs no credentials and touches no store.
+     Needs no credentials, and does not access the store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -126,7 +126,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Report that the server is up.
 
-     Needs no credentials and touches no store.
+     Needs no credentials, and does not access the store.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -91,12 +91,12 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Response[Any | Error]:
-    """Accept statistics of clients.
+    """Accept usage statistics from clients.
 
-     The server discards them.
+     The server discards the statistics.
 
     Args:
-        body (StatsEventsList): The used features.
+        body (StatsEventsList): Usage statistics of a client.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,12 +122,12 @@ def sync(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Any | Error | None:
-    """Accept statistics of clients.
+    """Accept usage statistics from clients.
 
-     The server discards them.
+     The server discards the statistics.
 
     Args:
-        body (StatsEventsList): The used features.
+        body (StatsEventsList): Usage statistics of a client.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -148,12 +148,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Response[Any | Error]:
-    """Accept statistics of clients.
+    """Accept usage statistics from clients.
 
-     The server discards them.
+     The server discards the statistics.
 
     Args:
-        body (StatsEventsList): The used features.
+        body (StatsEventsList): Usage statistics of a client.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,12 +177,12 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Any | Error | None:
-    """Accept statistics of clients.
+    """Accept usage statistics from clients.
 
-     The server discards them.
+     The server discards the statistics.
 
     Args:
-        body (StatsEventsList): The used features.
+        body (StatsEventsList): Usage statistics of a client.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

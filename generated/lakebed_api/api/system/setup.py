@@ -100,7 +100,8 @@ def sync_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Create the first administrator.
 
-     The server creates the first administrator when it first starts, and refuses this request with 409.
+     The server creates the first administrator when it starts for the first time. The response to this
+    request is 409.
 
     Args:
         body (Setup): The first administrator.
@@ -131,7 +132,8 @@ def sync(
 ) -> CredentialsWithSecret | Error | None:
     """Create the first administrator.
 
-     The server creates the first administrator when it first starts, and refuses this request with 409.
+     The server creates the first administrator when it starts for the first time. The response to this
+    request is 409.
 
     Args:
         body (Setup): The first administrator.
@@ -157,7 +159,8 @@ async def asyncio_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Create the first administrator.
 
-     The server creates the first administrator when it first starts, and refuses this request with 409.
+     The server creates the first administrator when it starts for the first time. The response to this
+    request is 409.
 
     Args:
         body (Setup): The first administrator.
@@ -186,7 +189,8 @@ async def asyncio(
 ) -> CredentialsWithSecret | Error | None:
     """Create the first administrator.
 
-     The server creates the first administrator when it first starts, and refuses this request with 409.
+     The server creates the first administrator when it starts for the first time. The response to this
+    request is 409.
 
     Args:
         body (Setup): The first administrator.

@@ -91,12 +91,12 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Response[Any | Error]:
-    """Accept preferences about e-mails.
+    """Accept e-mail preferences.
 
-     This server sends no e-mails. It refuses the request with 409.
+     This server sends no e-mails. The response is 409.
 
     Args:
-        body (CommPrefsInput): Preferences about e-mails.
+        body (CommPrefsInput): E-mail preferences.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,12 +122,12 @@ def sync(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Any | Error | None:
-    """Accept preferences about e-mails.
+    """Accept e-mail preferences.
 
-     This server sends no e-mails. It refuses the request with 409.
+     This server sends no e-mails. The response is 409.
 
     Args:
-        body (CommPrefsInput): Preferences about e-mails.
+        body (CommPrefsInput): E-mail preferences.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -148,12 +148,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Response[Any | Error]:
-    """Accept preferences about e-mails.
+    """Accept e-mail preferences.
 
-     This server sends no e-mails. It refuses the request with 409.
+     This server sends no e-mails. The response is 409.
 
     Args:
-        body (CommPrefsInput): Preferences about e-mails.
+        body (CommPrefsInput): E-mail preferences.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,12 +177,12 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Any | Error | None:
-    """Accept preferences about e-mails.
+    """Accept e-mail preferences.
 
-     This server sends no e-mails. It refuses the request with 409.
+     This server sends no e-mails. The response is 409.
 
     Args:
-        body (CommPrefsInput): Preferences about e-mails.
+        body (CommPrefsInput): E-mail preferences.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

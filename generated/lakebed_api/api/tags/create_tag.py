@@ -121,7 +121,7 @@ def sync_detailed(
 ) -> Response[Error | Ref]:
     """Create a tag at a reference.
 
-     The server refuses the name of a branch and the id of a commit.
+     The server refuses the name of a branch and the id of a commit, because the name would be ambiguous.
 
     Args:
         repository (str):
@@ -155,7 +155,7 @@ def sync(
 ) -> Error | Ref | None:
     """Create a tag at a reference.
 
-     The server refuses the name of a branch and the id of a commit.
+     The server refuses the name of a branch and the id of a commit, because the name would be ambiguous.
 
     Args:
         repository (str):
@@ -184,7 +184,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Ref]:
     """Create a tag at a reference.
 
-     The server refuses the name of a branch and the id of a commit.
+     The server refuses the name of a branch and the id of a commit, because the name would be ambiguous.
 
     Args:
         repository (str):
@@ -216,7 +216,7 @@ async def asyncio(
 ) -> Error | Ref | None:
     """Create a tag at a reference.
 
-     The server refuses the name of a branch and the id of a commit.
+     The server refuses the name of a branch and the id of a commit, because the name would be ambiguous.
 
     Args:
         repository (str):

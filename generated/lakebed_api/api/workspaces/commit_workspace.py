@@ -133,7 +133,7 @@ def sync_detailed(
 ) -> Response[Commit | Error]:
     """Commit a workspace, or a part of it, to its branch.
 
-     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+     Atomic: all changes become one commit on the current head of the branch, or nothing changes. The
     error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
     `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
     closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
@@ -177,7 +177,7 @@ def sync(
 ) -> Commit | Error | None:
     """Commit a workspace, or a part of it, to its branch.
 
-     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+     Atomic: all changes become one commit on the current head of the branch, or nothing changes. The
     error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
     `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
     closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
@@ -216,7 +216,7 @@ async def asyncio_detailed(
 ) -> Response[Commit | Error]:
     """Commit a workspace, or a part of it, to its branch.
 
-     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+     Atomic: all changes become one commit on the current head of the branch, or nothing changes. The
     error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
     `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
     closes the workspace. After a partial commit, the workspace stays open with the remaining changes,
@@ -258,7 +258,7 @@ async def asyncio(
 ) -> Commit | Error | None:
     """Commit a workspace, or a part of it, to its branch.
 
-     Atomic: the changes become one commit on the current head of the branch, or nothing changes. The
+     Atomic: all changes become one commit on the current head of the branch, or nothing changes. The
     error lists conflicts: `concurrent_commit` if newer commits of the branch changed the same paths,
     `dirty_overlap` if the branch has uncommitted changes of the same paths. Committing everything
     closes the workspace. After a partial commit, the workspace stays open with the remaining changes,

@@ -129,13 +129,13 @@ def sync_detailed(
     """Complete a multipart upload: combine its parts into one object.
 
      Register the object afterwards. A second request changes nothing and gets the same response. The
-    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    response is 400 with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
     the object has a different size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload with all parts written.
+        body (PartUploadCompletion): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -168,13 +168,13 @@ def sync(
     """Complete a multipart upload: combine its parts into one object.
 
      Register the object afterwards. A second request changes nothing and gets the same response. The
-    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    response is 400 with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
     the object has a different size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload with all parts written.
+        body (PartUploadCompletion): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -202,13 +202,13 @@ async def asyncio_detailed(
     """Complete a multipart upload: combine its parts into one object.
 
      Register the object afterwards. A second request changes nothing and gets the same response. The
-    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    response is 400 with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
     the object has a different size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload with all parts written.
+        body (PartUploadCompletion): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -239,13 +239,13 @@ async def asyncio(
     """Complete a multipart upload: combine its parts into one object.
 
      Register the object afterwards. A second request changes nothing and gets the same response. The
-    server refuses with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
+    response is 400 with `invalid_address` if the upload does not exist, and with `checksum_mismatch` if
     the object has a different size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload with all parts written.
+        body (PartUploadCompletion): A multipart upload to complete.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -124,10 +124,10 @@ def sync_detailed(
 ) -> Response[Error | PartUpload]:
     """Start a multipart upload of a large object directly to the store.
 
-     Then get presigned URLs for the parts (`signParts`), write the parts, complete the upload
+     Next, get presigned URLs for the parts (`signParts`), write the parts, complete the upload
     (`completePartUpload`), and register the object. To give up, abort the upload (`abortPartUpload`).
-    The response is 501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a
-    lifecycle rule of the bucket, on Azure after a week.
+    The response is 501 if the store cannot sign parts. Unfinished uploads are removed by the store: on
+    S3 by a lifecycle rule of the bucket, on Azure after a week.
 
     Args:
         repository (str):
@@ -164,10 +164,10 @@ def sync(
 ) -> Error | PartUpload | None:
     """Start a multipart upload of a large object directly to the store.
 
-     Then get presigned URLs for the parts (`signParts`), write the parts, complete the upload
+     Next, get presigned URLs for the parts (`signParts`), write the parts, complete the upload
     (`completePartUpload`), and register the object. To give up, abort the upload (`abortPartUpload`).
-    The response is 501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a
-    lifecycle rule of the bucket, on Azure after a week.
+    The response is 501 if the store cannot sign parts. Unfinished uploads are removed by the store: on
+    S3 by a lifecycle rule of the bucket, on Azure after a week.
 
     Args:
         repository (str):
@@ -199,10 +199,10 @@ async def asyncio_detailed(
 ) -> Response[Error | PartUpload]:
     """Start a multipart upload of a large object directly to the store.
 
-     Then get presigned URLs for the parts (`signParts`), write the parts, complete the upload
+     Next, get presigned URLs for the parts (`signParts`), write the parts, complete the upload
     (`completePartUpload`), and register the object. To give up, abort the upload (`abortPartUpload`).
-    The response is 501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a
-    lifecycle rule of the bucket, on Azure after a week.
+    The response is 501 if the store cannot sign parts. Unfinished uploads are removed by the store: on
+    S3 by a lifecycle rule of the bucket, on Azure after a week.
 
     Args:
         repository (str):
@@ -237,10 +237,10 @@ async def asyncio(
 ) -> Error | PartUpload | None:
     """Start a multipart upload of a large object directly to the store.
 
-     Then get presigned URLs for the parts (`signParts`), write the parts, complete the upload
+     Next, get presigned URLs for the parts (`signParts`), write the parts, complete the upload
     (`completePartUpload`), and register the object. To give up, abort the upload (`abortPartUpload`).
-    The response is 501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a
-    lifecycle rule of the bucket, on Azure after a week.
+    The response is 501 if the store cannot sign parts. Unfinished uploads are removed by the store: on
+    S3 by a lifecycle rule of the bucket, on Azure after a week.
 
     Args:
         repository (str):

@@ -116,13 +116,13 @@ def sync_detailed(
 ) -> Response[Error | Workspace]:
     """Create a workspace on a branch or on a commit.
 
-     A workspace isolates changes until they are committed together. Its base is the current commit of
-    the branch or the reference, without uncommitted changes of the branch. A request with an `id` is
-    safe to repeat: the server returns the existing workspace.
+     A workspace isolates changes until one commit applies them together. Its base is the current commit
+    of the branch or the reference, without uncommitted changes of the branch. A request with an `id`
+    can be repeated safely: the server returns the existing workspace.
 
     Args:
         repository (str):
-        body (WorkspaceCreation): A workspace to create. Give a branch, a reference, or both.
+        body (WorkspaceCreation): A workspace to create. Set a branch, a reference, or both.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,13 +152,13 @@ def sync(
 ) -> Error | Workspace | None:
     """Create a workspace on a branch or on a commit.
 
-     A workspace isolates changes until they are committed together. Its base is the current commit of
-    the branch or the reference, without uncommitted changes of the branch. A request with an `id` is
-    safe to repeat: the server returns the existing workspace.
+     A workspace isolates changes until one commit applies them together. Its base is the current commit
+    of the branch or the reference, without uncommitted changes of the branch. A request with an `id`
+    can be repeated safely: the server returns the existing workspace.
 
     Args:
         repository (str):
-        body (WorkspaceCreation): A workspace to create. Give a branch, a reference, or both.
+        body (WorkspaceCreation): A workspace to create. Set a branch, a reference, or both.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,13 +183,13 @@ async def asyncio_detailed(
 ) -> Response[Error | Workspace]:
     """Create a workspace on a branch or on a commit.
 
-     A workspace isolates changes until they are committed together. Its base is the current commit of
-    the branch or the reference, without uncommitted changes of the branch. A request with an `id` is
-    safe to repeat: the server returns the existing workspace.
+     A workspace isolates changes until one commit applies them together. Its base is the current commit
+    of the branch or the reference, without uncommitted changes of the branch. A request with an `id`
+    can be repeated safely: the server returns the existing workspace.
 
     Args:
         repository (str):
-        body (WorkspaceCreation): A workspace to create. Give a branch, a reference, or both.
+        body (WorkspaceCreation): A workspace to create. Set a branch, a reference, or both.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,13 +217,13 @@ async def asyncio(
 ) -> Error | Workspace | None:
     """Create a workspace on a branch or on a commit.
 
-     A workspace isolates changes until they are committed together. Its base is the current commit of
-    the branch or the reference, without uncommitted changes of the branch. A request with an `id` is
-    safe to repeat: the server returns the existing workspace.
+     A workspace isolates changes until one commit applies them together. Its base is the current commit
+    of the branch or the reference, without uncommitted changes of the branch. A request with an `id`
+    can be repeated safely: the server returns the existing workspace.
 
     Args:
         repository (str):
-        body (WorkspaceCreation): A workspace to create. Give a branch, a reference, or both.
+        body (WorkspaceCreation): A workspace to create. Set a branch, a reference, or both.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -116,8 +116,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Close a workspace without a commit.
 
-     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
-    is not an error.
+     Discards the changes. A sweep later deletes the objects below the storage prefix of the workspace.
+    Closing a workspace again is not an error.
 
     Args:
         repository (str):
@@ -154,8 +154,8 @@ def sync(
 ) -> Any | Error | None:
     """Close a workspace without a commit.
 
-     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
-    is not an error.
+     Discards the changes. A sweep later deletes the objects below the storage prefix of the workspace.
+    Closing a workspace again is not an error.
 
     Args:
         repository (str):
@@ -187,8 +187,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Close a workspace without a commit.
 
-     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
-    is not an error.
+     Discards the changes. A sweep later deletes the objects below the storage prefix of the workspace.
+    Closing a workspace again is not an error.
 
     Args:
         repository (str):
@@ -223,8 +223,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Close a workspace without a commit.
 
-     Discards the changes. A sweep later deletes the objects below its prefix. Closing a workspace again
-    is not an error.
+     Discards the changes. A sweep later deletes the objects below the storage prefix of the workspace.
+    Closing a workspace again is not an error.
 
     Args:
         repository (str):

@@ -126,13 +126,13 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     Adds all changes atomically and closes the workspace.
+     Adds all changes to the branch atomically, and closes the workspace.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): The destination of the changes.
+        body (WorkspacePop | Unset): The branch that gets the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -166,13 +166,13 @@ def sync(
 ) -> Any | Error | None:
     """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     Adds all changes atomically and closes the workspace.
+     Adds all changes to the branch atomically, and closes the workspace.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): The destination of the changes.
+        body (WorkspacePop | Unset): The branch that gets the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -201,13 +201,13 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     Adds all changes atomically and closes the workspace.
+     Adds all changes to the branch atomically, and closes the workspace.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): The destination of the changes.
+        body (WorkspacePop | Unset): The branch that gets the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -239,13 +239,13 @@ async def asyncio(
 ) -> Any | Error | None:
     """Move the changes of a workspace to a branch, as uncommitted changes.
 
-     Adds all changes atomically and closes the workspace.
+     Adds all changes to the branch atomically, and closes the workspace.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): The destination of the changes.
+        body (WorkspacePop | Unset): The branch that gets the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

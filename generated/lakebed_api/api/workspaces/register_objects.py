@@ -125,10 +125,10 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Atomically register objects that were written to the store, and deletions.
 
-     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
-    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
-    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
-    nothing (kinds `invalid_address`, `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together, and at most 10 MiB. Each path occurs
+    once. Each object must be below the storage prefix of the workspace and have the given size. If its
+    ETag in the store is an MD5, or has a part count, the given checksum must match. Otherwise the
+    server registers nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):
@@ -168,10 +168,10 @@ def sync(
 ) -> Any | Error | None:
     """Atomically register objects that were written to the store, and deletions.
 
-     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
-    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
-    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
-    nothing (kinds `invalid_address`, `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together, and at most 10 MiB. Each path occurs
+    once. Each object must be below the storage prefix of the workspace and have the given size. If its
+    ETag in the store is an MD5, or has a part count, the given checksum must match. Otherwise the
+    server registers nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):
@@ -206,10 +206,10 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Atomically register objects that were written to the store, and deletions.
 
-     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
-    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
-    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
-    nothing (kinds `invalid_address`, `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together, and at most 10 MiB. Each path occurs
+    once. Each object must be below the storage prefix of the workspace and have the given size. If its
+    ETag in the store is an MD5, or has a part count, the given checksum must match. Otherwise the
+    server registers nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):
@@ -247,10 +247,10 @@ async def asyncio(
 ) -> Any | Error | None:
     """Atomically register objects that were written to the store, and deletions.
 
-     A request has at most 10,000 objects and deletions together and at most 10 MiB, with each path once.
-    Each object must be below the prefix of the workspace and have the given size. If its ETag in the
-    store is an MD5, or has a part count, the given checksum must match. Otherwise the server registers
-    nothing (kinds `invalid_address`, `checksum_mismatch`).
+     A request has at most 10,000 objects and deletions together, and at most 10 MiB. Each path occurs
+    once. Each object must be below the storage prefix of the workspace and have the given size. If its
+    ETag in the store is an MD5, or has a part count, the given checksum must match. Otherwise the
+    server registers nothing (kinds `invalid_address`, `checksum_mismatch`).
 
     Args:
         repository (str):

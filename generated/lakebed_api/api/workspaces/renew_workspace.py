@@ -122,7 +122,7 @@ def sync_detailed(
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): The new life time of a workspace.
+        body (WorkspaceRenewal): The new lifetime of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -157,7 +157,7 @@ def sync(
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): The new life time of a workspace.
+        body (WorkspaceRenewal): The new lifetime of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -187,7 +187,7 @@ async def asyncio_detailed(
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): The new life time of a workspace.
+        body (WorkspaceRenewal): The new lifetime of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -220,7 +220,7 @@ async def asyncio(
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): The new life time of a workspace.
+        body (WorkspaceRenewal): The new lifetime of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -123,7 +123,7 @@ def sync_detailed(
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
     objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
-    accounts that have several hard links. The request is safe to repeat and to interrupt.
+    accounts that have several hard links. The request can be repeated or interrupted safely.
 
     Args:
         repository (str):
@@ -162,7 +162,7 @@ def sync(
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
     objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
-    accounts that have several hard links. The request is safe to repeat and to interrupt.
+    accounts that have several hard links. The request can be repeated or interrupted safely.
 
     Args:
         repository (str):
@@ -196,7 +196,7 @@ async def asyncio_detailed(
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
     objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
-    accounts that have several hard links. The request is safe to repeat and to interrupt.
+    accounts that have several hard links. The request can be repeated or interrupted safely.
 
     Args:
         repository (str):
@@ -233,7 +233,7 @@ async def asyncio(
 
      The server registers objects that are new or changed since the last scan, and deletes paths whose
     objects are missing. In a local directory, it refuses and reports symbolic links, and files of other
-    accounts that have several hard links. The request is safe to repeat and to interrupt.
+    accounts that have several hard links. The request can be repeated or interrupted safely.
 
     Args:
         repository (str):

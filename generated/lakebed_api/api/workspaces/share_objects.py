@@ -130,7 +130,7 @@ def sync_detailed(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Response[Error | ObjectSharesResult]:
-    """Make paths share the data of other paths with the same content.
+    """Let paths share the data of other paths with the same content.
 
      If both paths of a pair have the same checksum and size, the first gets the physical address of the
     second and keeps everything else. The server skips and reports other pairs, and paths without an
@@ -141,7 +141,7 @@ def sync_detailed(
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths to share data, each once.
+        body (ObjectShares): Paths that will share data. Each path occurs once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,7 +173,7 @@ def sync(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Error | ObjectSharesResult | None:
-    """Make paths share the data of other paths with the same content.
+    """Let paths share the data of other paths with the same content.
 
      If both paths of a pair have the same checksum and size, the first gets the physical address of the
     second and keeps everything else. The server skips and reports other pairs, and paths without an
@@ -184,7 +184,7 @@ def sync(
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths to share data, each once.
+        body (ObjectShares): Paths that will share data. Each path occurs once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,7 +211,7 @@ async def asyncio_detailed(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Response[Error | ObjectSharesResult]:
-    """Make paths share the data of other paths with the same content.
+    """Let paths share the data of other paths with the same content.
 
      If both paths of a pair have the same checksum and size, the first gets the physical address of the
     second and keeps everything else. The server skips and reports other pairs, and paths without an
@@ -222,7 +222,7 @@ async def asyncio_detailed(
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths to share data, each once.
+        body (ObjectShares): Paths that will share data. Each path occurs once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -252,7 +252,7 @@ async def asyncio(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Error | ObjectSharesResult | None:
-    """Make paths share the data of other paths with the same content.
+    """Let paths share the data of other paths with the same content.
 
      If both paths of a pair have the same checksum and size, the first gets the physical address of the
     second and keeps everything else. The server skips and reports other pairs, and paths without an
@@ -263,7 +263,7 @@ async def asyncio(
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths to share data, each once.
+        body (ObjectShares): Paths that will share data. Each path occurs once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
