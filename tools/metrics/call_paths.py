@@ -5,9 +5,11 @@
     python -m tools.metrics.call_paths --list put  name the files of one request, in order of the first call
 
 The server runs in this process, on SQLite and `local://` in a temporary directory. Each request is sent once to warm up
-and then recorded with `sys.setprofile`. Server requests are sent by `http.client`, so that no file of the SDK counts.
-A function counts once for each place of its definition. A call is every start or resumption of a function. A move is a
-call in another file than the call before it in the same thread. Generated files and the test double do not count.
+and then recorded with `sys.setprofile` five times. The shortest of these counts, because the work that a server does
+every half second may run at the same moment. Server requests are sent by `http.client`, so that no file of the SDK
+counts. A function counts once for each place of its definition. A call is every start or resumption of a function. A
+move is a call in another file than the call before it in the same thread. Generated files and the test double do not
+count.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ import lakebed_testing
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ("server_stub/lakebed_server/", "server_stub/lakebed_engine/", "sdk/lakebed_format/")
-SDK = ("sdk/lakebed/", "sdk/lakebed_format/")
+SDK = ("sdk/lakebed/",)
+"""Without `lakebed_format`, which the server in this process uses: a put by the API does not use it in the SDK."""
 LIMITS: dict[str, tuple[int, int | None]] = {
     "put": (22, 100),
     "stat staged": (16, None),
@@ -39,6 +42,8 @@ LIMITS: dict[str, tuple[int, int | None]] = {
     "client put": (9, None),
 }
 """Files and functions at most."""
+RECORDED = 5
+"""How often each request is recorded."""
 
 
 @dataclass
@@ -141,20 +146,22 @@ def measure() -> dict[str, CallPath]:
             def commit_one() -> None:
                 client.send("POST", "/branches/main/commits", commit, "application/json")
 
-            def twice(name: str, request: Callable[[], Any], packages: tuple[str, ...], before: Any = None) -> None:
-                for _ in range(2):
+            def shortest(name: str, request: Callable[[], Any], packages: tuple[str, ...], before: Any = None) -> None:
+                paths = []
+                for _ in range(1 + RECORDED):
                     if before is not None:
                         before()
-                    found[name] = record.record(request, packages)
+                    paths.append(record.record(request, packages))
+                found[name] = min(paths[1:], key=lambda path: path.calls)
 
             branch.put("committed", b"1")
             branch.commit("first")
             branch.put("staged", b"2")
-            twice("put", put, SERVER)
-            twice("stat staged", stat("staged"), SERVER)
-            twice("stat committed", stat("committed"), SERVER)
-            twice("commit", commit_one, SERVER, put)
-            twice("client put", lambda: branch.put(f"c/{next(numbers)}", b"x" * 1024), SDK)
+            shortest("put", put, SERVER)
+            shortest("stat staged", stat("staged"), SERVER)
+            shortest("stat committed", stat("committed"), SERVER)
+            shortest("commit", commit_one, SERVER, put)
+            shortest("client put", lambda: branch.put(f"c/{next(numbers)}", b"x" * 1024), SDK)
     return found
 
 

@@ -48,6 +48,8 @@ class Monitoring:
         self._counting = counting
         self._sampler = sampler
         self._access = access or MetricsAccess()
+        self.port = self._access.port
+        """The port of the listener that is only for monitoring, if there is one."""
 
     def is_for(self, scope: Scope) -> bool:
         """Whether a request is for monitoring, by its path. The S3 gateway is asked first: it has paths of its own."""
@@ -90,11 +92,6 @@ class Monitoring:
             self._sampler.sample()
         body, content_type = scrape(counting.cells, self._version, headers.get(b"accept", b"").decode("latin-1"))
         return Response(body, headers={**_SAFE, "content-type": content_type})
-
-    def is_on_its_port(self, scope: Scope) -> bool:
-        """Whether a request came to the listener of the metrics."""
-        port = self._access.port
-        return port is not None and (scope.get("server") or ("", None))[1] == port
 
 
 def _path(scope: Scope) -> str:

@@ -77,6 +77,10 @@ This is the server's API endpoint; point a client at it:
 """
 
 
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+"""A part of the server, as ASGI defines it."""
+
+
 class App:
     """The ASGI callable, which dispatches requests. `life` is the background work, from start to stop."""
 
@@ -97,32 +101,38 @@ class App:
         self._gateway = gateway
         self._site = site
         self._prefix = API_PREFIX.encode() + b"/"
+        self._by_port: dict[int | None, Application] = {gateway.port: gateway, monitoring.port: monitoring}
+        self._by_port.pop(None, None)  # without a listener of its own
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or run the lifespan of the application."""
-        if scope["type"] == "http":
-            if self._monitoring.is_on_its_port(scope):
-                await self._monitoring(scope, receive, send)
-                return
-            raw: bytes = scope.get("raw_path") or scope["path"].encode()
-            root: str = scope.get("root_path", "")
-            is_api = raw.removeprefix(root.encode()).startswith(self._prefix)
-            if self._gateway.is_for(scope, is_api=is_api):
-                await self._gateway(scope, receive, send)
-                return
-            if is_api:
-                await self._api(scope, receive, send)
-                return
-            if self._monitoring.is_for(scope):
-                await self._monitoring(scope, receive, send)
-                return
-            if self._stopping.refuses:
-                await _plain("this server is shutting down: use another one\n", 503, {"retry-after": "1"})(
-                    scope, receive, functools.partial(_send_closing, send)
-                )
-                return
-            if self._stopping.drains:
-                send = functools.partial(_send_closing, send)
+        if scope["type"] != "http":
+            await self._site(scope, receive, send)
+            return
+        port = (scope.get("server") or ("", None))[1]
+        application = self._by_port.get(port) or self._choose(scope)
+        await application(scope, receive, send)
+
+    def _choose(self, scope: Scope) -> Application:
+        """The part of the application for a request to the common listener."""
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        root: str = scope.get("root_path", "")
+        is_api = raw.removeprefix(root.encode()).startswith(self._prefix)
+        if self._gateway.is_for(scope, is_api=is_api):
+            return self._gateway
+        if is_api:
+            return self._api
+        return self._monitoring if self._monitoring.is_for(scope) else self._show
+
+    async def _show(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a page, for the spec, or for nothing that exists."""
+        if self._stopping.refuses:
+            await _plain("this server is shutting down: use another one\n", 503, {"retry-after": "1"})(
+                scope, receive, functools.partial(_send_closing, send)
+            )
+            return
+        if self._stopping.drains:
+            send = functools.partial(_send_closing, send)
         await self._site(scope, receive, send)
 
     def drain(self) -> None:

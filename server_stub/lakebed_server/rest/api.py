@@ -127,7 +127,7 @@ class Api:
         if route.permissions is not None:
             repository = getattr(params, "repository", "")
             await authorize(call, route.permissions, repository, params, body)
-            if authors.asks_to_bypass(params, body) and authors.may_bypass(call, repository):
+            if _is_forced(params, body) and authors.may_bypass(call, repository):
                 act_as(Actor(call.user, call.request_id, bypasses_hooks=True))
         if route.room is None:
             return await negotiated(call, await route.handler(call, *values))
@@ -140,6 +140,11 @@ class Api:
         handler = handlers.get(name) or _planned(operation_handlers.PLANNED.get(name, ""))
         binder, room = Binder(operation, json_limit), self._admission.room(name)
         return Route(operation, binder, handler, room, PERMISSIONS.get(name))
+
+
+def _is_forced(params: object, body: object) -> bool:
+    """Whether a request says `force`, as a parameter or in its body."""
+    return any(getattr(part, "force", False) is True for part in (params, body))
 
 
 def _note_access(call: Call, params: object, body: object) -> None:

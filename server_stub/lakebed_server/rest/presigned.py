@@ -18,14 +18,25 @@ from lakebed_server.http.responses import Reply
 from lakebed_server.vocabulary import bad_request
 
 
-async def wanted(call: Call, repository: str, must: object, may: object = False) -> bool:
-    """Whether to return presigned URLs. Raises RequestError if the client requires them and they are impossible."""
-    if must is not True and may is not True:
-        return False
-    signs = call.services.installation.presign and (await call.engine.repositories.data_place(repository)).signs
-    if must is True and not signs:
+async def require(call: Call, repository: str) -> None:
+    """Raise RequestError (400) unless the server can return presigned URLs of a repository."""
+    if not await _possible(call, repository):
         raise bad_request("parameter presign: this server's store cannot sign addresses; leave it out")
-    return signs
+
+
+async def wanted(call: Call, repository: str, must: object, may: object) -> bool:
+    """Whether to return presigned URLs: the client requires them (`must`), or accepts them and they are possible.
+
+    Raises RequestError (400) if the client requires them and they are impossible.
+    """
+    if must is True:
+        await require(call, repository)
+        return True
+    return may is True and await _possible(call, repository)
+
+
+async def _possible(call: Call, repository: str) -> bool:
+    return call.services.installation.presign and (await call.engine.repositories.data_place(repository)).signs
 
 
 async def redirect(call: Call, p: ops.GetObjectParams, entry: Entry) -> Reply | None:

@@ -39,7 +39,7 @@ log = logging.getLogger("lakebed.s3")
 
 
 class Gateway:
-    """The ASGI application for requests that `is_for` takes."""
+    """The ASGI application for requests to its port, and for those that `is_for` takes."""
 
     def __init__(
         self,
@@ -53,6 +53,8 @@ class Gateway:
         permission_table.check({*(route.name for route in dispatch.ROUTES.values()), "CopyObject", "PostObject"})
         self._services = services
         self._config = config
+        self.port = config.port
+        """The port of the listener that is only for S3, if there is one."""
         self._clock = clock
         self._admission = admission or Admission(LimitSettings())
         self._cycle = RequestCycle(self._admission, respond, log, watch)
@@ -60,19 +62,17 @@ class Gateway:
         self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), responses.NOSNIFF]
 
     def is_for(self, scope: Scope, *, is_api: bool) -> bool:
-        """Whether a request is for S3: by its port, its signature, or its Host header.
+        """Whether a request to the common listener is for S3: by its signature, its form, or its Host header.
 
         `is_api`: its path belongs to the REST API, which may have the same host.
         """
         config = self._config
-        if config.port is not None and (scope.get("server") or ("", None))[1] == config.port:
-            return True
         if _looks_signed(scope["headers"], scope["query_string"]):
-            return True
-        if sts.is_for(scope["method"], scope["path"].encode(), scope["headers"]):
             return True
         if is_api:
             return False
+        if sts.is_for(scope["method"], scope["path"].encode(), scope["headers"]):
+            return True
         if form.looks_like_one(scope["method"], dict(scope["headers"]).get(b"content-type", b"")):
             return True
         if not config.domains:

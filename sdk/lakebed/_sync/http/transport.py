@@ -75,6 +75,7 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._api_url = settings.api_url
         trust.warn_of_clear_text(settings)
         self.policy = retry.Policy(attempts=settings.retries + 1)
         self.outside = Outside(self.policy, settings.timeout, settings.http)
@@ -155,7 +156,7 @@ class Transport:
     def is_near(self) -> bool:
         """Whether the server is on this machine, according to its address."""
         if self._near is None:
-            self._near = run_in_thread(exchange.is_here, self.settings.api_url)
+            self._near = run_in_thread(exchange.is_here, self._api_url)
         return self._near
 
     def close(self) -> None:
@@ -215,7 +216,7 @@ class Transport:
         elif call.json is not None:
             content = json.dumps(call.json, ensure_ascii=False, separators=(",", ":")).encode()
             headers["Content-Type"] = "application/json"
-        url = with_query(self.settings.api_url + call.url, call.params)
+        url = with_query(self._api_url + call.url, call.params)
         limit = min(self.settings.timeout, seconds or self.settings.timeout)
         request = Request(call.method, url, headers, max(limit, _SLOW_READ) if call.slow else limit, content)
         try:

@@ -11,6 +11,7 @@ from typing import Final
 
 from lakebed_auth import Need, arn
 from lakebed_auth.actions import Fs
+from lakebed_engine.vocabulary.hooks import ACTION_FOLDERS
 from lakebed_engine.vocabulary.requests import FoundObject, Held, PublishRequest, UploadRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -27,6 +28,7 @@ from lakebed_server.rest.rights import authors
 from lakebed_server.vocabulary import Header, bad_request, not_implemented
 
 MOST_PATHS = 1000
+_ACTION_SUFFIXES: Final = (".yaml", ".yml")
 OCTETS: Final[Header] = (b"content-type", b"application/octet-stream")
 
 
@@ -87,10 +89,11 @@ async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
 
 async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
     """statObject."""
-    signs = await presigned.wanted(call, p.repository, p.presign)
+    if p.presign is True:
+        await presigned.require(call, p.repository)
     entry, address = await call.engine.objects.locate(p.repository, p.ref, p.path)
     stats = serializers.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False)
-    if signs:
+    if p.presign is True:
         await presigned.sign_one(call, p.repository, stats, entry)
     return json(200, stats, (last_modified(entry.mtime),))
 
@@ -148,10 +151,16 @@ async def search_objects(call: Call, p: ops.SearchObjectsParams) -> Reply:
 async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
-    if action_files.is_action_file(p.path):
+    if _is_action_file(p.path):
         return await _upload_action_file(call, p, request, chunks)
     made = await call.engine.objects.upload(p.repository, p.branch, request, chunks)
     return json(201, serializers.object_stats(p.path, *made))
+
+
+def _is_action_file(path: str) -> bool:
+    """Whether an object at this path is an action file: directly in one of the two folders."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/" in ACTION_FOLDERS and name.endswith(_ACTION_SUFFIXES)
 
 
 async def _upload_action_file(

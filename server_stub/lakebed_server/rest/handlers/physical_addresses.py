@@ -59,8 +59,9 @@ async def stage_object(call: Call, p: ops.StageObjectParams, body: models.Object
 
 async def get_physical_address(call: Call, p: ops.GetPhysicalAddressParams) -> Reply:
     """getPhysicalAddress."""
-    signs = await presigned.wanted(call, p.repository, p.presign)
-    seconds = call.services.installation.presign_seconds if signs else 0
+    if p.presign is True:
+        await presigned.require(call, p.repository)
+    seconds = call.services.installation.presign_seconds if p.presign is True else 0
     given = await call.engine.physical_addresses.get(p.repository, p.branch, p.path, seconds=seconds)
     location = models.StagingLocation(
         physical_address=given.physical_address,

@@ -128,9 +128,10 @@ async def get_range(call: Call, p: ops.GetRangeParams) -> Reply:
 
 async def get_metadata_object(call: Call, p: ops.GetMetadataObjectParams) -> Reply:
     """getMetadataObject."""
-    signs = await presigned.wanted(call, p.repository, p.presign)
+    if p.presign is True:
+        await presigned.require(call, p.repository)
     kind: MetadataKind = "range" if p.type == "range" else "meta_range"
-    seconds = call.services.installation.presign_seconds if signs else 0
+    seconds = call.services.installation.presign_seconds if p.presign is True else 0
     file = await call.engine.repositories.metadata_file(p.repository, kind, p.object_id, seconds=seconds)
     if file.url:
         return Reply(302, headers=((b"location", file.url.encode("ascii")), (b"cache-control", b"no-store")))

@@ -51,11 +51,6 @@ def metadata(call: Call, sent: dict[str, str] | UnsetType) -> dict[str, str]:
     return {**given, COMMITTED_BY: call.committed_by} if call.committed_by else given
 
 
-def asks_to_bypass(params: object, body: object) -> bool:
-    """Whether a request says `force`, as a parameter or in its body."""
-    return any(getattr(part, "force", False) is True for part in (params, body))
-
-
 def may_bypass(call: Call, repository: str) -> bool:
     """Whether the caller may bypass the hooks of a repository. The permissions of the request are known."""
     if call.rights is None:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
-from lakebed_engine.vocabulary.hooks import ACTION_FOLDERS, MAX_ACTION_FILE, HookSettings
+from lakebed_engine.vocabulary.hooks import MAX_ACTION_FILE, HookSettings
 from lakebed_hooks import action_files, action_set
 from lakebed_hooks.vocabulary import ActionFile, ActionFileError
 from lakebed_wire import models
@@ -17,7 +17,6 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply, empty, json
 from lakebed_server.vocabulary import Header, bad_request
 
-_SUFFIXES: Final = (".yaml", ".yml")
 _LONGEST_WARNING: Final = 1000
 
 
@@ -45,12 +44,6 @@ async def set_hook_settings(call: Call, p: ops.SetHookSettingsParams, body: mode
         raise bad_request(complaint)
     await call.engine.hooks.replace_settings(p.repository, HookSettings(body.actions), if_match=wanted)
     return empty()
-
-
-def is_action_file(path: str) -> bool:
-    """Whether an object at this path is an action file: directly in one of the two folders."""
-    folder, _, name = path.rpartition("/")
-    return f"{folder}/" in ACTION_FOLDERS and name.endswith(_SUFFIXES)
 
 
 async def kept(chunks: AsyncIterator[bytes], into: bytearray) -> AsyncIterator[bytes]:
