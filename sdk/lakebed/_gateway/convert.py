@@ -54,6 +54,21 @@ def moment(value: object) -> datetime:
     return datetime.fromtimestamp(number(value), UTC)
 
 
+def time(value: object) -> datetime:
+    """A time of RFC 3339, as `2026-11-28T10:00:00Z`."""
+    return datetime.fromisoformat(text(value))
+
+
+def optional_time(value: object) -> datetime | None:
+    """A time of RFC 3339, or None without one."""
+    return None if value is None else time(value)
+
+
+def optional_text(row: Mapping[str, Any], name: str) -> str:
+    """A text of a JSON object. Empty without one."""
+    return text(row.get(name), "")
+
+
 def mapping(value: Any) -> dict[str, str]:
     """A string map; the generated wrappers keep it in `additional_properties`."""
     return dict(value.additional_properties) if value else {}

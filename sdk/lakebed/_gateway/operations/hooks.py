@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, TypeVar
 
 from lakebed._gateway import calls, convert
@@ -125,14 +124,14 @@ def _run(row: Mapping[str, Any]) -> ActionRun:
         state=_state(row),
         branch=convert.text(row["branch"]),
         commit_id=convert.text(row["commit_id"]),
-        started=_time(row["start_time"]),
-        ended=_optional_time(row.get("end_time")),
-        message=_optional(row, "message"),
-        user=_optional(row, "user"),
-        tag=_optional(row, "tag"),
-        source_ref=_optional(row, "source_ref"),
-        delivery_id=_optional(row, "delivery_id"),
-        rerun_of=_optional(row, "rerun_of"),
+        started=convert.time(row["start_time"]),
+        ended=convert.optional_time(row.get("end_time")),
+        message=convert.optional_text(row, "message"),
+        user=convert.optional_text(row, "user"),
+        tag=convert.optional_text(row, "tag"),
+        source_ref=convert.optional_text(row, "source_ref"),
+        delivery_id=convert.optional_text(row, "delivery_id"),
+        rerun_of=convert.optional_text(row, "rerun_of"),
     )
 
 
@@ -142,10 +141,10 @@ def _hook(row: Mapping[str, Any]) -> HookRun:
         action=convert.text(row["action"]),
         hook_id=convert.text(row["hook_id"]),
         state=_state(row),
-        started=_time(row["start_time"]),
-        ended=_optional_time(row.get("end_time")),
-        type=_optional(row, "type"),
-        message=_optional(row, "message"),
+        started=convert.time(row["start_time"]),
+        ended=convert.optional_time(row.get("end_time")),
+        type=convert.optional_text(row, "type"),
+        message=convert.optional_text(row, "message"),
         details=tuple(dict(one) for one in row.get("details") or ()),
     )
 
@@ -153,7 +152,7 @@ def _hook(row: Mapping[str, Any]) -> HookRun:
 def _state(row: Mapping[str, Any]) -> str:
     """The state. For a server that sends only a status, the nearest state."""
     status = convert.text(row["status"])
-    return _optional(row, "state") or {"completed": "passed", "failed": "refused"}.get(status, status)
+    return convert.optional_text(row, "state") or {"completed": "passed", "failed": "refused"}.get(status, status)
 
 
 def _page(body: Mapping[str, Any], row: Callable[[Mapping[str, Any]], T], after: str) -> Page[T]:
@@ -167,13 +166,13 @@ def _delivery(row: Mapping[str, Any]) -> HookDelivery:
         state=convert.text(row["state"]),
         action=convert.text(row["action"]),
         event=convert.text(row["event_type"]),
-        event_id=_optional(row, "event_id"),
-        branch=_optional(row, "branch"),
-        commit_id=_optional(row, "commit_id"),
-        due=_optional_time(row.get("due")),
+        event_id=convert.optional_text(row, "event_id"),
+        branch=convert.optional_text(row, "branch"),
+        commit_id=convert.optional_text(row, "commit_id"),
+        due=convert.optional_time(row.get("due")),
         attempts=tuple(
             DeliveryAttempt(
-                _time(one["time"]),
+                convert.time(one["time"]),
                 convert.text(one["state"]),
                 convert.text(one["message"]),
                 convert.text(one["run_id"]),
@@ -181,15 +180,3 @@ def _delivery(row: Mapping[str, Any]) -> HookDelivery:
             for one in row["attempts"]
         ),
     )
-
-
-def _optional(row: Mapping[str, Any], name: str) -> str:
-    return convert.text(row.get(name), "")
-
-
-def _time(value: object) -> datetime:
-    return datetime.fromisoformat(convert.text(value))
-
-
-def _optional_time(value: object) -> datetime | None:
-    return None if value is None else _time(value)

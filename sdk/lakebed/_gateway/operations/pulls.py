@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, TypeVar
 
 from lakebed._gateway import calls, convert
@@ -193,32 +192,20 @@ def _results(row: Callable[[Mapping[str, Any]], T]) -> Callable[[Mapping[str, An
     return lambda body: [row(one) for one in body["results"]]
 
 
-def _time(value: object) -> datetime:
-    return datetime.fromisoformat(convert.text(value))
-
-
-def _optional_time(value: object) -> datetime | None:
-    return None if value is None else _time(value)
-
-
-def _optional(row: Mapping[str, Any], name: str) -> str:
-    return convert.text(row.get(name), "")
-
-
 def _pull(row: Mapping[str, Any]) -> PullRequest:
     return PullRequest(
         id=convert.text(row["id"]),
         status=convert.text(row["status"]),
         title=convert.text(row["title"]),
-        description=_optional(row, "description"),
+        description=convert.optional_text(row, "description"),
         author=convert.text(row["author"]),
-        author_id=_optional(row, "author_id"),
+        author_id=convert.optional_text(row, "author_id"),
         source_branch=convert.text(row["source_branch"]),
         destination_branch=convert.text(row["destination_branch"]),
-        created=_time(row["creation_date"]),
-        closed=_optional_time(row.get("closed_date")),
-        merged_commit_id=_optional(row, "merged_commit_id"),
-        source_commit_id=_optional(row, "source_commit_id"),
+        created=convert.time(row["creation_date"]),
+        closed=convert.optional_time(row.get("closed_date")),
+        merged_commit_id=convert.optional_text(row, "merged_commit_id"),
+        source_commit_id=convert.optional_text(row, "source_commit_id"),
         draft=row.get("draft") is True,
         reviewers=tuple(map(convert.text, row.get("reviewers") or ())),
         auto_merge=bool(row.get("auto_merge")),
@@ -235,11 +222,11 @@ def _review(row: Mapping[str, Any]) -> PullRequestReview:
         id=convert.number(row["id"]),
         verdict=convert.text(row["verdict"]),
         author=convert.text(row["author"]),
-        created=_time(row["created_at"]),
+        created=convert.time(row["created_at"]),
         body=convert.text(row["body"]),
         source_commit_id=convert.text(row["source_commit_id"]),
         stale=row["stale"] is True,
-        dismissed_by=_optional(row, "dismissed_by"),
+        dismissed_by=convert.optional_text(row, "dismissed_by"),
     )
 
 
@@ -247,16 +234,16 @@ def _comment(row: Mapping[str, Any]) -> PullRequestComment:
     return PullRequestComment(
         id=convert.number(row["id"]),
         author=convert.text(row["author"]),
-        created=_time(row["created_at"]),
+        created=convert.time(row["created_at"]),
         body=convert.text(row["body"]),
-        path=_optional(row, "path"),
-        column=_optional(row, "column"),
-        row_key=_optional(row, "row_key"),
-        side=_optional(row, "side"),
+        path=convert.optional_text(row, "path"),
+        column=convert.optional_text(row, "column"),
+        row_key=convert.optional_text(row, "row_key"),
+        side=convert.optional_text(row, "side"),
         reply_to=row.get("reply_to"),
-        commit_id=_optional(row, "commit_id"),
-        resolved_by=_optional(row, "resolved_by"),
-        edited=_optional_time(row.get("edited_at")),
+        commit_id=convert.optional_text(row, "commit_id"),
+        resolved_by=convert.optional_text(row, "resolved_by"),
+        edited=convert.optional_time(row.get("edited_at")),
         deleted=row["deleted"] is True,
     )
 
@@ -266,10 +253,10 @@ def _event(row: Mapping[str, Any]) -> PullRequestEvent:
     return PullRequestEvent(
         id=convert.number(row["id"]),
         type=convert.text(row["type"]),
-        date=_time(row["date"]),
+        date=convert.time(row["date"]),
         actor=convert.text(row["actor"]),
-        text=_optional(row, "text"),
-        commit_id=_optional(row, "commit_id"),
+        text=convert.optional_text(row, "text"),
+        commit_id=convert.optional_text(row, "commit_id"),
         review=None if review is None else _review(review),
         comment=None if comment is None else _comment(comment),
     )
@@ -282,14 +269,14 @@ def _state(row: Mapping[str, Any]) -> PullRequestState:
         approvals_needed=convert.number(row["approvals"]["need"]),
         changes_requested_by=tuple(map(convert.text, row["changes_requested_by"])),
         checks=tuple(_check_of_pull(one) for one in row["checks"]),
-        source_commit_id=_optional(row, "source_commit_id"),
-        destination_commit_id=_optional(row, "destination_commit_id"),
-        base_commit_id=_optional(row, "base_commit_id"),
+        source_commit_id=convert.optional_text(row, "source_commit_id"),
+        destination_commit_id=convert.optional_text(row, "destination_commit_id"),
+        base_commit_id=convert.optional_text(row, "base_commit_id"),
     )
 
 
 def _check_of_pull(row: Mapping[str, Any]) -> PullRequestCheck:
-    texts = _optional(row, "description"), _optional(row, "url")
+    texts = convert.optional_text(row, "description"), convert.optional_text(row, "url")
     return PullRequestCheck(convert.text(row["name"]), convert.text(row["state"]), row["required"] is True, *texts)
 
 
@@ -298,9 +285,9 @@ def _check(row: Mapping[str, Any]) -> CommitCheck:
         name=convert.text(row["name"]),
         state=convert.text(row["state"]),
         user=convert.text(row["user"]),
-        updated=_time(row["updated_at"]),
-        description=_optional(row, "description"),
-        url=_optional(row, "url"),
+        updated=convert.time(row["updated_at"]),
+        description=convert.optional_text(row, "description"),
+        url=convert.optional_text(row, "url"),
     )
 
 
