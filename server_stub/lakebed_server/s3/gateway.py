@@ -39,7 +39,7 @@ log = logging.getLogger("lakebed.s3")
 
 
 class Gateway:
-    """The ASGI application for requests to its port, and for those that `is_for` takes."""
+    """The ASGI application for requests to its port, and for requests that `is_for` selects."""
 
     def __init__(
         self,
