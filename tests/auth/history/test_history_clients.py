@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import lakebed
 import pytest
 
+from tests.support.processes.nursery import ended
 from tests.support.processes.server import RunningServer, clean_environment, running_server
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +34,7 @@ def run(server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[s
         LAKEBED_ACCESS_KEY_ID=server.access_key_id,
         LAKEBED_SECRET_ACCESS_KEY=server.secret_access_key,
     )
-    command = [sys.executable, "-m", "lakebed.cli", *arguments]
-    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    return ended(arguments, variables, PATIENCE)
 
 
 def test_the_history_is_a_data_frame(server: RunningServer) -> None:

@@ -77,7 +77,7 @@ def compiled(policies: dict[str, list[dict[str, Any]]], user: str) -> Compiled:
     return compile_policies([Policy(name, parse_statements(rows), 0) for name, rows in policies.items()], user)
 
 
-@examples(1000, soak=20000)
+@examples(500, soak=20000)
 @given(POLICIES, st.sampled_from(USERS), st.lists(QUESTIONS, min_size=1, max_size=5))
 @example(
     {"p": [{"effect": "allow", "action": ["fs:*"], "resource": "*"}]}, "ana", [("fs:ReadObject", "*", {"branch": ""})]
@@ -101,7 +101,7 @@ def test_decides_as_the_oracle(
             assert permissions.allows_some(action)
 
 
-@examples(300, soak=5000)
+@examples(150, soak=5000)
 @given(POLICIES, POLICIES, st.sampled_from(USERS), QUESTIONS)
 def test_a_narrowed_key_may_do_what_both_allow(
     policies: dict[str, list[dict[str, Any]]],

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +18,7 @@ import pytest
 from tests.hooks.receiving import Received, Receiver, receiving
 from tests.hooks.rest import OPERATIONS, Rest, action_file, new_repository, prepare
 from tests.hooks.serving import client_of, serving
+from tests.support.processes.nursery import ended
 from tests.support.waiting import PATIENCE, wait_until
 
 RULE = "_lakebed_actions/rule.yaml"
@@ -245,13 +244,7 @@ def test_an_ingest_is_checked(tmp_path: Path, receiver: Receiver) -> None:
         ):
             lake.repository(rest.name).branch("main").ingest("local://feed/", "in")
         command = ["ingest", "commit", "--from", "local://feed/", "--to", f"{rest.name}/main/in", "-m", "new"]
-        reported = subprocess.run(
-            [sys.executable, "-m", "lakebed.cli", *command],
-            env={**os.environ, **running.environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        reported = ended(command, {**os.environ, **running.environment}, PATIENCE)
         assert (reported.returncode, "the table has no owner" in reported.stderr) == (4, True), reported.stderr
         assert rest.heads() == before
         assert [run["state"] for run in rest.runs()] == ["refused", "refused"]

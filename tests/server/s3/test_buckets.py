@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,8 @@ from lakebed_server.s3.vocabulary import STATUS
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.server.s3.gatewaying import HOST, Bucket, code, text, texts, xml
+from tests.support.seeds import seed_of_the_engine
+from tests.support.sizes import sized
 
 Page = tuple[list[str], list[str], bool, str]
 
@@ -93,19 +96,16 @@ def test_listings_match_the_dictionary_model(bucket: Bucket, ask: Callable[..., 
     for key in sorted(keys):
         bucket.put(key, b"1")
     everywhere = sorted(keys)
-    for prefix in ("", "a", "a-", "main", "main/", "a/", "a-b/x", "main/ü", "none/", "none", "main/x/", "/"):
-        for delimiter in ("", "/", "x", "//", "ü", "b/", "-"):
-            if ask is versions and delimiter not in ("", "/"):
+    prefixes = ("", "a", "a-", "main", "main/", "a/", "a-b/x", "main/ü", "none/", "none", "main/x/", "/")
+    delimiters = ("", "/") if ask is versions else ("", "/", "x", "//", "ü", "b/", "-")
+    pairs = list(itertools.product(prefixes, delimiters))
+    for prefix, delimiter in random.Random(f"{ask.__name__} {seed_of_the_engine()}").sample(pairs, sized(len(pairs))):
+        for size, encoding in (("1", ""), ("3", ""), ("3", "url"), ("1000", "")):
+            if size == "1" and not prefix:
                 continue
-            for size in ("1", "3", "1000"):
-                if size == "1" and not prefix:
-                    continue
-                for encoding in ("", "url"):
-                    if encoding and size != "3":
-                        continue
-                    query = {"prefix": prefix, "delimiter": delimiter, "max-keys": size, "encoding-type": encoding}
-                    got = everything(ask, bucket, **query)
-                    assert got == expected(everywhere, prefix, delimiter), query
+            query = {"prefix": prefix, "delimiter": delimiter, "max-keys": size, "encoding-type": encoding}
+            got = everything(ask, bucket, **query)
+            assert got == expected(everywhere, prefix, delimiter), query
 
 
 def test_a_bucket_shows_its_branches_and_tags_as_directories(bucket: Bucket) -> None:
