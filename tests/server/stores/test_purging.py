@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import apsw
 import httpx
 import lakebed
 import pytest
@@ -19,6 +20,7 @@ from tests.cli.support import Command
 from tests.support.processes.server import RunningServer, running_server
 from tests.support.services.s3 import shared
 from tests.support.services.s3_settings import settings_of
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
@@ -40,6 +42,15 @@ def fill(repo: lakebed.Repository, amount: int = 3) -> None:
     branch.put_many({f"a/{number:05}": b"1" for number in range(amount)})
     branch.commit("load")
     branch.put("uncommitted", b"2")
+
+
+def partitions(server: RunningServer) -> list[str]:
+    """Where rows of repositories are."""
+    connection = apsw.Connection(str(server.data_dir / "lakebed.db"), apsw.SQLITE_OPEN_READONLY)
+    try:
+        return [row for (row,) in connection.execute("SELECT DISTINCT partition FROM kv WHERE partition LIKE 'repo/%'")]
+    finally:
+        connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -194,14 +205,14 @@ def test_purge_in_a_bucket(kind: str, tmp_path: Path) -> None:
     ):
         name = f"b-{uuid4().hex[:8]}"
         bucket.boto().put_object(Bucket=bucket.bucket, Key=f"{prefix}/theirs.txt", Body=b"not ours")
-        fill(lake.repository(name).create(uri, allow_non_empty=True), 1500)
+        fill(lake.repository(name).create(uri, allow_non_empty=True), sized(1500))
         report = lake.repository(name).purge()
         assert report.deleted > 0  # of the first 15 seconds, on a slow machine
         assert (report.foreign, report.foreign_example) == (1, "theirs.txt")
         assert there() == ["theirs.txt"]
         repo = lake.repository(name).create(uri, allow_non_empty=True)
         fill(repo)
-        time.sleep(3)  # the cleaner drops the rows of the first
+        wait_until(lambda: len(partitions(server)) == 1, "the cleaner drops the rows of the first", every=0.05)
         assert repo.branch("main").get("a/00001") == b"1"
 
 
@@ -232,7 +243,7 @@ def _is_killed_in_the_middle(place: Path, deleted: int) -> bool:
     objects = place / "objects" / "large"
     with running_server(place, environment=QUICK) as server, client(server) as lake:
         repo = lake.repository("large").create("local://large")
-        fill(repo, 3000)
+        fill(repo, 1500)
         whole = len(files(objects))
         errors: list[lakebed.LakebedError] = []
         thread = threading.Thread(target=_purge, args=(server, errors))

@@ -11,13 +11,15 @@ It starts in about half a second or fails with what it said; it never skips. Tes
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import pwd
 import signal
 import stat
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -66,15 +68,10 @@ class Postgres:
         return f"postgresql://{user}:{password}@/{database}?host={self.directory}"
 
     def make(self) -> None:
-        """Make the directory of the data."""
+        """Make the directory of the data: a copy of what `initdb` makes once for this process in 0.4 s."""
         if self._user is not None:
-            _let_others_pass(programs() / "postgres")
             os.chown(self.directory, self._user, -1)
-        secret = self.directory / "password"
-        secret.write_text(PASSWORD)
-        secret.chmod(0o644)
-        command = ["initdb", "-D", str(self._data), "-U", USER, f"--pwfile={secret}", "--auth=scram-sha-256"]
-        self._run(*command, "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+        self._run("cp", "-a", str(_made_by_initdb(self._user)), str(self._data))
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -113,12 +110,31 @@ class Postgres:
             process.send_signal(sign)
             process.wait(PATIENCE)
 
-    def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
-            [str(programs() / program), *arguments],
-            user=self._user, cwd=self.directory, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{program} failed: {done.stdout}{done.stderr}"
+    def _run(self, *command: str) -> None:
+        _done(command, self.directory, self._user)
+
+
+def _done(command: Sequence[str], directory: Path, user: int | None) -> None:
+    done = subprocess.run(command, user=user, cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command[0]} failed: {done.stdout}{done.stderr}"
+
+
+@functools.cache
+def _made_by_initdb(user: int | None) -> Path:
+    """The data of a server that has not started yet. They go when the process ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    directory = stack.enter_context(owned_directory("lakebed-pg-"))
+    if user is not None:
+        _let_others_pass(programs() / "postgres")
+        os.chown(directory, user, -1)
+    secret = directory / "password"
+    secret.write_text(PASSWORD)
+    secret.chmod(0o644)
+    command = [str(programs() / "initdb"), "-D", str(directory / "data"), "-U", USER, f"--pwfile={secret}"]
+    more = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
+    _done([*command, *more], directory, user)
+    return directory / "data"
 
 
 @contextmanager
