@@ -35,6 +35,7 @@ from tests.engine.support import (
     put_commit,
 )
 from tests.engine.workspacing import advance, now, register, store_of, workspace, write_below
+from tests.support.sampling import after
 
 
 async def base() -> tuple[Engine, Workspace]:
@@ -539,7 +540,7 @@ async def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
 
     call = 1
     while await job(call):
-        call += 1
+        call = after(call)
     assert call > 10
 
 

@@ -27,7 +27,7 @@ from tests.engine.layering import LateKV, Model, World, just_seal, layers_of, ob
 from tests.engine.racing import lake
 from tests.engine.support import REPO, LossyKV, commit, fails, history, losing
 from tests.engine.trees import Delta
-from tests.support.sampling import sampled
+from tests.support.sampling import after, sampled
 
 pytestmark = pytest.mark.slow
 
@@ -182,7 +182,7 @@ async def test_two_concurrent_operations_end_as_one_of_their_orders(pair: tuple[
     for live in (True, False) if rival in ("push", "write", "recreate") else (True,):
         call = 1
         while await job(call, live):
-            call += 1
+            call = after(call)
         assert call > 4
 
 

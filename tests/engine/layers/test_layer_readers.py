@@ -26,6 +26,7 @@ from tests.engine.layering import (
 )
 from tests.engine.support import REPO, chunked, commit, fails
 from tests.engine.trees import Delta, applied, changed, entry
+from tests.support.sampling import after
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +154,7 @@ async def test_a_reader_that_pauses_past_the_grace_reads_again(verb: str, how: s
 
     call = 1
     while await job(call):
-        call += 1
+        call = after(call)
     assert call > 4
 
 
@@ -201,7 +202,7 @@ async def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(ver
     for live in (True, False):
         call = 1
         while await job(call, live):
-            call += 1
+            call = after(call)
         assert call > 4
 
 
@@ -230,7 +231,7 @@ async def test_conditional_writes_read_again_after_a_pause_past_the_grace(verb: 
 
     call = 1
     while await job(call):
-        call += 1
+        call = after(call)
     assert call > 4
 
 
@@ -259,7 +260,7 @@ async def test_writer_that_pauses_past_the_grace_reads_again(verb: str, files: b
 
     call = 1
     while await job(call):
-        call += 1
+        call = after(call)
     assert call > 4
 
 
@@ -333,5 +334,5 @@ async def test_a_crash_at_any_store_call_loses_nothing(verb: str, kind: type[Bas
 
     call = 1
     while await job(call):
-        call += 1
+        call = after(call)
     assert call > 6
