@@ -8,8 +8,9 @@
     with watched_context(chromium) as second:         # a second browser, with cookies of its own
         second.new_page().goto(address)
 
-A test fails when a page reports an error on its console, an uncaught exception included. The Debian package `chromium`
-has the browser; tests/support/services/debian.py installs it.
+A test fails when a page reports an error on its console, an uncaught exception included. The Debian package
+`chromium-headless-shell` has the browser, and `make soak` runs all of it, the package `chromium`;
+tests/support/services/debian.py installs both.
 
 Playwright keeps an event loop in the main thread, so a test of a module with a browser cannot run one of its own: no
 `async def`, no `asyncio.run`. The SDK, fsspec and `subprocess` work as usual.
@@ -24,7 +25,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, sync_playwright
 
-from tests.support.services.debian import chromium
+from tests.support.services.debian import chromium, headless_chromium
+from tests.support.sizes import tier
 from tests.support.waiting import PATIENCE
 
 SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"
@@ -34,9 +36,8 @@ SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"
 def running_chromium() -> Iterator[Browser]:
     """One browser without a window. Its sandbox is off: it does not start as root, and the pages are our own."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium(), chromium_sandbox=False, timeout=PATIENCE * 1000
-        )
+        program = chromium() if tier() == "soak" else headless_chromium()
+        browser = playwright.chromium.launch(executable_path=program, chromium_sandbox=False, timeout=PATIENCE * 1000)
         try:
             yield browser
         finally:
