@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -16,10 +16,15 @@ from tests.support.sizes import tier
 T = TypeVar("T")
 
 
+def drawn(cases: Sequence[T], count: int) -> list[T]:
+    """At most `count` of the cases."""
+    return random.Random(seed_of_the_engine()).sample(cases, min(count, len(cases)))
+
+
 def sampled(cases: Iterable[T], count: int, name: Callable[[T], str] = str) -> list[ParameterSet]:
     """All cases, as parameters of a test: `count` of them for `make test`, the others marked `soak`."""
     every = list(cases)
-    chosen = random.Random(seed_of_the_engine()).sample(range(len(every)), min(count, len(every)))
+    chosen = drawn(range(len(every)), count)
     return [
         pytest.param(case, id=name(case), marks=() if number in chosen else pytest.mark.soak)
         for number, case in enumerate(every)

@@ -100,8 +100,8 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10, said)
 
 @pytest.mark.slow
 def test_false_footer_of_layer_file_is_refused(tmp_path: Path) -> None:
-    """The probe of the review: 8.6 KB, one page of 30 million zeros in `size_bytes`, and a footer that denies it."""
-    count = 30_000_000
+    """The probe of the review: a few KB, one page of 10 million zeros in `size_bytes`, and a footer that denies it."""
+    count = 10_000_000
     texts = pa.array([""]).take(pa.array(np.zeros(count, dtype=np.int32)))
     zeros = pa.array(np.zeros(count, dtype=np.int64))
     rows = pa.table({**dict.fromkeys(ROWS.column_names, texts), "size_bytes": zeros})

@@ -53,6 +53,7 @@ from tests.engine.swept import (
     settle,
     written_layer,
 )
+from tests.support.sampling import after
 
 FOLDERS = (COMMITS, METARANGES, RANGES, LAYERS)
 FULL_URI = f"data/2026010100/{'f' * 32}"
@@ -278,7 +279,7 @@ async def test_failed_scan_deletes_nothing() -> None:
     for which in (lambda at: (at, 0), lambda at: (0, at)):
         at = 1
         while await job(*which(at)):
-            at += 1
+            at = after(at)
         assert at > 10
 
 
