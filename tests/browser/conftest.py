@@ -1,4 +1,4 @@
-"""One Chromium for each module, and a page for each test."""
+"""One Chromium for all tests of this folder, and a page for each test."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from playwright.sync_api import Browser, Page
 from tests.support.browser import running_chromium, watched_context
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The browser. A test of two people at the same time makes a context for each.
 
-    It ends with the module: afterwards, tests with event loops can run in this process.
+    It takes a second of a processor to start, so it lives to the end of the run. From its start on, no test with an
+    event loop can run in this process: the folder has none, and has jobs of its own.
     """
     with running_chromium() as browser:
         yield browser

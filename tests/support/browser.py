@@ -12,7 +12,7 @@ A test fails when a page reports an error on its console, an uncaught exception 
 `chromium-headless-shell` has the browser, and `make soak` runs all of it, the package `chromium`;
 tests/support/services/debian.py installs both.
 
-Playwright keeps an event loop in the main thread, so a test of a module with a browser cannot run one of its own: no
+Playwright keeps an event loop in the main thread, so a test in a run with a browser cannot have one of its own: no
 `async def`, no `asyncio.run`. The SDK, fsspec and `subprocess` work as usual.
 """
 
