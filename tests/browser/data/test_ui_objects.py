@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import lakebed
-import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.ui import check, signed_in
@@ -138,31 +137,30 @@ def test_a_failed_upload_is_sent_again(
         assert repo.branch("main").get("a.txt") == b"a"
 
 
-@pytest.mark.parametrize(
-    ("path", "content", "shown"),
-    [
-        ("load.py", b"import os\n", "import os"),
-        ("notes.md", EVIL.encode(), "Hello"),
-        ("page.html", b"<script>window.hacked = 1</script><h1>Hi</h1>", "<h1>Hi</h1>"),
-        ("explore.ipynb", json.dumps(NOTEBOOK).encode(), "Cells"),
-        ("broken.ipynb", b"{}", "This notebook cannot be read"),
-        ("latin.txt", "Größe".encode("latin-1"), "Größe"),
-        ("part.zip", b"PK\x00\x01", "No preview for this type"),
-        ("empty.txt", b"", "This object has no content"),
-        ("wrong.pdf", b"<script>window.hacked = 1</script>", "This is not a PDF"),
-        ("wrong.png", b"no image", "The browser cannot show this image"),
-    ],
-)
-def test_content_is_shown_and_never_runs(
-    chromium: Browser, server: RunningServer, repo: lakebed.Repository, path: str, content: bytes, shown: str
-) -> None:
-    repo.branch("main").put(path, content, content_type="text/html")
+CONTENTS = [
+    ("load.py", b"import os\n", "import os"),
+    ("notes.md", EVIL.encode(), "Hello"),
+    ("page.html", b"<script>window.hacked = 1</script><h1>Hi</h1>", "<h1>Hi</h1>"),
+    ("explore.ipynb", json.dumps(NOTEBOOK).encode(), "Cells"),
+    ("broken.ipynb", b"{}", "This notebook cannot be read"),
+    ("latin.txt", "Größe".encode("latin-1"), "Größe"),
+    ("part.zip", b"PK\x00\x01", "No preview for this type"),
+    ("empty.txt", b"", "This object has no content"),
+    ("wrong.pdf", b"<script>window.hacked = 1</script>", "This is not a PDF"),
+    ("wrong.png", b"no image", "The browser cannot show this image"),
+]
+
+
+def test_content_is_shown_and_never_runs(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
+    for path, content, _ in CONTENTS:
+        repo.branch("main").put(path, content, content_type="text/html")
     with signed_in(chromium, server) as page:
-        open_object(page, repo, path)
-        expect(page.get_by_role("main")).to_contain_text(shown)
-        assert page.evaluate("window.hacked") is None
-        if path in ("load.py", "notes.md", "explore.ipynb", "part.zip"):
-            check(page, f"object-{path}")
+        for path, _, shown in CONTENTS:
+            open_object(page, repo, path)
+            expect(page.get_by_role("main"), path).to_contain_text(shown)
+            assert page.evaluate("window.hacked") is None, path
+            if path in ("load.py", "notes.md", "explore.ipynb", "part.zip"):
+                check(page, f"object-{path}")
 
 
 def test_images_are_shown(chromium: Browser, server: RunningServer, repo: lakebed.Repository) -> None:
