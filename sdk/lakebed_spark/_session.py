@@ -40,7 +40,7 @@ def check_pyspark() -> None:
     found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
     if found is None or (int(found[1]), int(found[2])) < OLDEST:
         raise ConfigurationError(
-            f"PySpark {pyspark.__version__} is too old, 4.1 is the first that works: {install_command('spark')}",
+            f"PySpark {pyspark.__version__} is too old, 4.1 or newer is required: {install_command('spark')}",
             kind="spark_version",
         )
 
@@ -68,7 +68,8 @@ def check_session(spark: object) -> SparkSession:
     check_pyspark()
     if not (hasattr(spark, "read") and hasattr(spark, "createDataFrame")):
         raise ConfigurationError(
-            f"the first argument is a SparkSession, not {type(spark).__name__}: lakebed_spark.session() makes one"
+            f"the first argument must be a SparkSession, not {type(spark).__name__}: lakebed_spark.session() "
+            "creates one"
         )
     return spark  # type: ignore[return-value]
 
@@ -79,7 +80,7 @@ def session_of(frame: DataFrame) -> SparkSession:
     session = getattr(frame, "sparkSession", None)
     if session is None or not hasattr(frame, "write"):
         raise ConfigurationError(
-            f"what is written is a Spark DataFrame, not {type(frame).__name__}: spark.createDataFrame(...) makes one"
+            f"expected a Spark DataFrame to write, not {type(frame).__name__}: spark.createDataFrame(...) creates one"
         )
     return session  # type: ignore[no-any-return]
 

@@ -49,11 +49,11 @@ class WriteRequest:
     def check(self, frame: DataFrame) -> None:
         """Raise InvalidRequestError, before any work."""
         if self.mode not in MODES:
-            raise self.invalid(f"mode {self.mode!r}: it is one of {', '.join(map(repr, MODES))}")
+            raise self.invalid(f"unknown mode {self.mode!r}: use one of {', '.join(map(repr, MODES))}")
         if self.kind not in ENDINGS:
-            raise self.invalid(f"format {self.kind!r} cannot be written: take one of {', '.join(ENDINGS)}")
+            raise self.invalid(f"cannot write the format {self.kind!r}: use one of {', '.join(ENDINGS)}")
         if frame.isStreaming:
-            raise self.invalid("a stream is written by foreach_batch: frame.writeStream.foreachBatch(...)")
+            raise self.invalid("the frame is a stream: use foreach_batch with frame.writeStream.foreachBatch(...)")
         columns = list(frame.columns)
         exact = str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
         known = columns if exact else [name.lower() for name in columns]
@@ -61,11 +61,13 @@ class WriteRequest:
             if (name if exact else name.lower()) not in known:
                 raise self.invalid(f"partition_by={name!r}: the frame has no such column; it has {', '.join(columns)}")
         if self.partition_by and len(set(self.partition_by)) >= len(columns):
-            raise self.invalid("partition_by names all columns: a file must have one at least")
+            raise self.invalid("partition_by contains all columns: at least one column must remain for the files")
         if self.mode == "overwrite_partitions" and not self.partition_by:
-            raise self.invalid("mode='overwrite_partitions' needs partition_by=[...]: it says what is replaced")
+            raise self.invalid("mode='overwrite_partitions' needs partition_by=[...], which selects what it replaces")
         if refused := {"path", "basepath", "partitionoverwritemode"} & set(lowered(self.options)):
-            raise self.invalid(f"the option {min(refused)!r} cannot be given here: mode= and the path say where")
+            raise self.invalid(
+                f"cannot use the option {min(refused)!r}: mode= and the path determine where Spark writes"
+            )
 
     def check_target(self, ref: lakebed.Ref) -> None:
         """Check that the existing content allows the write. Raises ObjectExistsError, InvalidRequestError,
@@ -73,10 +75,10 @@ class WriteRequest:
         """
         place = self.place
         if place.path and ref.exists(place.path) and self.mode != "overwrite":
-            raise self._taken(f"an object is at {place.path!r} itself: choose another path, or mode='overwrite'")
+            raise self._taken(f"an object already exists at {place.path!r}: choose another path, or mode='overwrite'")
         shown = [row.path for row in ref.list(place.folder, limit=_FEW)]
         if self.mode == "error" and shown:
-            raise self._taken(f"{shown[0]!r} is there: choose another path, or mode='append' or 'overwrite'")
+            raise self._taken(f"{shown[0]!r} already exists: choose another path, or mode='append' or 'overwrite'")
         names = [path[len(place.folder) :] for path in shown]
         first = next((name for name in names if not is_hidden(name)), None)
         if first is None or self.mode == "overwrite":
@@ -84,8 +86,8 @@ class WriteRequest:
         there = tuple(name for name, _ in folders_of(first)[1])
         if there != self.partition_by:
             raise self.invalid(
-                f"what is there is partitioned by {_list(there)}, as {shown[0]!r} shows, not by "
-                f"{_list(self.partition_by)}: give the same partition_by=, or mode='overwrite'"
+                f"the existing files are partitioned by {_list(there)} (such as {shown[0]!r}), not by "
+                f"{_list(self.partition_by)}: pass the same partition_by=, or mode='overwrite'"
             )
 
     def check_rights(self, workspace: lakebed.Workspace) -> None:
@@ -161,7 +163,7 @@ def _output_folder(spark: SparkSession, workspace: lakebed.Workspace, request: W
         if is_cloud(info):
             if is_remote(spark):
                 raise request.unsupported(
-                    "Spark Connect does not report which files Spark has written to a bucket. Run the job where "
+                    "Spark Connect does not report which files Spark wrote to a bucket. Run the job where "
                     "Spark runs (spark-submit, or a session without remote), or use the SDK: "
                     "branch.write_parquet(path, frame.toArrow())"
                 )
@@ -172,9 +174,9 @@ def _output_folder(spark: SparkSession, workspace: lakebed.Workspace, request: W
         elif sees(info):
             return OutputFolder(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
     raise request.unsupported(
-        f"Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the file system s3a "
-        "(spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), for local:// be on its machine; "
-        "or use the SDK: branch.write_parquet(path, frame.toArrow())"
+        f"Spark cannot write to {info.storage_prefix} from here. For s3://, add the file system s3a to the session "
+        "(spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>). For local://, run Spark on the "
+        "machine of the directory. Or use the SDK: branch.write_parquet(path, frame.toArrow())"
     )
 
 

@@ -135,6 +135,7 @@ def _etag(status: Any) -> str:
         tag = str(status.getEtag()).strip('"')
     except Exception as error:
         raise CorruptTransferError(
-            f"{status.getPath()} was written, but its file system reports no checksum: use s3a:// of a newer Hadoop"
+            f"the file system reports no checksum of {status.getPath()}, which Spark wrote: use s3a:// of a newer "
+            "Hadoop"
         ) from error
     return tag

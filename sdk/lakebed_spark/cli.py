@@ -299,7 +299,7 @@ def compact(
     if report.commit is not None:
         text = f"[{target.ref} {report.commit.short_id}] {what}, {report.rows:,} rows"
     else:
-        text = f"{what}. Nothing was changed: --apply does it." if report.files else "Nothing to put together."
+        text = f"{what}. Nothing was changed: --apply combines the files." if report.files else "Nothing to combine."
     output.show(app, text, _value(report))
 
 
@@ -324,8 +324,8 @@ def export(
         report = pipelines.export(_uri(target), to, spark=session, since=since, mirror=mirror, lake=lake)
     removed = f", {report.removed:,} removed" if mirror else ""
     line = (
-        f"{report.files:,} files, {output.size_text(report.bytes)}: {report.copied:,} copied, {report.skipped:,} there "
-        f"already{removed}\n{report.manifest}"
+        f"{report.files:,} files, {output.size_text(report.bytes)}: {report.copied:,} copied, {report.skipped:,} "
+        f"already there{removed}\n{report.manifest}"
     )
     output.say(app, line, _value(report))
 

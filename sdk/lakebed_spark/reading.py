@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _OURS = ("pathglobfilter", "recursivefilelookup")
 _REFUSED = {
-    "path": "the path is the second argument, or a part of the URI",
-    "basepath": "partition columns are found below the path that is read",
-    "ignoreinvalidpartitionpaths": "partition columns are found below the path that is read",
+    "path": "pass the path as the second argument, or in the URI",
+    "basepath": "Lakebed finds partition columns below the path",
+    "ignoreinvalidpartitionpaths": "Lakebed finds partition columns below the path",
 }
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
 _JAVA_SAFE = "/~!$&'()*+,;=:@-._"
@@ -61,7 +61,7 @@ def read(
     kind, plain = format.lower(), lowered(options)
     for name, reason in _REFUSED.items():
         if name in plain:
-            raise InvalidRequestError(f"the option {name!r} cannot be given here: {reason}")
+            raise InvalidRequestError(f"cannot use the option {name!r}: {reason}")
     wanted, place, access = parsed(schema), locate(target, path), access_to(target, lake)
     found = resolve(access.connect(), place, kind, plain)
     found = found.without_file_systems({one for one in found.schemes if not has_filesystem(spark, one)})
@@ -173,9 +173,9 @@ class _Reading:
 
 def _closed(place: Place, file: File, kind: str) -> UnsupportedOperationError:
     return UnsupportedOperationError(
-        f"read {place}: this Spark cannot open {file.info.physical_address!r}, and only Parquet is read without; give "
-        "the session a file system for it (spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), "
-        f"or read the {kind} through the SDK",
+        f"read {place}: this Spark session has no file system for {file.info.physical_address!r}. Add one "
+        "(spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), or read the "
+        f"{kind} with the SDK: only Parquet works without",
         operation="read",
         repository=place.repository,
         ref=place.ref,

@@ -57,7 +57,7 @@ class LakebedSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Refused: Spark's own writers are faster, and know partitions. Raises UnsupportedOperationError."""
         raise UnsupportedOperationError(
-            "format('lakebed') reads: write with lakebed_spark.write(frame, 'lakebed://repository/branch/path')"
+            "format('lakebed') is read-only: write with lakebed_spark.write(frame, 'lakebed://repository/branch/path')"
         )
 
     def _access(self) -> Access:
@@ -73,7 +73,7 @@ class LakebedSource(DataSource):
             kind = options.get("format", "parquet").lower()
             if kind != "parquet":
                 raise InvalidRequestError(
-                    f"format('lakebed') reads Parquet: use lakebed_spark.read(..., format={kind!r})"
+                    f"format('lakebed') reads only Parquet: use lakebed_spark.read(..., format={kind!r})"
                 )
             self._resolved = resolve(self._access().connect(), self._place(), kind, options)
         return self._resolved
@@ -81,7 +81,7 @@ class LakebedSource(DataSource):
     def _place(self) -> Place:
         uri = lowered(self.options).get("path")
         if not uri:
-            raise InvalidRequestError("load() needs what to read: .load('lakebed://repository/ref/path')")
+            raise InvalidRequestError("load() needs a location: .load('lakebed://repository/ref/path')")
         return locate(uri)
 
 

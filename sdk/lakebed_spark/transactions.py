@@ -94,7 +94,7 @@ class Transaction:
         self._check()
         full = self._below(path)
         if not path.strip("/"):
-            raise InvalidRequestError(f"delete {self._place}: give a path, or a folder that ends in a slash")
+            raise InvalidRequestError(f"delete {self._place}: pass a path, or a folder that ends with a slash")
         if path.endswith("/"):
             gone = [row.path for row in self._workspace.list(full)]
         else:
@@ -106,7 +106,7 @@ class Transaction:
 
     def _check(self) -> None:
         if self._over:
-            raise InvalidRequestError(f"{self!r} is over: begin another one")
+            raise InvalidRequestError(f"{self!r} has ended: begin another transaction")
 
     def _finish(self, metadata: Mapping[str, str] | None) -> None:
         self._over = True

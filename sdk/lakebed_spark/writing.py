@@ -133,13 +133,13 @@ def open_workspace(
         workspace = _named(branch, name, message, policy)
         info = workspace.info()
         if info.state == "committed" and info.commit_id:
-            log.info("key %r: committed before as %s, nothing is written", key, info.commit_id[:12])
+            log.info("key %r: already committed as %s, so nothing is written", key, info.commit_id[:12])
             return workspace, branch.repository.commit(info.commit_id)
         if info.is_open:
             workspace.revert()
             return workspace, None
     raise InvalidRequestError(
-        f"key {key!r} of {branch.repository.id}/{branch.id} failed {_ATTEMPTS} times: take another"
+        f"key {key!r} of {branch.repository.id}/{branch.id} failed {_ATTEMPTS} times: use another key"
     )
 
 
@@ -159,10 +159,10 @@ def give_up(workspace: lakebed.Workspace, error: BaseException | None = None) ->
     try:
         workspace.drop()
     except LakebedError as reason:
-        log.warning("workspace %s was not dropped, it expires by itself: %s", workspace.id, reason.kind)
+        log.warning("could not drop workspace %s, which expires later: %s", workspace.id, reason.kind)
     if error is not None:
         with suppress(TypeError):
-            error.add_note(f"{workspace.repository.id}/{workspace.branch} is as it was: nothing was committed")
+            error.add_note(f"nothing was committed: {workspace.repository.id}/{workspace.branch} is unchanged")
 
 
 __all__ = ["Mode", "Place", "Policy", "write"]

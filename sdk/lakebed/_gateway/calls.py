@@ -81,8 +81,8 @@ def read(call: Call[T], answer: Answer) -> T:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ProtocolError(
-            f"cannot read the answer to {call.action!r} on {call.subject}: "
-            f"{type(error).__name__}: {error}; it begins {clip(answer)!r}",
+            f"cannot read the response to {call.action!r} on {call.subject}: "
+            f"{type(error).__name__}: {error}; the response begins with {clip(answer)!r}",
             **context(call, answer),
         ) from None
 

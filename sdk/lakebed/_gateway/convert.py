@@ -232,7 +232,7 @@ def listing(body: Mapping[str, Any], convert_row: Callable[[Mapping[str, Any]], 
 
 def _page(items: tuple[T, ...], pagination: Mapping[str, Any], after: str) -> Page[T]:
     if pagination["has_more"] and not items:
-        raise ProtocolError("a page without results says that more follow: the listing cannot be completed")
+        raise ProtocolError("cannot complete the listing: the server returned an empty page, but reports more results")
     return Page(items, following(pagination, after))
 
 
@@ -245,7 +245,7 @@ def following(pagination: Mapping[str, Any], after: str) -> str | None:
     where = text(pagination["next_offset"])
     if not where or where == after:
         raise ProtocolError(
-            f"a page says that more results follow after {where!r}, which leads nowhere: the listing cannot be "
-            "completed"
+            f"cannot complete the listing: the server reports more results, but the next page would start at {where!r} "
+            f"again (this page: {after!r})"
         )
     return where

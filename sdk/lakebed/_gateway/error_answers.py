@@ -185,7 +185,7 @@ def _foreign(answer: Answer) -> str:
     """Describes a response that is not an error of a Lakebed server: a proxy may have sent it."""
     doubt = "; is it a Lakebed server?" if 200 <= answer.status < 400 else ""
     text = clip(answer)
-    return f"the endpoint sent the status {answer.status}{doubt}" + (f": {text}" if text else " and no text")
+    return f"the endpoint returned the status {answer.status}{doubt}" + (f": {text}" if text else " and no text")
 
 
 def _reason(call: Call[Any], message: str) -> str:

@@ -22,11 +22,11 @@ _STEPS = {
     "workspace_not_found": "see repo.workspaces() for the open ones",
     "run_not_found": "see repo.runs.list() and repo.deliveries.list()",
     "pull_not_found": 'see repo.pulls.list("all")',
-    "not_mergeable": "repo.pulls.state(id) says what is missing",
+    "not_mergeable": "see repo.pulls.state(id) for what is missing",
     "parent_required": "pass parent=1 for the first parent",
-    "namespace_not_empty": "choose an empty one, or pass allow_non_empty=True to keep the objects that are there",
+    "namespace_not_empty": "choose an empty one, or pass allow_non_empty=True to keep its objects",
 }
-_REFUSED = "see repo.runs.hooks({run_id!r}).all(), or run `lakebed hooks show {repository} {run_id}`"
+_REFUSED = "see repo.runs.hooks({run_id!r}).all()"
 _BRANCH = 'see repo.branches(); repo.branch({name!r}).create("main") creates it'
 _FIXED = '; a tag or a commit is read-only: repo.branch("fix").create({name!r}) creates a branch from it'
 
@@ -35,7 +35,7 @@ def next_step(call: Call[Any], kind: str | None, run_id: str = "") -> str:
     """The next step after an error of this kind, as the end of a sentence. Empty when the message already has it."""
     name = call.subject.ref
     if kind == "hook_refused" and run_id:
-        return _REFUSED.format(run_id=run_id, repository=call.subject.repository)
+        return _REFUSED.format(run_id=run_id)
     if kind == "branch_not_found" and name is not None:
         return (_BRANCH + ("" if call.method == "GET" else _FIXED)).format(name=name)
     return _STEPS.get(kind or "", "")

@@ -118,7 +118,7 @@ class ObjectFrames:
 
     def _wrong(self, why: str) -> ProtocolError:
         return ProtocolError(
-            f"cannot read the answer to {self._call.action!r} on {self._call.subject}: {why}", **about(self._call)
+            f"cannot read the response to {self._call.action!r} on {self._call.subject}: {why}", **about(self._call)
         )
 
 

@@ -93,7 +93,7 @@ def broken(call: Call[Any], cause: HttpError, address: str) -> Failed:
         return Failed(InvalidRequestError(text, **about(call)), again=False)
     if isinstance(cause, UndecodableError):
         return Failed(
-            ProtocolError(f"cannot decode the answer to {call.action!r} on {call.subject}: {said}", **about(call)),
+            ProtocolError(f"cannot decode the response to {call.action!r} on {call.subject}: {said}", **about(call)),
             again=False,
         )
     text = f"the connection to {address} was lost during {call.action!r} on {call.subject}: {said}"

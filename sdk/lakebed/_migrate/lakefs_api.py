@@ -169,12 +169,12 @@ class LakefsRepository:
                 rows, more = page["results"], page["pagination"]
                 next_after = str(more["next_offset"]) if more["has_more"] else ""
             except (KeyError, TypeError):
-                raise ProtocolError(f"{self} answered {path} without rows or pagination") from None
+                raise ProtocolError(f"the response of {self} to {path} has no rows or no pagination") from None
             yield from rows
             if not next_after:
                 return
             if next_after == after:
-                raise ProtocolError(f"{self} answered {path} with the same page again")
+                raise ProtocolError(f"{self} returned the same page of {path} twice")
             after = next_after
 
     def _json(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _body(answer: httpx.Response) -> dict[str, Any]:
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        raise ProtocolError(f"{answer.request.url} answered no JSON object; does {API_PREFIX} of the source exist?")
+        raise ProtocolError(f"{answer.request.url} returned no JSON object; does {API_PREFIX} of the source exist?")
     return body
 
 

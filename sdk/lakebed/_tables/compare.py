@@ -24,7 +24,7 @@ def compare(
         found = row_diff.compare(before, after, key, local, row_diff.buckets_for(size))
     except row_diff.KeyProblem as problem:
         convertible = isinstance(problem, row_diff.KeyTypesDiffer)
-        advice = "; give schema= an Arrow schema to read both as one" if convertible else ""
+        advice = "; pass an Arrow schema as schema= to read both with it" if convertible else ""
         raise where.invalid("diff.table", f"{problem}{advice}", problem.kind) from None
     differing = found.differing()
     names = [name.removesuffix("_before") for name in found.changed.column_names[len(key) + 1 :: 2]]

@@ -28,7 +28,7 @@ def to_reader(data: object) -> pa.RecordBatchReader:
         raise
     except (pa.ArrowException, ValueError) as error:  # mixed values in a column, two columns of one name
         said = "; ".join(map(str, error.args))  # pandas adds the column as a second argument
-        raise InvalidRequestError(f"this {type(data).__name__} cannot be an Arrow table: {said}") from error
+        raise InvalidRequestError(f"cannot convert this {type(data).__name__} to an Arrow table: {said}") from error
 
 
 def _reader(data: object) -> pa.RecordBatchReader:
@@ -79,9 +79,9 @@ def _part(part: object) -> pa.RecordBatchReader:
 def _advice(data: object) -> str:
     """The advice for data that pandas can convert to a table."""
     if isinstance(data, pd.Series):
-        return "; .to_frame() makes one"
+        return "; use .to_frame()"
     convertible = isinstance(data, dict | list | tuple) or type(data).__module__.partition(".")[0] == "numpy"
-    return "; pandas.DataFrame(...) makes one" if convertible else ""
+    return "; use pandas.DataFrame(...)" if convertible else ""
 
 
 def _differs(number: int, schema: pa.Schema, found: pa.Schema) -> SchemaMismatchError:
@@ -90,8 +90,10 @@ def _differs(number: int, schema: pa.Schema, found: pa.Schema) -> SchemaMismatch
     ]
     place = f"part {number + 1} of the data"
     unlike = tuple(SchemaDifference(place, name, _type(schema, name), _type(found, name)) for name in columns)
-    shown = "; ".join(map(str, unlike[:5])) or f"{place} has its columns in another order"
-    error = SchemaMismatchError(f"the parts of the data differ: {shown}; cast them to one schema, nothing was written")
+    shown = "; ".join(map(str, unlike[:5])) or f"{place} has the columns in another order"
+    error = SchemaMismatchError(
+        f"nothing was written, because the parts of the data differ: {shown}; cast them to one schema"
+    )
     error.differences = unlike
     return error
 

@@ -81,7 +81,7 @@ class ReadOptions:
     def check(self) -> None:
         """Raises InvalidRequestError."""
         if self.format not in FORMATS:
-            raise InvalidRequestError(f"unknown format {self.format!r}: known are {', '.join(FORMATS)}")
+            raise InvalidRequestError(f"unknown format {self.format!r}: use one of {', '.join(FORMATS)}")
         if self.schema not in ("same", "unify") and not isinstance(self.schema, pa.Schema):
             raise InvalidRequestError(f"schema must be 'same', 'unify' or an Arrow schema, not {self.schema!r}")
         if self.batch_rows < 1:
@@ -204,7 +204,9 @@ class Opened:
         try:
             true = partitions.expression_of(found, described)
         except pa.ArrowException as error:
-            problem = f"the directories of {file.path!r} do not fit the partition columns of the table: {_line(error)}"
+            problem = (
+                f"the directories of {file.path!r} do not match the partition columns of the table: {_line(error)}"
+            )
             raise self._where.invalid(self._options.operation, problem) from error
         return self._format.make_fragment(file.path, self._objects, partition_expression=true)
 
@@ -233,7 +235,7 @@ class Opened:
         paths = [file.path for file, _ in kept]
         if self._options.schema == "unify":
             schema, unlike = schemas.united(list(zip(paths, found, strict=True)))
-            advice = "give schema= an Arrow schema to have the types converted on purpose"
+            advice = "pass an Arrow schema as schema= to convert the types"
         else:
             schema = schemas.most_common(found)
             unlike = [
@@ -269,7 +271,7 @@ class Opened:
             or "FieldRef" in said
         ):
             names = f"; the columns are {self.schema.names}" if "FieldRef" in said else ""
-            return self._where.invalid(operation, f"cannot be filtered or converted: {said}{names}")
+            return self._where.invalid(operation, f"cannot filter or convert the rows: {said}{names}")
         if any(words in said for words in _UNFIT):
             return self._where.invalid(operation, f"values do not fit the requested schema: {said}")
         path = next((path for path in self._paths if f"'{path}'" in said), None)

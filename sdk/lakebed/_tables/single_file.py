@@ -76,7 +76,7 @@ def write_csv(data: object, file: Path, path: str, options: Mapping[str, Any]) -
         data.to_csv(file, **given)
         return
     if options:
-        raise InvalidRequestError(f"{', '.join(options)} are options of pandas: give a DataFrame")
+        raise InvalidRequestError(f"{', '.join(options)} are options of pandas: pass a DataFrame")
     reader = frames.to_reader(data)
     compression = compression_of(path)
     try:
@@ -111,7 +111,7 @@ def write_json(data: object, file: Path, path: str, options: Mapping[str, Any]) 
 def write_feather(data: object, file: Path, compression: str | None) -> None:
     """Write a Feather file (Arrow IPC), batch by batch."""
     if compression not in ("lz4", "zstd", None):
-        raise InvalidRequestError(f"unknown compression {compression!r}: Feather has 'lz4', 'zstd' and None")
+        raise InvalidRequestError(f"unknown compression {compression!r}: Feather supports 'lz4', 'zstd' and None")
     reader = frames.to_reader(data)
     options = pa.ipc.IpcWriteOptions(compression=compression, unify_dictionaries=False)
     try:

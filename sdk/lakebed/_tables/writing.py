@@ -167,11 +167,11 @@ class Writer:
                 raise _odd(name, text, kind)
             if text == partitions.NULL:
                 raise InvalidRequestError(
-                    f"cannot partition by {name!r}: {text!r} is the word for null in paths; change the value"
+                    f"cannot partition by {name!r}: {text!r} means null in paths; change the value"
                 )
             if text is not None and not pa.array([text]).cast(kind).equals(value.cast(kind)):
                 raise InvalidRequestError(
-                    f"cannot partition by {name!r}: {text!r} in a path would not be read back unchanged ({kind})"
+                    f"cannot partition by {name!r}: a reader of the path would not get {text!r} back ({kind})"
                 )
             texts.append(text)
         return tuple(texts)
@@ -200,8 +200,8 @@ class Writer:
             self._folders.add(out.folder)
             if len(self._folders) > _MAX_FOLDERS:
                 raise InvalidRequestError(
-                    f"partition_by {self._names} makes more than {_MAX_FOLDERS} directories: choose columns with fewer "
-                    "values"
+                    f"partition_by {self._names} creates more than {_MAX_FOLDERS} directories: choose columns "
+                    "with fewer values"
                 )
         self._outs[key].used = self._clock
         return self._outs[key]
@@ -256,7 +256,7 @@ class Writer:
 def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, compression: str) -> None:
     """Raise InvalidRequestError for data that cannot be a table of Parquet files."""
     if compression not in COMPRESSIONS:
-        raise InvalidRequestError(f"unknown compression {compression!r}: known are {', '.join(COMPRESSIONS)}")
+        raise InvalidRequestError(f"unknown compression {compression!r}: use one of {', '.join(COMPRESSIONS)}")
     if max_rows is not None and max_rows < 1:
         raise InvalidRequestError(f"max_rows_per_file must be positive: {max_rows}")
     if not len(schema):
@@ -285,8 +285,8 @@ def _odd(name: str, text: str | None, kind: pa.DataType) -> InvalidRequestError:
     what = "null" if text is None else f"{text!r}, with `/`"
     spelled = partitions.folder_of([name], [text])
     return InvalidRequestError(
-        f"cannot partition by {name!r} ({kind}): it is {what} in some rows, which is not a plain name of a directory; "
-        f"change or filter those rows, or give partition_values='hive' to write them as Hive does ({spelled!r})"
+        f"cannot partition by {name!r} ({kind}): some rows have {what}, which is not a plain directory name; "
+        f"change or filter these rows, or pass partition_values='hive' to write them as Hive does ({spelled!r})"
     )
 
 

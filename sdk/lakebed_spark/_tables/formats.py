@@ -68,11 +68,11 @@ def check_endings(place: Place, kind: str, rows: Sequence[ObjectInfo]) -> None:
         return
     example = others[other]
     if len(others) == 1:
-        problem = f"its files are {other} by their names, such as {example!r}; pass format={other!r}"
+        problem = f"its files have the extension of {other}, such as {example!r}; pass format={other!r}"
     else:
         problem = (
-            f"it has files of several formats: {example!r} is {other}, not {kind}; keep them in folders of their own, "
-            f"or choose with pathGlobFilter={'*' + ENDINGS[kind][0]!r}"
+            f"it has files of several formats: {example!r} is {other}, not {kind}; move them to separate folders, "
+            f"or select files with pathGlobFilter={'*' + ENDINGS[kind][0]!r}"
         )
     raise InvalidRequestError(
         f"read {place}: {problem}",

@@ -158,13 +158,15 @@ def _columns(place: Place, rows: list[ObjectInfo]) -> tuple[str, ...]:
         names = tuple(name for name, _ in pairs)
         layouts.setdefault((base if names else "", names), row.path)
         if "" in names or any(value == "" for _, value in pairs):
-            raise InvalidRequestError(f"read {place}: {row.path!r} is in a folder without name or value", path=row.path)
+            raise InvalidRequestError(
+                f"read {place}: {row.path!r} is in a folder with an empty partition name or value", path=row.path
+            )
     if len(layouts) > 1:
         (_, one), (_, other), *_ = layouts
         first, second, *_ = layouts.values()
         raise InvalidRequestError(
-            f"read {place}: not all files are in the same partition columns: {first!r} has {_named(one)}, "
-            f"{second!r} has {_named(other)}; read one folder, or give recursiveFileLookup=True to ignore partitions",
+            f"read {place}: not all files have the same partition columns: {first!r} has {_named(one)}, "
+            f"{second!r} has {_named(other)}; read one folder, or pass recursiveFileLookup=True to ignore partitions",
             operation="read",
             repository=place.repository,
             ref=place.ref,
@@ -213,12 +215,12 @@ def _is_hive(row: ObjectInfo, uri: str) -> bool:
 
 def _nothing(lake: lakebed.Lake, place: Place, pattern: str | None) -> ObjectNotFoundError:
     there = place.reader(lake).list(place.folder, limit=1).first()
-    reason = "there is no such object, and nothing below it" if there is None else "what is below it is hidden or empty"
+    reason = "no object exists at this path or below it" if there is None else "all files below it are hidden or empty"
     if pattern is not None and there is not None:
         reason = f"no file below it matches pathGlobFilter={pattern!r}"
     above = place.path.rpartition("/")[0]
     return ObjectNotFoundError(
-        f"read {place}: {reason}; `lakebed fs ls lakebed://{place.repository}/{place.ref}/{above}` shows what is there",
+        f"read {place}: {reason}; see lake.repository({place.repository!r}).ref({place.ref!r}).list({above!r})",
         operation="read",
         repository=place.repository,
         ref=place.ref,
@@ -228,8 +230,8 @@ def _nothing(lake: lakebed.Lake, place: Place, pattern: str | None) -> ObjectNot
 
 def _unreadable(place: Place, row: ObjectInfo) -> InvalidRequestError:
     return InvalidRequestError(
-        f"read {place}: {row.path!r} is compressed, but is stored under a name without its ending, by which Spark "
-        "chooses how to read it: write it through a workspace, or uncompressed",
+        f"read {place}: {row.path!r} is compressed, but its name in the store has no file extension, which Spark "
+        "needs to decompress it: write it through a workspace, or without compression",
         operation="read",
         repository=place.repository,
         ref=place.ref,

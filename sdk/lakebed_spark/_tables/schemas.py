@@ -47,9 +47,9 @@ def parsed(schema: StructType | str | None) -> StructType | None:
     try:
         found = StructType.fromDDL(schema)
     except Exception as error:
-        raise InvalidRequestError(f"schema {schema!r} cannot be read: {str(error).splitlines()[0]}") from None
+        raise InvalidRequestError(f"cannot parse the schema {schema!r}: {str(error).splitlines()[0]}") from None
     if not isinstance(found, StructType):
-        raise InvalidRequestError(f"schema {schema!r} names one type: write columns, `id long, day date`")
+        raise InvalidRequestError(f"the schema {schema!r} has no columns: write columns, such as `id long, day date`")
     return found
 
 

@@ -49,7 +49,7 @@ class HistorySource(DataSource):
                 raise InvalidRequestError(f"{self.FORMAT} has no option {name!r}; it has {allowed}")
         uri = given.get("uri") or given.get("path")
         if not uri:
-            raise InvalidRequestError(f'{self.FORMAT} needs to know where: .load("lakebed://repository/ref")')
+            raise InvalidRequestError(f'{self.FORMAT} needs a location: .load("lakebed://repository/ref")')
         self.location = parse_uri(uri)
         self.given: Mapping[str, str] = given
 

@@ -91,7 +91,7 @@ class Store:
                 size = path.stat().st_size
                 if size > largest(key):
                     raise self._damaged(
-                        found_id, FormatError(f"it has {size:,} bytes, at most {largest(key):,} are read")
+                        found_id, FormatError(f"it has {size:,} bytes, more than the maximum of {largest(key):,}")
                     )
                 return path.read_bytes()
             except FileNotFoundError:  # the plan was made on another machine

@@ -79,7 +79,7 @@ def views(
     Raises NotFoundError, and InvalidRequestError for a prefix that cannot be a part of a name.
     """
     if not (prefix + "a").isidentifier():
-        raise InvalidRequestError(f"a prefix of views is letters, digits and '_': {prefix!r}")
+        raise InvalidRequestError(f"the prefix of the views may contain only letters, digits and '_': {prefix!r}")
     access, repository, ref = _found(target, lake)
     commit = repository.commit(ref or repository.info().default_branch).id
     register(spark, access)

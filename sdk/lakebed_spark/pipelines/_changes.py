@@ -155,8 +155,8 @@ def _puts(new: pa.Table, rules: Rules) -> pa.Table:
     long = pc.greater(pc.binary_length(paths), MOST_BYTES)
     if pc.any(long).as_py():
         raise InvalidRequestError(
-            f"path {paths[pc.index(long, True).as_py()].as_py()[:200]!r} has more than {MOST_BYTES:,} bytes: leave it "
-            "out with exclude"
+            f"path {paths[pc.index(long, True).as_py()].as_py()[:200]!r} has more than {MOST_BYTES:,} bytes: skip it "
+            "with exclude"
         )
     columns = [
         paths,

@@ -197,6 +197,6 @@ class Copies:
             yield
         except sqlite3.OperationalError as error:
             raise ConfigurationError(
-                f"dedupe sorts entries in {self._folder.name}, which went wrong ({error}): free some of that disk, or "
-                "set TMPDIR to a directory with room for 1 KB for each path"
+                f"dedupe cannot sort entries in {self._folder.name} ({error}): free space on this disk, or set TMPDIR "
+                "to a directory with 1 KB of free space for each path"
             ) from error

@@ -61,7 +61,7 @@ def open_place(to: str | os.PathLike[str]) -> Place:
     if scheme in ("s3", "gs", "az") and rest.strip("/"):
         elsewhere = scheme == "s3" and any(name.startswith("AWS_ENDPOINT") for name in os.environ)
         return Bucket(text.rstrip("/") + "/", not elsewhere)
-    raise InvalidRequestError(f"cannot export to {text!r}: write a directory's path, or s3://BUCKET/FOLDER/")
+    raise InvalidRequestError(f"cannot export to {text!r}: expected the path of a directory, or s3://BUCKET/FOLDER/")
 
 
 @attrs.frozen
@@ -78,7 +78,7 @@ class Directory:
     def copy(self, ref: lakebed.Ref, path: str, key: str) -> str:
         """As of `Place`. The content is checked against its checksum while it is written."""
         if not is_plain(key):
-            raise InvalidRequestError(f"{key!r} cannot be a file's path: export to a bucket, or another folder")
+            raise InvalidRequestError(f"cannot create a file at {key!r}: export to a bucket, or export another folder")
         target = Path(self.path, key)
         target.parent.mkdir(parents=True, exist_ok=True)
         ref.download(path, target)

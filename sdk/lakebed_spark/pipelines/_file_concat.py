@@ -97,7 +97,7 @@ class _Run:
         folder = self._files[0][0].rpartition("/")[0]
         if found != self._rows:
             raise TableFormatError(
-                f"compact {folder}: {found:,} rows of {self._rows:,} were written: nothing is changed"
+                f"compact {folder}: nothing was changed, because {found:,} of {self._rows:,} rows were written"
             )
         target = f"{folder}/{_name(self._files)}" if folder else _name(self._files)
         stored = workspace.put(target, self._path, content_type=PARQUET)
@@ -116,7 +116,7 @@ def _batches(opened: pq.ParquetFile, path: str) -> Iterator[pa.RecordBatch]:
     try:
         yield from opened.iter_batches(_ROWS, use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise TableFormatError(f"compact {path}: its rows cannot be read ({error})", path=path) from error
+        raise TableFormatError(f"compact {path}: cannot read the rows ({error})", path=path) from error
 
 
 def _ways(opened: pq.ParquetFile) -> dict[str, Any]:

@@ -257,16 +257,16 @@ def _refuse_strange(there: Place, name: str) -> None:
         if any(True for _ in there.source.listed(of_prefix(OURS), 1)):
             return
         raise InvalidRequestError(
-            f"mirror would delete {rows['key'][0].as_py()!r} and more in {name}, which no export wrote: export there "
-            "without mirror first, or name an empty folder"
+            f"mirror would delete files in {name} that no export wrote, such as {rows['key'][0].as_py()!r}: export "
+            "there without mirror first, or choose an empty folder"
         )
 
 
 def _failed(place: str, failures: list[ObjectFailure]) -> PartialFailureError:
     first = failures[0]
     error = PartialFailureError(
-        f"export {place}: {len(failures)} objects could not be copied, {first.path!r} first: {first.message}; the "
-        "others are there, run it again"
+        f"export {place}: could not copy {len(failures)} objects. The first is {first.path!r}: {first.message}. The "
+        "other objects are copied: run the export again"
     )
     error.failures = tuple(failures)
     return error

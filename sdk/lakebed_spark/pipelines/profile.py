@@ -65,7 +65,7 @@ def profile(
     if depth < 0 or small < 0 or (commits is not None and commits < 1):
         raise InvalidRequestError("depth and small must not be negative, and commits must be at least 1")
     if since is not None and commits is not None:
-        raise InvalidRequestError("growth is counted from a ref or by a number of commits: give since or commits")
+        raise InvalidRequestError("pass either since (a ref) or commits (a number) to count the growth, not both")
     place, access = locate(target), access_to(target, lake)
     now = Snapshot.of(access, place.repository, place.ref)
     before = since if commits is None else _ago(now.ref(), commits)

@@ -79,9 +79,9 @@ class Arrivals:
     def _changed(self, commit_id: str, row: dict[str, Any]) -> PreconditionFailedError:
         verb = "replaced" if row["type"] == "changed" else "deleted"
         return PreconditionFailedError(
-            f"the stream of {self._place} came to commit {commit_id[:16]}, which {verb} {row['path']!r}: rows that "
-            "were read are no longer so. The option onChange=ignore goes on with added files alone, onChange=reread "
-            "also reads replaced files as a whole",
+            f"the stream of {self._place} reached commit {commit_id[:16]}, which {verb} {row['path']!r} after the "
+            "stream read its rows. The option onChange=ignore continues with added files only, onChange=reread also "
+            "reads the whole replaced files",
             kind="stream_changed",
             operation="readStream",
             repository=self._place.repository,

@@ -80,7 +80,7 @@ class Line:
         return PreconditionFailedError(
             f"the stream of {where} is at commit {start[:16]}, which is not in the history of the branch (now at "
             f"{end[:16]}): the branch was reset or created again. "
-            "Use a new checkpoint, with the option startingCommit if not everything is to be read again",
+            "Use a new checkpoint, with the option startingCommit to skip commits that you have read",
             kind="history_rewritten",
             operation="readStream",
             repository=self._repository.id,

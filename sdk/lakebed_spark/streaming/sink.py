@@ -77,11 +77,11 @@ class Sink:
         try:
             self._commit(spark, frame, mark)
         except _Nothing as reason:
-            log.info("batch %d of %s: %s, nothing is written", mark.batch, self.place, reason)
+            log.info("batch %d of %s: %s, so nothing is written", mark.batch, self.place, reason)
         except (ConcurrentCommitError, OutcomeUnknownError):
             if not mark.is_in(self._branch().repository.ref(f"{self.place.ref}@")):
                 raise
-            log.info("batch %d of %s is in %s", mark.batch, self.place, self.place.ref)
+            log.info("batch %d of %s is already committed to %s", mark.batch, self.place, self.place.ref)
 
     def _commit(self, spark: SparkSession, frame: DataFrame, mark: Mark) -> None:
         with transaction(
@@ -93,7 +93,7 @@ class Sink:
         ) as tx:
             workspace = tx._workspace
             if mark.is_in(workspace):
-                raise _Nothing("it was committed before")
+                raise _Nothing("it is already committed")
             place, kind = tx._place.to(self.place.path), self.format.lower()
             request = WriteRequest(place, self.mode, self.partition_by, kind, self.options)
             # A batch without rows may come twice. A commit would also wake a stream that follows this branch, without
@@ -132,8 +132,8 @@ class Mark:
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("batch"), int):
             raise InvalidRequestError(
-                f"{self.path!r} in {ref.repository.id}/{ref.id} should contain the position of a stream, and does not: "
-                "another program wrote it; restore it from an earlier commit",
+                f"{self.path!r} in {ref.repository.id}/{ref.id} does not contain the position of a stream: "
+                "another program replaced it; restore it from an earlier commit",
                 repository=ref.repository.id,
                 ref=ref.id,
                 path=self.path,
@@ -170,13 +170,15 @@ def foreach_batch(
     check_pyspark()
     place = locate(target, path)
     if mode not in _MODES:
-        raise InvalidRequestError(f"foreach_batch {place}: mode is one of {', '.join(_MODES)}, not {mode!r}")
+        raise InvalidRequestError(f"foreach_batch {place}: unknown mode {mode!r}: use one of {', '.join(_MODES)}")
     if not place.path:
-        raise InvalidRequestError(f"foreach_batch {place}: name the table: lakebed://repository/branch/path")
+        raise InvalidRequestError(
+            f"foreach_batch {place}: the path is missing: expected lakebed://repository/branch/path"
+        )
     if place.workspace_id is not None or any(mark in place.ref for mark in "~^@$"):
-        raise InvalidRequestError(f"foreach_batch {place}: each batch is a commit, so the target is a branch")
+        raise InvalidRequestError(f"foreach_batch {place}: the target must be a branch, because each batch is a commit")
     if query_id is not None and (not query_id or "/" in query_id):
-        raise InvalidRequestError(f"query_id is a name without '/': {query_id!r}")
+        raise InvalidRequestError(f"query_id must be a name without '/': {query_id!r}")
     columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
     return Sink(access_to(target, lake), place, mode, columns, message, query_id, format, options)
 
@@ -212,7 +214,7 @@ def _query_id(spark: SparkSession) -> str:
     found: str | None = None if is_remote(spark) else spark.sparkContext.getLocalProperty(_PROPERTY)
     if not found:
         raise InvalidRequestError(
-            "the id of the streaming query is not known here: pass foreach_batch(..., query_id='orders'), a name that "
-            "stays the same over restarts"
+            "the id of the streaming query is unknown: pass foreach_batch(..., query_id='orders'), a name that "
+            "stays the same after restarts"
         )
     return found

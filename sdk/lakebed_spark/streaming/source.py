@@ -62,7 +62,7 @@ class Following:
         if on_change not in ON_CHANGE:
             raise InvalidRequestError(f"onChange must be one of {', '.join(ON_CHANGE)}: {on_change!r}")
         if not place.path:
-            raise InvalidRequestError("a stream follows one table: .load('lakebed://repository/branch/path')")
+            raise InvalidRequestError("a stream reads one table: .load('lakebed://repository/branch/path')")
         return cls(access, place, given.get("startingcommit", BEGINNING), int(commits), on_change, tasks)
 
 

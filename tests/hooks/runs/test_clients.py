@@ -64,7 +64,7 @@ def test_the_sdk_shows_the_value_that_broke_the_contract(repo: lakebed.Repositor
     main = repo.branch("main")
     head = main.commit_info().id
     error = refusal(repo)
-    assert f"lakebed hooks show {repo.id} {error.run_id}" in str(error)
+    assert str(error).endswith(f"see repo.runs.hooks({error.run_id!r}).all()")
     assert "orders/2.parquet" in error.reason
     assert main.commit_info().id == head
     run = repo.runs.get(error.run_id)

@@ -77,10 +77,10 @@ def test_put_of_other_data_names_the_call_for_it(repo: lakebed.Repository, data:
 
 @pytest.mark.parametrize("data", [[{"a": 1}], np.arange(3), {"a": [1]}])
 def test_write_parquet_of_other_data_names_a_data_frame(repo: lakebed.Repository, data: Any) -> None:
-    with pytest.raises(lakebed.InvalidRequestError, match=r"not a table.*pandas.DataFrame\(...\) makes one"):
+    with pytest.raises(lakebed.InvalidRequestError, match=r"not a table.*use pandas.DataFrame\(...\)"):
         repo.branch("main").write_parquet("t.parquet", data)
 
 
 def test_write_parquet_of_a_series_names_its_frame(repo: lakebed.Repository) -> None:
-    with pytest.raises(lakebed.InvalidRequestError, match=r"a Series is not a table.*\.to_frame\(\) makes one"):
+    with pytest.raises(lakebed.InvalidRequestError, match=r"a Series is not a table.*use \.to_frame\(\)"):
         repo.branch("main").write_parquet("t.parquet", pd.Series([1], name="a"))

@@ -61,9 +61,9 @@ def test_verbs_without_spark(command: Command, place: str, tmp_path: Path) -> No
     assert looked.endswith("Nothing was changed: --apply lets them share.\n")
     done = json.loads(command("dedupe", place, "--local", "--apply", "--json").stdout)
     assert (done["shared"], done["largest"][0]["keep"], done["commit"]["message"][:6]) == (1, "a/1", "Dedupe")
-    assert "Nothing to put together." in command("compact", place, "--local").stdout
+    assert "Nothing to combine." in command("compact", place, "--local").stdout
     exported = command("export", place, str(tmp_path / "out"), "--local").stdout
-    assert exported == f"3 files, 14 B: 3 copied, 0 there already\nfile://{tmp_path}/out/_lakebed_export.json\n"
+    assert exported == f"3 files, 14 B: 3 copied, 0 already there\nfile://{tmp_path}/out/_lakebed_export.json\n"
     assert (tmp_path / "out/b/3.txt").read_text() == "once"
 
 

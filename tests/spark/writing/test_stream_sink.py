@@ -271,9 +271,9 @@ def test_a_failed_batch_leaves_nothing(spark: SparkSession, repo: lakebed.Reposi
 @pytest.mark.parametrize(
     ("ref", "path", "options", "said"),
     [
-        ("main", "", {}, "name the table"),
-        ("main", "t", {"mode": "error"}, "mode is one of"),
-        ("main~1", "t", {}, "the target is a branch"),
+        ("main", "", {}, "the path is missing"),
+        ("main", "t", {"mode": "error"}, "unknown mode"),
+        ("main~1", "t", {}, "the target must be a branch"),
         ("main", "t", {"query_id": "a/b"}, "without '/'"),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_mark_that_is_none(spark: SparkSession, repo: lakebed.Repository) -> N
     main = repo.branch("main")
     main.put(f"{MARKS}t/q.json", b"not a mark")
     main.commit("broken")
-    with pytest.raises(lakebed.InvalidRequestError, match="another program wrote it"):
+    with pytest.raises(lakebed.InvalidRequestError, match="another program replaced it"):
         lakebed_spark.foreach_batch(main, "t", query_id="q")(frame_of(spark, 0), 0)
 
 

@@ -39,7 +39,7 @@ def test_transaction_is_a_single_commit_and_reads_its_own_changes(spark: SparkSe
     assert (tx.commit.message, tx.commit.metadata["step"]) == ("tidy up", "3")
     assert ids(spark, main) == [n * 2 for n in range(15)]
     assert {row.path.split("/")[0] for row in main.list()} == {"t", "u"}
-    with pytest.raises(lakebed.InvalidRequestError, match="is over"):
+    with pytest.raises(lakebed.InvalidRequestError, match="has ended"):
         tx.write(spark.range(1), "t")
 
 

@@ -68,7 +68,7 @@ def test_modes(spark: SparkSession, main: lakebed.Branch) -> None:
     wanted = [n for n in range(60) if n % 3 != 1] + [n for n in range(100, 130) if n % 3 == 1]
     assert ids(spark, main) == wanted
 
-    with pytest.raises(lakebed.ObjectExistsError, match="is there: choose another path, or mode='append'"):
+    with pytest.raises(lakebed.ObjectExistsError, match="already exists: choose another path, or mode='append'"):
         lakebed_spark.write(frame(spark), main, "t", partition_by="day", mode="error")
     assert ids(spark, main) == wanted
 

@@ -33,7 +33,7 @@ def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
 def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
     found = convert.listed(row)
     if not isinstance(found, ObjectInfo):
-        raise ValueError("it is not an object")
+        raise ValueError("the row is not an object")
     return found
 
 
@@ -350,7 +350,7 @@ def publish(
 
     def read(result: ObjectBatchResult) -> Commit:
         if not isinstance(result.commit, WireCommit):
-            raise ValueError("it has no commit")
+            raise ValueError("the response has no commit")
         compare([convert.stored(row) for row in result.results])
         return convert.commit(result.commit)
 

@@ -96,7 +96,7 @@ def compare_all(call: Call[Any], stored: Sequence[ObjectInfo], body: BatchBody) 
     """Raise CorruptTransferError unless a batch was stored as it was sent."""
     if len(stored) != len(body.meters):
         raise CorruptTransferError(
-            f"{call.subject} answered {len(stored)} objects for {len(body.meters)} that were sent", **about(call)
+            f"sent {len(body.meters)} objects to {call.subject}, but the response contains {len(stored)}", **about(call)
         )
     for info, meter in zip(stored, body.meters, strict=True):
         compare(call, info, meter)

@@ -89,7 +89,7 @@ def read_batches(target: Target, wanted: Wanted) -> Iterator[ObjectRead]:
                         failures = 0
                         yield read
             if frames.has_more is None:
-                raise Failed(unreachable(call, f"the answer to {call.action!r} ended early; try again"), again=True)
+                raise Failed(unreachable(call, f"the response to {call.action!r} ended early; try again"), again=True)
             wanted.ended(frames.has_more)
         except Failed as failed:
             failures += 1

@@ -54,7 +54,7 @@ class CloudFolder:
         for page in self._pages("", span.low.removesuffix("\0")):
             for row in page:
                 if row[0] <= last:
-                    raise Disordered(f"{self.uri} does not list in byte order")
+                    raise Disordered(f"the listing of {self.uri} is not in byte order")
                 last = row[0]
                 if span.holds(last, last):
                     held.append(row)
@@ -139,7 +139,7 @@ class _explain_errors:
             first = str(error).strip().split("\n", 1)[0]
             raise ServerUnavailableError(
                 f"cannot list {self._uri} with the credentials of this machine: {first}; set them (AWS_ACCESS_KEY_ID, "
-                "AWS_SECRET_ACCESS_KEY), or run `lakebed ingest commit`, with which the server lists it",
+                "AWS_SECRET_ACCESS_KEY), or run `lakebed ingest commit`, so that the server lists it",
                 operation="list",
             ) from error
 

@@ -40,7 +40,7 @@ def _directory(repository: lakebed.Repository, uri: str, rest: str) -> Source:
     if name == info.storage_namespace or not info.local_path.endswith(name):
         raise UnsupportedOperationError(
             f"{uri} is in a directory of the server, which this machine cannot read: run `lakebed ingest commit`, "
-            "where the server lists it"
+            "so that the server lists it"
         )
     root = info.local_path.removesuffix(name)
     if Path(root, rest.partition("/")[0], ".lakebed-keys").exists():
