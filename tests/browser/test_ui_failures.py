@@ -57,7 +57,7 @@ def test_a_branch_that_disappears_is_reported_in_place(
         expect(page.get_by_text("This folder is empty")).to_be_visible()
 
 
-def test_a_branch_that_is_deleted_while_it_is_looked_at(
+def test_a_branch_deleted_while_it_is_viewed_is_reported(
     chromium: Browser, server: RunningServer, repo: lakebed.Repository
 ) -> None:
     dev = repo.branch("dev").create(source="main")

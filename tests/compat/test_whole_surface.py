@@ -220,7 +220,7 @@ def drive_import(repo: lakefs.Repository) -> None:
     assert again.run(timedelta(milliseconds=20)).completed
 
 
-def test_the_wrapper(client: Client, repo: lakefs.Repository) -> None:
+def test_the_lakefs_wrapper_works_on_its_whole_surface(client: Client, repo: lakefs.Repository) -> None:
     classes = (
         *(Client, lakefs.Repository, lakefs.Branch, lakefs.Tag, lakefs.Reference, StoredObject, WriteableObject),
         *(ObjectReader, ObjectWriter, ImportManager),

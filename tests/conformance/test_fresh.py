@@ -161,7 +161,7 @@ async def test_concurrent_fresh_and_known_puts_succeed_or_fail_alone(root: Path)
 
 
 @pytest.mark.parametrize("key", ["a//b", "kept/below", "x" * 300, "data/../x"])
-async def test_a_key_without_a_plain_path_goes_the_other_way(root: Path, key: str) -> None:
+async def test_a_key_without_a_plain_path_is_encoded(root: Path, key: str) -> None:
     await setup_root(root)
     local = LocalObjects(root, "local://t")
 
@@ -246,7 +246,7 @@ async def test_the_same_twice_in_one_batch(root: Path) -> None:
 
 
 @pytest.mark.parametrize("fails", ["file", "directory"])
-async def test_by_content_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
+async def test_a_put_by_content_that_fails_to_sync_stores_nothing(root: Path, fails: str) -> None:
     await setup_root(root)
     local = LocalObjects(root, "local://t", calls=Syncing(fails))
 
@@ -261,7 +261,7 @@ async def test_by_content_what_is_not_on_disk_is_not_there(root: Path, fails: st
 
 
 @pytest.mark.parametrize("how", ["fails", "cancelled"])
-async def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how: str) -> None:
+async def test_a_cancelled_put_keeps_the_file_of_another_put(root: Path, how: str) -> None:
     await setup_root(root)
     go_on = threading.Event()
     calls = Syncing("file" if how == "fails" else "", gate=go_on)

@@ -120,7 +120,7 @@ async def test_parts_in_any_order_become_one_object(place: Place) -> None:
     assert await listed(place.store, "") == [key]
 
 
-async def test_done_twice_it_is_done_once(place: Place) -> None:
+async def test_assembling_twice_makes_one_object(place: Place) -> None:
     key = place.key()
     upload = await place.assembler.begin(key, "")
     parts = [await put(place, key, upload, 1, LARGE), await put(place, key, upload, 2, b"x")]
@@ -172,7 +172,7 @@ async def test_a_part_that_fails_at_its_end_leaves_the_one_before(place: Place) 
     assert await read(place.store, key) == LARGE
 
 
-async def test_a_part_that_was_replaced_is_never_taken_for_the_new_one(place: Place) -> None:
+async def test_a_replaced_part_is_never_used_as_the_new_one(place: Place) -> None:
     key = place.key()
     upload = await place.assembler.begin(key, "")
     old = await put(place, key, upload, 1, b"old")

@@ -118,7 +118,7 @@ async def test_a_store_that_never_answers_to_the_end(lake: Lake, monkeypatch: py
     assert await read(engine) == FIRST + LAST
 
 
-async def test_given_up_nothing_is_left(lake: Lake) -> None:
+async def test_an_aborted_upload_leaves_no_parts(lake: Lake) -> None:
     engine = await begun(lake)
     target, parts = await two(engine)
     await engine.multipart.abort(REPO, target)

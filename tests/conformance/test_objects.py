@@ -138,7 +138,7 @@ async def test_put_during_delete_if_older_waits_for_the_delete(
 
 
 @pytest.mark.slow
-async def test_the_same_bytes_again_make_an_object_young_again(store: ObjectStore) -> None:
+async def test_a_repeated_upload_renews_the_age_of_an_object(store: ObjectStore) -> None:
     """What keeps a sweep from deleting what a commit under way has found there and counts on."""
     await store.put("_lakebed/ranges/00ff.parquet", b"one")
     await store.put_stream("data/x", cut(b"one", 3))

@@ -52,7 +52,7 @@ def test_writers_of_one_driver_lose_nothing(bucket: str, repo: lakebed.Repositor
     assert spark.sql(f"DESCRIBE HISTORY delta.`{table}`").count() == 1 + APPENDS
 
 
-def test_two_lines_of_one_log_do_not_merge(bucket: str, repo: lakebed.Repository, spark: SparkSession) -> None:
+def test_two_versions_of_one_log_conflict(bucket: str, repo: lakebed.Repository, spark: SparkSession) -> None:
     numbers(spark, 10).write.format("delta").save(f"{bucket}/main/events")
     repo.branch("main").commit("version 0")
     dev = repo.branch("dev").create("main")

@@ -142,7 +142,7 @@ def test_the_check_before_an_upgrade() -> None:
         {"service": {"type": "Cluster"}},
     ],
 )
-def test_the_schema_refuses(values: dict[str, Any]) -> None:
+def test_the_schema_refuses_invalid_values(values: dict[str, Any]) -> None:
     chart = Chart.load(CHART)
     with pytest.raises(HelmValuesError):
         chart.validate_schema(chart.merge_values(values))

@@ -36,12 +36,12 @@ TESTS = {
     "runs of actions, users": "tests/compat/test_lakefs_surface.py::test_lists_of_runs_and_users",
     "`usage summary`": f"{_SERVER}/operations/test_usage.py::test_requests_are_counted_by_month_and_by_all_servers",
     "names of objects in the bucket": f"{_SERVER}/rest/test_differences.py::test_names_of_objects_in_the_bucket",
-    "`createBranch`, `createTag` with": f"{_SERVER}/rest/test_differences.py::test_names_and_expressions_that_are_none",
-    "`createBranch` from `main$`": f"{_SERVER}/rest/test_differences.py::test_names_and_expressions_that_are_none",
-    "`getCommit` of a malformed": f"{_SERVER}/rest/test_differences.py::test_names_and_expressions_that_are_none",
-    "`findMergeBase` |": f"{_SERVER}/rest/test_differences.py::test_a_merge_base_names_both_sides_the_right_way_round",
+    "`createBranch`, `createTag` with": f"{_SERVER}/rest/test_differences.py::test_invalid_names_and_refs_are_refused",
+    "`createBranch` from `main$`": f"{_SERVER}/rest/test_differences.py::test_invalid_names_and_refs_are_refused",
+    "`getCommit` of a malformed": f"{_SERVER}/rest/test_differences.py::test_invalid_names_and_refs_are_refused",
+    "`findMergeBase` |": f"{_SERVER}/rest/test_differences.py::test_a_merge_base_does_not_swap_the_sides",
     "`findMergeBase`, `mergeIntoBranch`": "tests/engine/merge/test_merging.py::test_unrelated_histories",
-    "`cherryPick` with": f"{_SERVER}/rest/test_differences.py::test_a_parent_number_of_0_is_as_none",
+    "`cherryPick` with": f"{_SERVER}/rest/test_differences.py::test_parent_number_0_means_no_parent_number",
     "`cherryPick`, `revertBranch`": (
         "tests/engine/commit/test_picking.py::test_concurrent_commit_at_any_moment_is_not_lost"
     ),

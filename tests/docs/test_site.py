@@ -65,7 +65,7 @@ def test_files_outside_of_docs_are_found() -> None:
     assert outside("[x](docs/keys.md) [y](openapi.yaml)", "index.md") == {"openapi.yaml"}
 
 
-def test_a_folder_of_the_navigation_is_its_other_pages(tmp_path: Path) -> None:
+def test_a_folder_of_the_navigation_lists_its_pages(tmp_path: Path) -> None:
     (tmp_path / "how-to").mkdir()
     for name in ("b.md", "a.md", "listed.md", "picture.png"):
         (tmp_path / "how-to" / name).touch()

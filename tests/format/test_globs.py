@@ -121,7 +121,7 @@ def test_glob_matching(glob: str, path: str, expected: bool) -> None:
         ("x" * (LONGEST + 1), "257 characters, at most 256"),
     ],
 )
-def test_a_glob_that_is_none(glob: str, message: str) -> None:
+def test_an_invalid_glob_is_an_error(glob: str, message: str) -> None:
     with pytest.raises(GlobError, match=message):
         Glob(glob)
 

@@ -94,7 +94,7 @@ def test_statistics_that_are_not_utf8() -> None:
 
 
 @pytest.mark.parametrize("stored", [b"", b"!", b"AAAA", "é".encode()])
-def test_a_bloom_filter_that_is_none(stored: bytes) -> None:
+def test_an_invalid_bloom_filter_is_an_error(stored: bytes) -> None:
     file = open_file(parquet(layer_table(layer_sample(40)), "layer/1", {BLOOM_KEY: stored}), "layer", ID)
     with pytest.raises(FormatError):
         file.bloom()
@@ -177,7 +177,7 @@ COMMITS = {
 
 
 @pytest.mark.parametrize("case", COMMITS)
-def test_a_commit_file_that_is_none(case: str) -> None:
+def test_an_invalid_commit_file_is_an_error(case: str) -> None:
     with pytest.raises(FormatError):
         decode_commit(COMMITS[case])
 
@@ -212,7 +212,7 @@ SNAPSHOTS = {
 
 
 @pytest.mark.parametrize("case", SNAPSHOTS)
-def test_a_ref_snapshot_that_is_none(case: str) -> None:
+def test_an_invalid_ref_snapshot_is_an_error(case: str) -> None:
     assert decode_refs(_refs())[1:] == (1000, REFS)
     with pytest.raises(FormatError):
         decode_refs(SNAPSHOTS[case])
@@ -223,7 +223,7 @@ def test_a_ref_snapshot_that_is_none(case: str) -> None:
     [b"", b"{", b"[]", b"1", b'{"uid":1}', b'{"uid":"\xff"}', b"[" * 50_000, b'{"a":' * 10_000, b" " * 70_000 + b"{}",
      b'{"uid":"\\ud800"}'],
 )  # fmt: skip
-def test_a_marker_that_is_none(data: bytes) -> None:
+def test_an_invalid_marker_is_an_error(data: bytes) -> None:
     assert decode_marker(b'{"uid":"u","name":"n"}') == {"uid": "u", "name": "n"}
     with pytest.raises(FormatError):
         decode_marker(data)

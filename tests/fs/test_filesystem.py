@@ -250,7 +250,7 @@ def test_exclusive_creation_is_decided_at_close(fs: Any, top: str) -> None:
         fs.open(f"{top}/x", "r+b")
 
 
-def test_a_reader_keeps_to_the_object_that_it_opened(way: str, fs: Any, top: str) -> None:
+def test_a_reader_reads_only_the_object_that_it_opened(way: str, fs: Any, top: str) -> None:
     fs.pipe(f"{top}/x", CONTENT)
     with fs.open(f"{top}/x", cache_type="none") as file:
         assert file.read(10) == CONTENT[:10]

@@ -130,7 +130,7 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Any) -> None:
     assert history.counts()["commit"] == {"ok": 1, "unknown": 1}
 
 
-def test_a_plan_of_faults_is_that_of_its_seed() -> None:
+def test_a_plan_of_faults_is_determined_by_its_seed() -> None:
     faults = plan(7, 600)
     assert faults == plan(7, 600)
     assert faults != plan(8, 600)

@@ -57,7 +57,7 @@ def test_a_refused_change_is_followed_by_no_call(rest: Rest, receiver: Receiver)
     assert [one.event["commit_id"] for one in receiver.wait("/reported", 1)] == [landed]
 
 
-def test_a_call_that_failed_for_good_is_kept_and_ordered_again(rest: Rest, receiver: Receiver) -> None:
+def test_a_permanently_failed_call_is_kept_and_can_be_repeated(rest: Rest, receiver: Receiver) -> None:
     answers: Iterator[tuple[int, Any]] = iter([(404, {"message": "unknown"}), (200, {})])
     receiver.answers["/reported"] = lambda _: next(answers)
     rest.settings(rule=action_file("post-commit", f"{receiver.url}/reported"))

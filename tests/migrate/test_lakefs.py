@@ -211,7 +211,7 @@ def test_an_object_without_data_stops_the_migration_or_is_named(
     assert moved.ref("dev").get("a.csv") == b"id\n1\n"
 
 
-def test_uncommitted_changes_are_named_or_brought(
+def test_uncommitted_changes_are_named_or_carried_over(
     repo: lakebed.Repository, migrate: Migrate, moved: lakebed.Repository
 ) -> None:
     fill(repo)

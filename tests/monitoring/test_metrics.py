@@ -121,7 +121,7 @@ def check_histograms(found: Scrape) -> None:
         assert count == [values[-1]], (name, labels)
 
 
-def test_no_client_reads_the_metrics_by_default(tmp_path: Path) -> None:
+def test_metrics_are_off_by_default(tmp_path: Path) -> None:
     with running_server(tmp_path / "data") as server:
         key = (server.access_key_id, server.secret_access_key)
         assert httpx.get(f"{server.endpoint}/metrics", timeout=PATIENCE).status_code == 404

@@ -141,7 +141,7 @@ def test_a_collector_that_is_away_disturbs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_the_setting_nothing_of_it_is_loaded() -> None:
+def test_without_the_setting_its_modules_are_not_loaded() -> None:
     program = """
 import sys
 from lakebed_server.process import observe, serve

@@ -43,7 +43,7 @@ def test_the_sync_of_a_file_leaves_its_name_unsynced() -> None:
     assert {tuple(one.names[ROOT]) for one in disks(events)} == {(), ("a",)}
 
 
-def test_the_sync_of_a_directory_leaves_its_own_name_and_what_is_in_its_files_unsynced() -> None:
+def test_a_directory_sync_covers_neither_its_own_name_nor_file_content() -> None:
     events: list[Event] = [
         Made(ROOT, "d", FOLDER, True),
         Made(FOLDER, "a", FILE, False),
@@ -91,7 +91,7 @@ def test_names_are_lost_independently() -> None:
     assert names(*made) == {(), (("a", FILE),), (("b", OTHER),), (("a", FILE), ("b", OTHER))}
 
 
-def test_a_removal_is_lost_or_not() -> None:
+def test_an_unsynced_removal_may_be_lost() -> None:
     assert names(A_FILE, Synced(ROOT, 1), Unlinked(ROOT, "a")) == {(), (("a", FILE),)}
     assert names(A_FILE, Unlinked(ROOT, "a"), Synced(ROOT, 2)) == {()}
 

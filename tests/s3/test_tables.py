@@ -114,7 +114,7 @@ def test_delta_verbs(target: Target) -> None:
     assert DeltaTable(url, storage_options=place).to_pyarrow_table().num_rows == 4
 
 
-def test_two_lines_of_one_delta_log_do_not_merge(branch: Target, repo: lakebed.Repository) -> None:
+def test_two_versions_of_one_delta_log_conflict(branch: Target, repo: lakebed.Repository) -> None:
     """Both branches have written version 1: the merge is a conflict that names it, and neither line is touched."""
     place = options(branch)
     write_deltalake(branch.url("events"), pa.table({"a": [1]}), storage_options=place)

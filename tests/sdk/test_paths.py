@@ -37,7 +37,7 @@ def test_the_warning_names_what_was_meant(repo: lakebed.Repository, path: str, m
     assert [one.path for one in main.list()] == [path]  # nothing was changed
 
 
-def test_a_path_of_slashes_has_no_other_meaning(repo: lakebed.Repository) -> None:
+def test_a_path_of_slashes_is_warned_of(repo: lakebed.Repository) -> None:
     with pytest.warns(lakebed.PathWarning, match="name of a folder or file$"):
         repo.branch("main").put("/", b"1")
 

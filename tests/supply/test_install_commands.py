@@ -42,7 +42,7 @@ def test_no_source_and_no_page_says_so() -> None:
     "text",
     ["pip install lakebed", "pip install -U 'lakebed[s3]'", 'uv pip install "lakebed[spark]" x', "uv add lakebed"],
 )
-def test_the_scan_finds(text: str) -> None:
+def test_the_scan_finds_install_commands(text: str) -> None:
     assert BY_NAME.search(text)
 
 

@@ -168,7 +168,9 @@ def test_counts_and_order(started: LakebedServer, main: lakebed.Branch, raw: htt
     assert commit(raw).status_code == 201
 
 
-def test_strangers_use_up_no_fault(started: LakebedServer, main: lakebed.Branch, raw: httpx.Client) -> None:
+def test_unauthenticated_requests_use_up_no_fault(
+    started: LakebedServer, main: lakebed.Branch, raw: httpx.Client
+) -> None:
     started.faults.unavailable("getBranch")
     assert raw.get("/branches/main", auth=("nobody", "x")).status_code == 401
     assert raw.get("/branches/main").status_code == 503

@@ -251,7 +251,7 @@ def test_the_last_administrator_cannot_be_removed(people: People) -> None:
     assert people("ana", "DELETE", "/auth/users/ana").kind == "last_administrator"
 
 
-def test_of_two_administrators_who_remove_each_other_one_stays(people: People) -> None:
+def test_two_administrators_cannot_remove_each_other(people: People) -> None:
     people.add("ana", groups=("Admins",))
 
     async def both() -> list[Any]:

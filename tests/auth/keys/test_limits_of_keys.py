@@ -58,7 +58,7 @@ def bearer(people: People, user: str) -> dict[str, str]:
     return {"authorization": f"Bearer {answer.json['token']}"}
 
 
-def test_a_key_without_a_body_is_as_before(people: People) -> None:
+def test_a_key_without_a_body_has_no_limits(people: People) -> None:
     people.add("ana", groups=("Developers",))
     answer = make(people, "ana")
     assert set(answer.json) == {"access_key_id", "secret_access_key", "creation_date"}
@@ -194,7 +194,7 @@ def test_a_policy_also_narrows_what_belongs_to_the_user(people: People) -> None:
     assert people("ana", "DELETE", target).status == 204
 
 
-def test_a_question_about_the_own_user_counts_the_policy_of_the_key(people: People) -> None:
+def test_a_simulation_of_the_own_user_includes_the_policy_of_the_key(people: People) -> None:
     people.add("ana", groups=("Developers",))
     make(people, "ana", {"statement": READ_LAKE})
     question = {"action": "fs:WriteObject", "resource": arn.object_("lake", "x")}

@@ -78,7 +78,7 @@ def test_the_token_of_login_gives_temporary_keys_too(people: People) -> None:
     assert people.s3("temporary", "GET", OBJECT).status == 200
 
 
-def test_it_is_narrowed_by_its_policy_and_by_that_of_its_key(people: People) -> None:
+def test_a_temporary_key_is_narrowed_by_both_policies(people: People) -> None:
     temporary(people, "ana", {"statement": statements_to_json(builtin.read_only("lake"))})
     assert people.s3("temporary", "GET", OBJECT).status == 200
     refused = people.s3("temporary", "PUT", "/lake/main/b", b"x")

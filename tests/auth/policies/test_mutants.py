@@ -49,7 +49,7 @@ def test_an_interface_without_checks_is_caught(people: People, monkeypatch: pyte
         deny_holds_in_s3(people)
 
 
-def test_a_stale_cache_is_caught(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_permission_cache_fails_the_test(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     async def never(self: Permissions) -> None:
         self._valid_until = self._clock() + 0.9
 

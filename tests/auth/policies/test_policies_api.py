@@ -92,7 +92,7 @@ def test_statements_that_are_refused(people: People, statement: dict[str, Any], 
 
 
 @pytest.mark.parametrize("statement", [None, "x", [], [None], [{}], [{**STATEMENTS[1], "action": "fs:*"}]])
-def test_bodies_that_are_no_statements(people: People, statement: object) -> None:
+def test_invalid_statements_are_refused(people: People, statement: object) -> None:
     answer = people("admin", "POST", "/auth/policies", {"id": "p", "statement": statement})
     assert answer.status == 400, answer.body
 

@@ -232,7 +232,7 @@ def test_a_person_with_a_thousand_groups_signs_in(browser: Browser, lake: SamlLa
     "field",
     ["", "é", "%%%", encoded("<"), encoded("<a/>"), encoded("<a>" * 10_000), encoded(b"\xff\xfe"), encoded("\0")],
 )
-def test_what_is_no_answer_is_refused(browser: Browser, refused: Refused, field: str) -> None:
+def test_an_invalid_saml_response_is_refused(browser: Browser, refused: Refused, field: str) -> None:
     assert refused(browser.post({"SAMLResponse": field}))
     assert refused(browser.post({}))
 

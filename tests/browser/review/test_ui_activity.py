@@ -82,7 +82,7 @@ def test_an_event_of_an_unknown_type_is_shown(
         expect(line).to_contain_text("ana")
 
 
-def test_a_pause_survives_the_choice_of_a_kind(
+def test_a_pause_survives_a_change_of_the_filter(
     chromium: Browser, server: RunningServer, repo: lakebed.Repository
 ) -> None:
     repo.branch("dev").create(source="main")

@@ -89,7 +89,7 @@ def test_real_processes(here: Directory, main: lakebed.Branch) -> None:
     assert here.files() == AT_DEV
 
 
-def test_a_day_in_a_directory(here: Directory, main: lakebed.Branch) -> None:
+def test_commands_in_a_working_directory(here: Directory, main: lakebed.Branch) -> None:
     assert "no changes" in here("status").err
     here.write("sub/new.txt", "n")
     here.write("a.txt", "A")

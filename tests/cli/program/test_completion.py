@@ -72,7 +72,7 @@ def test_names_of_the_user(environment: dict[str, str], main: lakebed.Branch) ->
     assert "switch" in candidates(environment, "sw")
 
 
-def test_nothing_is_printed_when_nothing_answers(environment: dict[str, str], main: lakebed.Branch) -> None:
+def test_completion_prints_nothing_without_a_server(environment: dict[str, str], main: lakebed.Branch) -> None:
     gone = {**environment, "LAKEBED_ENDPOINT": "http://127.0.0.1:9"}
     assert candidates(gone, "log", "a") == []
     assert candidates({**environment, "LAKEBED_SECRET_ACCESS_KEY": "wrong"}, "log", "a") == []

@@ -37,7 +37,7 @@ ROWS = [(tool, words, advice) for tool, table in other_words.TOOLS.items() for w
 
 
 @pytest.mark.parametrize(("tool", "words", "advice"), ROWS, ids=[f"{tool}-{words}" for tool, words, _ in ROWS])
-def test_a_word_of_another_tool_is_answered_by_commands_that_exist(
+def test_a_word_of_another_tool_gets_a_hint_with_existing_commands(
     tool: str, words: str, advice: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.run(words.split()) == 2
@@ -65,7 +65,7 @@ def assert_is_a_command(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("command", "option"), other_words._OPTIONS)
-def test_an_option_of_git_is_answered(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_of_git_gets_a_hint(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run([command, option]) == 2
     advice = other_words.option_advice(command, option)
     assert advice in capsys.readouterr().err

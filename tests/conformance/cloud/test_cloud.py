@@ -98,7 +98,7 @@ KEYS = st.lists(PIECES, min_size=1, max_size=8).map("".join) | st.text(min_size=
 
 
 @given(key=KEYS)
-def test_a_name_gives_its_key_back(key: str) -> None:
+def test_a_key_is_decoded_from_its_name(key: str) -> None:
     try:
         name = PLACE.name(key)
     except InvalidPathError:
@@ -271,7 +271,7 @@ def test_a_lost_request_is_sent_again(opened: Callable[..., CloudObjects]) -> No
     through(shared("seaweedfs"), opened, first(2, "drop-request"))(body)
 
 
-def test_a_lost_race_behind_a_lost_request_is_lost(opened: Callable[..., CloudObjects]) -> None:
+def test_a_retry_after_a_lost_request_loses_to_another_writer(opened: Callable[..., CloudObjects]) -> None:
     """Another writer stored the same bytes. The mark of the object differs."""
     server = shared("seaweedfs")
 
@@ -284,7 +284,7 @@ def test_a_lost_race_behind_a_lost_request_is_lost(opened: Callable[..., CloudOb
     through(server, opened, first(1, "drop-request"))(body)
 
 
-def test_an_outcome_that_cannot_be_known_is_said(opened: Callable[..., CloudObjects]) -> None:
+def test_an_unknown_outcome_is_reported(opened: Callable[..., CloudObjects]) -> None:
     def plan(method: str, path: str) -> str | bytes:
         if PROBE in path or method not in {"PUT", "GET"}:
             return "pass"

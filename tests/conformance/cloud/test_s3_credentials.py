@@ -213,9 +213,7 @@ async def test_a_machine_without_any_source(s3: Recording) -> None:
         await store.get("a")
 
 
-async def test_given_keys_take_nothing_from_the_environment(
-    roles: Roles, s3: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_given_keys_ignore_the_environment(roles: Roles, s3: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session token of other keys would make each request invalid."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "OTHER")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "other")

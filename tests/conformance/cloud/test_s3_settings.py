@@ -173,7 +173,7 @@ async def test_a_store_that_checks_signatures_takes_what_we_sign() -> None:
     assert (await store.head("data/m")).size == 12 * MIB
 
 
-async def test_etags_of_kms_are_not_taken_for_md5s() -> None:
+async def test_etags_of_kms_are_not_treated_as_md5s() -> None:
     with recording(shared("moto"), opaque=True) as s3:
         store = store_of(s3, encryption="aws:kms")
         await store.put("data/a", b"1")

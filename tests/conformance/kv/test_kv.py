@@ -350,14 +350,14 @@ async def test_a_failed_check_does_not_fail_its_neighbours(kv: KVStore) -> None:
     assert len(set(versions)) == len(versions)
 
 
-async def test_a_batch_sees_its_neighbours_before_it(kv: KVStore) -> None:
+async def test_one_of_concurrent_creations_of_a_key_succeeds(kv: KVStore) -> None:
     batch = Batch([Check("p", b"k", ABSENT)], [Put("p", b"k", b"")])
     found = await outcomes([kv.apply(batch) for _ in range(20)])
     assert sum(isinstance(outcome, int) for outcome in found) == 1
     assert sum(isinstance(outcome, PredicateFailed) for outcome in found) == 19
 
 
-async def test_neighbours_that_undo_each_other_happen_one_after_the_other(kv: KVStore) -> None:
+async def test_concurrent_opposite_batches_are_serialized(kv: KVStore) -> None:
     await asyncio.gather(
         kv.apply(Batch(puts=[Put("p", b"left", b"")], deletes=[Delete("p", b"right")])),
         kv.apply(Batch(puts=[Put("p", b"right", b"")], deletes=[Delete("p", b"left")])),
@@ -365,7 +365,7 @@ async def test_neighbours_that_undo_each_other_happen_one_after_the_other(kv: KV
     assert len(await keys(kv)) == 1, "each deleted what the other one put"
 
 
-async def test_of_neighbours_that_put_one_key_the_later_wins(kv: KVStore) -> None:
+async def test_of_concurrent_puts_of_one_key_the_later_wins(kv: KVStore) -> None:
     for turn in range(20):
         gate, key = b"gate%d" % turn, b"k%d" % turn
         first, second = await outcomes([
@@ -754,7 +754,7 @@ async def test_a_store_that_another_process_holds_is_unavailable_after_a_bound(
         await put(kv, b"k", b"3")
 
 
-async def test_losing_the_lock_while_a_failed_group_is_tried_one_by_one_answers_everybody(
+async def test_a_lock_lost_during_single_retries_answers_all_callers(
     path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file, "_POLLS", 20)

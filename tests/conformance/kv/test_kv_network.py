@@ -36,7 +36,7 @@ def test_network_file_systems_are_refused(tmp_path: Path, kind: str, monkeypatch
 @pytest.mark.parametrize(
     "kind", ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "zfs", "9p", "virtiofs", "fuse", "fuse.x"]
 )
-def test_others_are_not(tmp_path: Path, kind: str) -> None:
+def test_local_file_systems_are_accepted(tmp_path: Path, kind: str) -> None:
     assert network_file_system(tmp_path, mounted(tmp_path, kind)) == ""
 
 

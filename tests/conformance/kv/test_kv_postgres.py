@@ -382,7 +382,7 @@ async def test_more_callers_than_connections_wait(postgres: Postgres, schema: st
         assert not [outcome for outcome in found if isinstance(outcome, Exception)]
 
 
-async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
+async def test_a_call_after_the_end_of_a_worker_is_answered(
     postgres: Postgres, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "_READ_BATCHES", 1)

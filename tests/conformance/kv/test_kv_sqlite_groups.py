@@ -115,7 +115,7 @@ async def test_change_by_an_earlier_batch_ends_the_shared_read(kv: SqliteKV, pat
     assert [row.key for row in await kv.scan("q")] == ([b"before"] if change == "put" else [b"absent", b"before"])
 
 
-async def test_a_key_that_a_neighbour_made_is_there(kv: SqliteKV, path: Path) -> None:
+async def test_a_group_sees_a_key_that_it_created(kv: SqliteKV, path: Path) -> None:
     """Absent is remembered as well, and forgotten by a put."""
     make = Batch([Check("p", b"record", ABSENT)], [Put("p", b"record", b"")])
     found = await together(path, [kv.apply(make) for _ in range(5)])
@@ -168,7 +168,7 @@ class Steps:
 
 
 @pytest.mark.parametrize(("callers", "groups"), [(1, [1]), (32, [32]), (50, [32, 18]), (100, [50, 50])])
-async def test_half_of_many_callers_are_answered_while_the_others_are_synced(
+async def test_half_of_many_callers_are_answered_while_the_disk_syncs_the_rest(
     kv: SqliteKV, monkeypatch: pytest.MonkeyPatch, callers: int, groups: list[int]
 ) -> None:
     """No call returns before the COMMIT of its transaction."""
@@ -222,9 +222,7 @@ async def test_no_answer_waits_for_the_lock_of_another_process(
     other.close()
 
 
-async def test_callers_that_are_refused_are_so_together(
-    kv: SqliteKV, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_waiting_callers_are_refused_together(kv: SqliteKV, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A transaction that cannot begin waits for ten seconds. No call waits for two of them."""
     monkeypatch.setattr("lakebed_engine.stores.kv.sqlite.file._POLLS", 20)
     steps = Steps(kv, monkeypatch)
@@ -258,7 +256,7 @@ async def test_failure_of_second_transaction_does_not_fail_the_first(
     assert [row.key for row in await kv.scan("p")] == [b"%02d" % number for number in range(32)]
 
 
-async def test_a_future_is_settled_by_its_own_loop_alone() -> None:
+async def test_a_future_is_settled_only_by_its_own_loop() -> None:
     """It is not thread-safe."""
     mine = asyncio.get_running_loop().create_future()
     other = asyncio.new_event_loop()

@@ -74,7 +74,7 @@ async def test_concurrent_gets_of_one_row_share_one_read(kv: SqliteKV, looks: li
     assert looks == [b"a", b"none"]
 
 
-async def test_the_next_round_sees_what_another_process_wrote(kv: SqliteKV, other: Other) -> None:
+async def test_a_read_in_the_next_loop_turn_sees_other_writes(kv: SqliteKV, other: Other) -> None:
     for step in range(20):
         other.put(b"a", str(step).encode())
         assert await value(kv, b"a") == str(step).encode()
@@ -120,7 +120,7 @@ async def test_reads_of_two_rows_keep_the_order_of_writes(kv: SqliteKV, other: O
 
 
 @pytest.mark.parametrize("read", ["scan", "get_many"])
-async def test_any_other_read_ends_it(kv: SqliteKV, other: Other, read: str) -> None:
+async def test_any_other_read_ends_the_shared_read(kv: SqliteKV, other: Other, read: str) -> None:
     other.put(b"record", b"old")
     assert await value(kv, b"record") == b"old"
     other.put(b"record", b"new")

@@ -75,7 +75,7 @@ def test_objects_sync_in_every_way(
     assert {name for name in SYNCS if syncs[name]} == set(SYNCS), "else the next test looks at too little"
 
 
-def test_objects_unsynced_never_do(
+def test_objects_without_durability_are_never_synced(
     tmp_path: Path, syncs: collections.Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "_SYNC_EVERY", MIB)
@@ -106,7 +106,7 @@ class CountingThreads(Threads):
         (SystemCalls, 1000, "fresh", True),
     ],
 )
-async def test_what_waits_for_nothing_wakes_no_thread(
+async def test_small_unsynced_puts_wake_no_thread(
     tmp_path: Path, calls: type[SystemCalls], size: int, key: str, woken: bool
 ) -> None:
     threads = CountingThreads()
@@ -174,7 +174,7 @@ async def work_on_rows(path: Path, *, durable: bool) -> None:
     await again.close()
 
 
-async def test_rows_unsynced_are_never_synced(tmp_path: Path, disk: CountingDisk) -> None:
+async def test_rows_without_durability_are_never_synced(tmp_path: Path, disk: CountingDisk) -> None:
     await work_on_rows(tmp_path / "unsynced.sqlite", durable=False)
     assert disk.syncs == 0
     await work_on_rows(tmp_path / "synced.sqlite", durable=True)

@@ -146,7 +146,7 @@ async def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) -> None:
+async def test_a_plain_file_hides_an_encoded_one(local: LocalObjects, root: Path) -> None:
     """Another tool has made a file where a directory was when the object was put."""
     for key in ("a/b", "a"):
         await local.put(key, b"of the store")

@@ -57,7 +57,7 @@ async def test_lock_held_too_long_raises_store_unavailable(tmp_path: Path, work:
 
 
 @pytest.mark.slow
-async def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
+async def test_a_put_waits_for_a_lock_that_is_released_in_time(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
     await store.put("old", b"0")
     holder = os.fork()

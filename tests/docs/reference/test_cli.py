@@ -17,7 +17,7 @@ def test_the_reference_is_that_of_the_commands() -> None:
     assert PAGE.endswith(cli_reference.BEGIN + "\n" + cli_reference.reference()), "run python tools/cli_reference.py"
 
 
-def test_every_verb_is_there_with_its_options() -> None:
+def test_every_verb_has_its_documented_options() -> None:
     titles = re.findall(r"^### lakebed (.+)$", PAGE, re.MULTILINE)
     assert {"serve", "config show", "commit", "log", "show", "diff", "merge", "doctor"} <= set(titles)
     for noun, verbs in {
@@ -53,7 +53,7 @@ def test_every_error_has_a_code() -> None:
     assert found == expected
 
 
-def test_the_first_rule_that_fits_is_the_most_special() -> None:
+def test_the_first_matching_rule_is_the_most_specific() -> None:
     failure = explain(errors.CommitStateUnknownError("lost", repository="r", ref="main"))
     assert "lakebed log" in failure.hint
     failure = explain(OSError(28, "No space left on device", "file.csv"))

@@ -102,7 +102,7 @@ def test_commit_of_paths_that_another_commit_took_names_that_commit() -> None:
     run_job(job())
 
 
-def test_overwrite_takes_the_path_that_another_of_them_wrote() -> None:
+def test_overwrite_replaces_a_path_of_an_earlier_commit_in_the_group() -> None:
     async def job() -> None:
         async with lake() as (engine, store, _, _):
             found = [await filled(engine, path, f"{n}") for n, path in enumerate(["a", "b", "b"])]
@@ -175,7 +175,7 @@ def test_row_staged_during_group_commit_is_kept_and_blocks_no_commit() -> None:
     run_job(job())
 
 
-def test_abort_does_not_come_along_behind_another_though_the_head_is_still_its_base() -> None:
+def test_abort_is_not_committed_with_others_even_on_its_base() -> None:
     async def job() -> None:
         async with lake() as (engine, store, _, _):
             found = [await filled(engine, path, "1") for path in ("a", "b", "c")]

@@ -102,7 +102,7 @@ async def test_branches_and_tags() -> None:
 
 @pytest.mark.parametrize("verb", ["commit", "merge"])
 @pytest.mark.parametrize("recreate", [False, True])
-async def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, recreate: bool) -> None:
+async def test_a_branch_is_recreated_during_an_operation(verb: str, recreate: bool) -> None:
     """At each KV call: nothing of the old branch may appear in the new one."""
 
     async def job(at: int) -> bool:
@@ -285,7 +285,7 @@ async def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
     assert at > 6
 
 
-async def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
+async def test_an_empty_commit_is_not_made_on_a_recreated_branch() -> None:
     """Same head, no layers: only the uid of the branch differs."""
 
     async def job(at: int) -> str:

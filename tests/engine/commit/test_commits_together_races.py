@@ -109,7 +109,7 @@ async def test_cancelled_waiting_commit_is_not_made() -> None:
         ]
 
 
-async def test_a_failing_store_is_the_leaders_error_and_the_others_try_for_themselves() -> None:
+async def test_a_store_failure_fails_the_leader_and_the_others_retry() -> None:
     async with lake() as (engine, store, _, _):
         tasks = await queued(engine, store, 3)
         store.failures.append(errors.StoreUnavailableError("gone for a moment"))

@@ -90,7 +90,7 @@ async def readable(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("rival", [overwrite_and_commit, only_overwrite, delete_and_put])
-async def test_a_conditional_write_that_landed_is_a_success(rival: Rival) -> None:
+async def test_an_applied_conditional_write_is_a_success(rival: Rival) -> None:
     engine, kv = await lossy("after", 1, rival)
     entry = await put(engine, "p", "mine", "dev", if_none_match=True)
     kv.before = None
@@ -100,7 +100,7 @@ async def test_a_conditional_write_that_landed_is_a_success(rival: Rival) -> Non
         await content(engine, ref)
 
 
-async def test_a_conditional_write_that_did_not_land_is_tried_or_refused() -> None:
+async def test_an_unapplied_conditional_write_is_retried_or_refused() -> None:
     async def nothing(_: Engine) -> None:
         return
 
@@ -140,7 +140,7 @@ async def written(engine: Engine, verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["put", "many"])
-async def test_a_write_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
+async def test_an_applied_write_never_undoes_later_writes(verb: str) -> None:
     """The histories found it: a write was seen, replaced under If-Match, and came back."""
     engine, kv = await lossy("after", 1, overwrite_what_landed)
     await fails(written(engine, verb), errors.OutcomeUnknownError)
@@ -149,7 +149,7 @@ async def test_a_write_that_landed_never_undoes_what_came_after_it(verb: str) ->
 
 
 @pytest.mark.parametrize("verb", ["delete", "delete many"])
-async def test_a_delete_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
+async def test_an_applied_delete_never_undoes_later_writes(verb: str) -> None:
     engine, kv = await lossy("after", 1, create_again)
     await fails(written(engine, verb), errors.OutcomeUnknownError)
     kv.before = None
@@ -174,14 +174,14 @@ async def test_write_with_a_lost_answer_is_done_once(verb: str, how: str) -> Non
     assert (await content(engine, "dev")).get("p") == ("mine" if verb in ("put", "many") else None)
 
 
-async def test_a_write_that_landed_and_was_committed_is_a_success() -> None:
+async def test_an_applied_and_committed_write_is_a_success() -> None:
     engine, kv = await lossy("after", 1, overwrite_and_commit)
     await put(engine, "p", "mine", "dev")
     kv.before = None
     assert [(await content(engine, ref))["p"] for ref in ("dev", "dev~1")] == ["rival", "mine"]
 
 
-async def test_a_write_that_was_overwritten_or_never_landed_is_unknown() -> None:
+async def test_an_overwritten_or_unapplied_write_is_unknown() -> None:
     """The two cases cannot be distinguished. A second write, or a success, would be wrong in one of them."""
     engine, kv = await lossy("before", 1, only_overwrite)
     await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
@@ -250,7 +250,7 @@ async def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool)
 
 @pytest.mark.parametrize("at", [1, 2])  # the seal, the swap
 @pytest.mark.parametrize("rival", ["nothing", "reset", "commit", "write"])
-async def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) -> None:
+async def test_an_applied_commit_is_acknowledged_once(at: int, rival: str) -> None:
     async def act(engine: Engine) -> None:
         if rival == "reset":
             await engine.branches.reset(REPO, "main")
@@ -278,7 +278,7 @@ async def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) ->
 
 
 @pytest.mark.parametrize("at", [1, 2])
-async def test_a_commit_that_did_not_land_is_made_again(at: int) -> None:
+async def test_an_unapplied_commit_is_repeated(at: int) -> None:
     async def job(rival: str) -> None:
         async def act(engine: Engine) -> None:
             if rival:

@@ -139,7 +139,7 @@ def test_bounds_of_a_slice(held: set[str], wanted: list[str]) -> None:
             )
 
 
-async def test_taking_a_change_back_gives_the_same_tree() -> None:
+async def test_undoing_a_change_gives_the_same_tree() -> None:
     lake = Lake(patches=True)
     tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
     one = (await lake.fold(tree, table({"p/050": "two"}))).tree

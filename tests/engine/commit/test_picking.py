@@ -67,7 +67,7 @@ async def test_a_revert_of_a_merge_needs_to_know_the_parent() -> None:
     assert await content(engine) == {"a": "1", "b": "1"}
 
 
-async def test_a_revert_with_nothing_left_to_take_back() -> None:
+async def test_a_revert_without_changes_is_refused_unless_allowed() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
     bad = await put_commit(engine, {"a": "2"})

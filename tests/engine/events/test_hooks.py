@@ -134,7 +134,7 @@ def test_a_call_follows_every_operation_and_none_a_refused_one(name: str) -> Non
     run(job())
 
 
-def test_a_hook_reads_the_commit_that_would_land_and_nothing_can_be_made_of_it() -> None:
+def test_a_hook_reads_the_proposed_commit_which_nothing_can_use() -> None:
     async def job() -> None:
         engine = await make_engine()
         await put_commit(engine, {"a": "1"})
@@ -228,7 +228,7 @@ async def _entry(engine: Engine, path: str) -> Entry:
     return await engine.objects.stat(REPO, f"for-{path}", path)
 
 
-def test_of_commits_at_the_same_time_only_the_refused_one_is_dropped() -> None:
+def test_only_the_refused_commit_of_a_group_is_dropped() -> None:
     async def job() -> None:
         engine = await make_engine()
         await put_commit(engine, {"a": "1"})

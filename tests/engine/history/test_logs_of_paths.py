@@ -144,7 +144,7 @@ async def forget(engine: Engine, *kinds: bytes) -> int:
 @pytest.mark.medium
 @pytest.mark.usefixtures("_spans_begin_often")
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
-async def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
+async def test_a_filtered_log_equals_a_check_of_every_commit(seed: int) -> None:
     engine = await grown(seed, 40)
     for first_parent in (False, True):
         plain = await ids(engine, first_parent=first_parent)
@@ -194,7 +194,7 @@ async def test_stored_paths_cover_the_tree_differences() -> None:
 
 @pytest.mark.parametrize("spans", [False, True])
 @pytest.mark.parametrize(("most", "level"), [(3, FOLDERS), (1, NOTHING_KNOWN)])
-async def test_commits_that_touch_too_much_are_looked_at(
+async def test_commits_with_too_many_paths_are_compared(
     monkeypatch: pytest.MonkeyPatch, beginnings: set[str], most: int, level: int, spans: bool
 ) -> None:
     monkeypatch.setattr(changed_paths, "MOST", most)
@@ -253,7 +253,7 @@ async def test_log_reports_when_its_index_cannot_be_written() -> None:
 
 
 @pytest.mark.parametrize("one_more", [0, 1])
-async def test_maintenance_makes_the_spans_before_anybody_asks(beginnings: set[str], one_more: int) -> None:
+async def test_maintenance_stores_the_spans_in_advance(beginnings: set[str], one_more: int) -> None:
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     for step in range(40):

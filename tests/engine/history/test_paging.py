@@ -119,7 +119,7 @@ async def test_a_path_that_is_the_prefix_itself_is_no_common_prefix() -> None:
         assert found == [("a/", "object"), ("a/b", "object"), ("a/c/", "group")]
 
 
-async def test_long_listings_with_a_thousand_staged_rows_behind_a_page() -> None:
+async def test_long_listings_with_a_thousand_staged_rows_after_a_page() -> None:
     engine = await make_engine()
     async_rows = [f"p/{number:05}" for number in range(2300)]
     from lakebed_engine.vocabulary.requests import Deletion
@@ -146,7 +146,7 @@ async def test_bad_amounts(amount: int) -> None:
     await fails(engine.repositories.list(amount=amount), errors.InvalidRequestError)
 
 
-async def test_diffs_of_what_is_no_commit() -> None:
+async def test_diffs_of_invalid_refs_are_refused() -> None:
     engine = await make_engine()
     await fails(engine.commits.diff(REPO, "main$", "main", mode="two_dot"), errors.InvalidRefError)
     await fails(engine.commits.diff(REPO, "main", "main$"), errors.InvalidRefError)

@@ -36,7 +36,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("key", FOREIGN)
-def test_foreign_keys_are_not_taken_for_keys_of_the_engine(key: str) -> None:
+def test_foreign_keys_are_not_treated_as_keys_of_the_engine(key: str) -> None:
     assert (is_made(key), workspace_of(key), is_mark(key)) == (False, "", False)
 
 
@@ -166,7 +166,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("marker", ODD, ids=lambda data: repr(data[:10]))
-async def test_a_marker_that_is_none_is_refused_in_words(marker: bytes) -> None:
+async def test_an_invalid_marker_error_names_the_marker(marker: bytes) -> None:
     stores = Stores(None)
     engine = new_engine(MemoryKV(), stores)
     store = stores.open("mem://lake")

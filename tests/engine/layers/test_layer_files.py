@@ -63,7 +63,7 @@ FILES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_a_file_that_is_no_layer(case: str, tmp_path: Path) -> None:
+def test_an_invalid_layer_file_is_refused(case: str, tmp_path: Path) -> None:
     sent = tmp_path / "sent.parquet"
     FILES[case](sent)
     with pytest.raises(InvalidRequestError, match="layer file: "):

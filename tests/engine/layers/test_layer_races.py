@@ -269,7 +269,7 @@ def test_a_record_of_before_resets_were_counted_has_none() -> None:
     assert decode_branch(stored).resets == 0
 
 
-async def test_an_empty_commit_does_not_bury_another() -> None:
+async def test_an_empty_commit_does_not_hide_another() -> None:
     """With nothing staged, a rival's commit removes no layer: only the head shows it."""
 
     async def job(call: int) -> bool:

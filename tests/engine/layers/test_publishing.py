@@ -228,7 +228,7 @@ def test_a_refusal_names_what_was_staged_at_one_moment(sealed: bool, count: int)
 
 
 @pytest.mark.parametrize(("count", "marked"), [(1, False), (1, True), (130, False)])
-def test_a_row_staged_while_the_commit_is_made_is_in_the_way_too(count: int, marked: bool) -> None:
+def test_a_row_staged_during_the_commit_blocks_it(count: int, marked: bool) -> None:
     """`marked`: the token has had rows before."""
 
     async def job() -> None:

@@ -62,7 +62,7 @@ async def test_dropped_layers_are_deleted_only_after_the_grace() -> None:
     assert await engine.maintenance.clean() == 0
 
 
-async def test_a_note_that_came_while_the_cleaner_was_held_up_is_as_young_as_it_is() -> None:
+async def test_a_note_written_during_a_slow_pass_keeps_its_age() -> None:
     """Found by the simulation (seed 76466757718): its age counted from before the scan that showed it."""
     inner, clock = MemoryKV(), FakeClock()
     kv = HookedKV(inner)

@@ -192,7 +192,7 @@ async def test_keys_of_tasks_and_operations_and_files_half_written_stay(
 
 
 @JUMPS
-async def test_the_sweep_takes_nothing_for_old_that_is_young(jump: float) -> None:
+async def test_a_clock_jump_makes_no_young_file_old_for_the_sweep(jump: float) -> None:
     lake = await memory_lake()
     options = SweepOptions(data=True, grace=GRACE, age=DAY)
     await put_commit(lake.engine, {"a": "1"})

@@ -49,7 +49,7 @@ async def test_damage_is_an_error_that_names_the_file(folder: str, damage: str, 
     assert key in str(error)
 
 
-async def test_data_that_is_gone() -> None:
+async def test_missing_data_is_an_object_gone_error() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     entry = await put(engine, "a", "1")

@@ -21,7 +21,7 @@ class SmallPages(MemoryKV):
         return await super().scan(partition, start, end, 1 if partition == REPOSITORIES else limit)
 
 
-async def test_a_pass_comes_to_the_last_one() -> None:
+async def test_a_pass_reaches_the_last_repository() -> None:
     kv, clock = SmallPages(), FakeClock()
     engine = await make_engine(kv, clock=clock)
     for name in NAMES[1:]:

@@ -170,7 +170,7 @@ def brief(report: FsckReport) -> list[tuple[str, str, str, tuple[str, ...]]]:
     return sorted((one.kind, one.what, one.name, one.refs) for one in report.problems)
 
 
-async def test_a_whole_repository_has_no_problem_and_after_the_cleaner_no_orphan() -> None:
+async def test_fsck_of_an_intact_repository_finds_no_problem_and_no_orphan() -> None:
     clock = FakeClock()
     lake = await make_lake(clock=clock, cleanup_grace=300.0)
     before = {**lake.store._blobs}  # type: ignore[attr-defined]

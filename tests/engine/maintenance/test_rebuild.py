@@ -360,7 +360,7 @@ async def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
     assert record.protection == ("release-*", "m?in")
 
 
-async def test_always_means_before_the_answer() -> None:
+async def test_snapshot_always_writes_before_the_response() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores, snapshot_always=True)
     await make_history(engine)
@@ -391,7 +391,7 @@ async def test_the_last_ones_are_kept_and_the_order_survives_a_clock_that_goes_b
     assert [record.branches[0].commit_id for record in records] == [head.id for head in heads[-3:]]
 
 
-async def test_a_second_server_and_a_restart_write_no_twin() -> None:
+async def test_a_second_server_and_a_restart_write_no_duplicates() -> None:
     kv, stores, clock = MemoryKV(), Stores(None), FakeClock()
     engine = await make_engine(kv, stores, clock=clock)
     await engine.maintenance.snapshot_refs()

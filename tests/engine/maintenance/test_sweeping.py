@@ -188,7 +188,7 @@ async def orphans(lake: Lake) -> list[str]:
     return [one.key for one in report.orphans]
 
 
-async def test_the_same_commit_again_brings_its_files_to_life() -> None:
+async def test_a_repeated_commit_revives_its_files() -> None:
     lake = await memory_lake()
     await fill(lake)
     await lost_commit(lake)
@@ -353,7 +353,7 @@ async def a_damaged_record(lake: Lake) -> None:
         (a_damaged_record, "a record cannot be read"),
     ],
 )
-async def test_on_anything_that_is_not_as_it_should_be_nothing_is_deleted(
+async def test_a_sweep_of_a_damaged_repository_deletes_nothing(
     harm: Callable[[Lake], Awaitable[None]], said: str
 ) -> None:
     async def job(options: SweepOptions, *, late: bool) -> None:
@@ -386,7 +386,7 @@ async def test_on_anything_that_is_not_as_it_should_be_nothing_is_deleted(
 # objects
 
 
-async def test_objects_that_anything_names_stay() -> None:
+async def test_a_sweep_keeps_named_objects() -> None:
     lake = await memory_lake()
     shown = await fill(lake)
     engine = lake.engine
@@ -410,7 +410,7 @@ async def test_objects_that_anything_names_stay() -> None:
     assert FULL_URI in await lake.files()
 
 
-async def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
+async def test_a_sweep_keeps_objects_of_a_deleted_branch() -> None:
     lake = await memory_lake()
     await fill(lake)
     head = await put_commit(lake.engine, {"only": "here"}, "dev")

@@ -95,7 +95,7 @@ async def test_log_without_its_first_versions_is_checked() -> None:
     await refused(engine, made[2].id, name(2, "checkpoint.parquet"))
 
 
-async def test_a_log_that_had_a_hole_before_stays_as_it_is() -> None:
+async def test_a_delta_log_with_an_old_gap_is_unchanged() -> None:
     engine = await make_engine()
     await grown(engine, 0, 1, 3)
     await put_commit(engine, {name(9, "checkpoint.parquet"): "of a version that is not there"})

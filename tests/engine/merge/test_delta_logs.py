@@ -81,7 +81,7 @@ async def test_commits_of_one_log_are_not_settled_for_both_sides() -> None:
     assert [one.path for one in error.conflicts] == [name(1), name(2)]
 
 
-async def test_a_line_that_one_side_only_has_written_merges_as_any_files_do() -> None:
+async def test_a_delta_log_changed_on_one_side_merges() -> None:
     engine = await parted({name(1): "dev", name(2): "dev"}, {"other": "y", f"{LOG}_last_checkpoint": "0"})
     await merge(engine, "dev")
     assert (await content(engine))[name(2)] == "dev"

@@ -114,7 +114,7 @@ async def test_a_merge_of_an_emptied_source_into_the_first_commit() -> None:
     await fails(merge(engine, first.id, "same"), errors.NoChangesError)
 
 
-async def test_where_only_the_source_changed_its_tree_is_the_result() -> None:
+async def test_a_merge_of_an_unchanged_destination_is_the_source_tree() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1", "b": "1"})
     await engine.branches.create(REPO, "dev", "main")

@@ -184,7 +184,7 @@ async def test_checks_are_listed_by_name_and_bounded(monkeypatch: pytest.MonkeyP
     assert await engine.pulls.checks(REPO, "main") == []
 
 
-async def test_two_reports_of_one_check_at_the_same_time_both_count() -> None:
+async def test_concurrent_reports_of_one_check_both_count() -> None:
     engine = await open_lake()
     await asyncio.gather(*(check(engine, "dev", f"n{n % 2}") for n in range(6)))
     assert len(await engine.pulls.checks(REPO, "dev")) == 2

@@ -158,7 +158,7 @@ def test_a_merge_that_is_refused_leaves_the_pull_request_open() -> None:
     run(go())
 
 
-def test_of_two_merges_at_the_same_time_one_wins() -> None:
+def test_one_of_two_concurrent_merges_succeeds() -> None:
     async def go() -> None:
         kv, stores = MemoryKV(), Stores(None)
         engine = await open_lake(kv=kv, stores=stores)
@@ -248,7 +248,7 @@ def test_a_pull_request_that_is_opened_while_its_branch_is_deleted_is_closed() -
     run(go())
 
 
-def test_a_branch_that_is_gone_was_deleted_even_if_the_store_fails_after_that(caplog: pytest.LogCaptureFixture) -> None:
+def test_deleting_a_branch_succeeds_if_the_store_fails_afterwards(caplog: pytest.LogCaptureFixture) -> None:
     async def go() -> None:
         kv = HookedKV(MemoryKV())
         engine = await open_lake(kv=kv)

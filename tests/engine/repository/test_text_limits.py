@@ -35,7 +35,7 @@ async def test_bytes_count_not_characters() -> None:
     await commit(engine, "é" * (MAX_TEXT_BYTES // 2))
 
 
-async def test_every_other_way_in_refuses_it_too() -> None:
+async def test_every_operation_refuses_too_long_texts() -> None:
     engine = await make_engine()
     await put(engine, "a", "1")
     await commit(engine)

@@ -74,7 +74,7 @@ async def test_adds_changes_and_removals_without_a_copy() -> None:
 @pytest.mark.medium
 @pytest.mark.parametrize("amount", [1, 3, 1000])
 @pytest.mark.parametrize("seed", range(6))
-async def test_the_prefix_shows_the_source_whatever_happens_to_either(seed: int, amount: int) -> None:
+async def test_ingest_keeps_the_prefix_equal_to_the_source(seed: int, amount: int) -> None:
     """Against a dict, with odd names, pages of any length, and patches as well as ranges below."""
     names = ["a", "a!", "a/b", "a/b/c", "a0", "b", "\U00010000", "\ue000", "z/ ", "data.parquet", "q?x=%20"]
     rng = random.Random(seed)
@@ -187,7 +187,7 @@ async def test_globs_leave_paths_alone_on_both_sides() -> None:
 
 
 @pytest.mark.parametrize("globs", [("",), ("# comment",), ("a" * 5, "\ud800"), ("*",) * 101])
-async def test_globs_that_are_none(globs: Any) -> None:
+async def test_invalid_globs_of_a_diff_are_refused(globs: Any) -> None:
     world = await make_world()
     await fails(world.diff(include=globs), errors.InvalidRequestError)
 
@@ -282,7 +282,7 @@ async def test_local_sources_stay_below_the_root(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", ["bucket", "s3:/x", "ftp://x", "s3:///x"])
-def test_a_rule_that_is_none_is_refused(rule: str) -> None:
+def test_an_invalid_rule_is_refused(rule: str) -> None:
     with pytest.raises(errors.InvalidRequestError):
         Foreign(Stores(None).open, [rule])
 

@@ -43,7 +43,7 @@ class Listing(Lister):
 
 
 @pytest.mark.parametrize("start_after", ["", "in/a/b"])
-async def test_no_order_is_found_out_once_and_then_sorted_here(start_after: str) -> None:
+async def test_an_unsorted_listing_is_detected_once_and_then_sorted(start_after: str) -> None:
     listing = Listing(TREE_ORDER)
     with pytest.raises(UnsortedListing):
         await listing.keys(start_after)

@@ -98,7 +98,7 @@ async def test_single_empty_part_makes_an_empty_object() -> None:
     assert "::s3::parts" not in entry.metadata
 
 
-async def test_the_last_of_two_parts_of_a_number_counts_and_the_first_one_is_no_more() -> None:
+async def test_a_repeated_part_replaces_the_first_one() -> None:
     engine = await make_engine()
     target = await begin(engine)
     old = await send(engine, target, 1, b"old")
@@ -128,7 +128,7 @@ async def test_a_part_that_is_sent_again_while_it_is_chosen_is_not_planned() -> 
     assert await content(engine) == {"big": "new"}
 
 
-async def test_an_upload_that_is_completed_while_it_is_given_up_stays_an_object() -> None:
+async def test_an_upload_completed_during_its_abort_stays_an_object() -> None:
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     target = await begin(engine)
@@ -255,7 +255,7 @@ async def test_a_condition_is_asked_again_after_the_parts_were_put_together() ->
     assert (await engine.objects.stat(REPO, "main", "big")).size == LEAST_PART + 4
 
 
-async def test_of_two_uploads_to_one_path_racing_under_a_condition_one_lands() -> None:
+async def test_one_of_two_conditional_uploads_to_a_path_succeeds() -> None:
     engine = await make_engine()
     one, other = await two(engine, tail=b"one"), await two(engine, tail=b"two")
     done = await asyncio.gather(
@@ -279,7 +279,7 @@ async def test_concurrent_completes_of_one_upload_store_one_object(tmp_path: Pat
     assert len([path for path in (tmp_path / "lake" / "data").rglob("*") if path.is_file()]) == 1
 
 
-async def test_two_lists_of_parts_racing_one_is_the_object() -> None:
+async def test_two_concurrent_completions_make_one_object() -> None:
     engine = await make_engine()
     target, parts = await two(engine)
     done = await asyncio.gather(
@@ -303,7 +303,7 @@ def at_landing(kv: HookedKV, job: Callable[[], Awaitable[Any]]) -> None:
     kv.before = before
 
 
-async def test_an_upload_that_is_given_up_while_it_is_completed_is_not_an_object() -> None:
+async def test_an_upload_aborted_during_its_completion_is_not_an_object() -> None:
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     target, parts = await two(engine)
@@ -332,7 +332,7 @@ async def test_complete_in_progress_cannot_be_replaced_by_other_parts() -> None:
 
 
 @pytest.mark.parametrize("look", [1, 2])
-async def test_the_object_of_the_same_completion_is_not_in_its_way(look: int) -> None:
+async def test_a_repeated_completion_meets_its_own_object(look: int) -> None:
     """Another process stores the object right before this one checks whether the path is free."""
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
@@ -353,7 +353,7 @@ async def test_the_object_of_the_same_completion_is_not_in_its_way(look: int) ->
     assert await complete(engine, target, parts, if_none_match=True) == (*landed,)[0]
 
 
-async def test_an_upload_that_is_given_up_leaves_nothing() -> None:
+async def test_an_aborted_client_upload_leaves_nothing() -> None:
     clock = FakeClock()
     engine = await make_engine(clock=clock)
     target, parts = await two(engine)
@@ -369,7 +369,7 @@ async def test_an_upload_that_is_given_up_leaves_nothing() -> None:
     assert await rows(engine) == set()
 
 
-async def test_a_part_that_comes_while_its_upload_ends_is_taken_away() -> None:
+async def test_a_part_that_arrives_while_its_upload_ends_is_removed() -> None:
     engine = await make_engine()
     target, parts = await two(engine)
 
@@ -414,7 +414,7 @@ async def test_uploads_expire_and_live_ones_do_not() -> None:
     await complete(engine, young, parts)
 
 
-async def test_a_store_that_fails_keeps_the_cleaner_coming_back() -> None:
+async def test_the_cleaner_retries_after_a_store_failure() -> None:
     clock = FakeClock()
     engine = await make_engine(clock=clock)
     target, _ = await two(engine)

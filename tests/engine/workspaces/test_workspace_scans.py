@@ -62,7 +62,7 @@ async def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
     assert await content(engine) == {"t/1": "ONE", "t/2": "two", "z": "26"}
 
 
-async def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None:
+async def test_a_scan_does_not_restore_reverted_objects() -> None:
     engine, ws = await base()
     await register(engine, ws, {"lost": "l"})
     await (await store_of(engine)).delete(

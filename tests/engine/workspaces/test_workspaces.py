@@ -146,7 +146,7 @@ async def test_branch_operations_refuse_workspaces() -> None:
     )
 
 
-async def test_a_name_must_be_the_whole_one() -> None:
+async def test_a_workspace_name_must_match_completely() -> None:
     engine, ws = await base()
     await engine.branches.create(REPO, "dev", "main")
     for name in (f"dev+{ws.uid}", f"+{ws.uid}", f"main+{'0' * 32}", f"main+{ws.uid[:12]}"):

@@ -50,7 +50,7 @@ def test_table(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_no_change_blocks_itself_by_two_files_with_one_name(case: str) -> None:
+def test_renamed_action_files_do_not_block_their_change(case: str) -> None:
     head, candidate, _ = CASES[case]
     parsed = ParsedFiles()
     files: list[ActionFile] = applicable_files(head=head, candidate=candidate, is_protected=False, parsed=parsed)

@@ -79,7 +79,7 @@ def test_patterns_that_never_match(pattern: str) -> None:
 @pytest.mark.slow
 @examples(60)
 @given(st.lists(st.text("a*?[]!-b", min_size=1, max_size=6), min_size=1, max_size=20))
-def test_as_a_shell_does(drawn: list[str]) -> None:
+def test_patterns_match_as_in_a_shell(drawn: list[str]) -> None:
     patterns = []
     for pattern in drawn:
         try:

@@ -94,7 +94,7 @@ CONDITIONS = st.recursive(
 
 @examples(300, soak=5000)
 @given(CONDITIONS, st.booleans())
-def test_as_python_evaluates(python: str, symbols: bool) -> None:
+def test_conditions_evaluate_as_in_python(python: str, symbols: bool) -> None:
     text = python.replace("True", "true").replace("False", "false")
     if symbols:
         text = text.replace(" and ", "&&").replace(" or ", "||").replace("not ", "!")

@@ -199,7 +199,7 @@ def test_pieces_of_action_files(text: str) -> None:
 
 @examples(600, soak=10_000)
 @given(st.data())
-def test_one_place_of_a_good_file_is_changed(data: st.DataObject) -> None:
+def test_a_changed_action_file_is_read_or_refused(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(WEBHOOK)))
     length = data.draw(st.integers(0, 5))
     piece = data.draw(st.one_of(PIECES, st.text(max_size=3)))

@@ -26,12 +26,12 @@ def test_each_delay_is_near_its_value(tries: int, random: float) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_delivered(status: int) -> None:
+def test_success_statuses_are_delivered(status: int) -> None:
     assert after(status, tries=1, random=0.5) == Next(Verdict.DELIVERED)
 
 
 @pytest.mark.parametrize("status", [None, 408, 425, 429, 500, 502, 503, 504, 599])
-def test_tried_again(status: int | None) -> None:
+def test_failed_deliveries_are_retried(status: int | None) -> None:
     assert after(status, tries=1, random=0.5) == Next(Verdict.RETRY, 5.0)
     assert after(status, tries=7, random=0.5) == Next(Verdict.RETRY, 86400.0)
     assert after(status, tries=8, random=0.5) == Next(Verdict.FAILED)
@@ -42,7 +42,7 @@ def test_failed(status: int) -> None:
     assert after(status, tries=1, random=0.5) == Next(Verdict.FAILED)
 
 
-def test_gone() -> None:
+def test_a_gone_receiver_disables_the_hook() -> None:
     assert after(410, tries=1, random=0.5) == Next(Verdict.DISABLE)
     assert after(410, tries=8, random=0.5) == Next(Verdict.DISABLE)
 

@@ -148,7 +148,7 @@ async def test_a_missing_password() -> None:
         ("/status/200?body=" + "[" * 5000, "gave no token: status 200", -1),
     ],
 )
-async def test_servers_that_are_no_airflow(path: str, words: str, retry_after: float) -> None:
+async def test_other_servers_than_airflow_are_errors(path: str, words: str, retry_after: float) -> None:
     with running_receiver() as receiver:
         # The query hides the rest of the path that the hook adds.
         url = receiver.url + path + ("&" if "?" in path else "?") + "rest="

@@ -112,7 +112,7 @@ PLAIN = "header=content-type:text/plain;charset=utf-8"
         ("500", "error", "status 500", 0),
     ],
 )
-async def test_what_an_answer_means(
+async def test_each_response_has_its_error(
     receiver: Receiver, answer: str, state: str, message: str, retry_after: float
 ) -> None:
     outcome = (await call_webhook(url=f"{receiver.url}/status/{answer}")).outcome

@@ -48,7 +48,7 @@ def test_without_an_action_the_operation_lands_and_no_run_is_recorded(client: ht
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_hook_that_agrees_lets_the_operation_land(client: httpx.Client, receiver: Receiver, name: str) -> None:
+def test_a_hook_that_agrees_permits_the_operation(client: httpx.Client, receiver: Receiver, name: str) -> None:
     rest = new_repository(client)
     prepare(rest)
     operation, make = OPERATIONS[name]

@@ -84,7 +84,7 @@ def test_actions_run_at_the_same_time_and_all_refusals_are_reported(rest: Rest, 
     assert "action 'on y', hook 'rule': no from /y: 2" in message
 
 
-def test_an_agreement_counts_for_the_same_tree_only(rest: Rest, receiver: Receiver) -> None:
+def test_an_agreement_is_reused_for_the_same_tree_only(rest: Rest, receiver: Receiver) -> None:
     prepare(rest)
     refuses = [True]
 

@@ -52,7 +52,7 @@ async def test_ten_gibibytes_are_never_made() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["forks", "leaves_a_daemon", "leaves_a_program", "leaves_a_thread"])
-async def test_what_a_check_leaves_ends_with_it(name: str) -> None:
+async def test_processes_of_a_check_end_with_it(name: str) -> None:
     outcome, _ = await called(name)
     assert outcome.state == "passed"
 
@@ -87,7 +87,7 @@ async def test_garbage_on_the_pipe(kind: str) -> None:
 @pytest.mark.parametrize(
     "answer", ['{"op": "answer"}', '{"op": "answer", "state": "pending", "message": "", "details": []}']
 )
-async def test_an_answer_that_is_no_outcome(answer: str) -> None:
+async def test_an_invalid_outcome_of_a_hook_is_an_error(answer: str) -> None:
     outcome, _ = await called("sends_garbage", {"text": answer})
     assert (outcome.state, outcome.message) == ("error", "the hook sent an answer that is not an outcome")
 

@@ -45,7 +45,7 @@ def head(link: socket.socket) -> bytes:
     return found.lower()
 
 
-def test_a_body_is_asked_for(branch: Target) -> None:
+def test_expect_continue_is_answered_before_the_body(branch: Target) -> None:
     with connect(branch) as link:
         for body in (b"some", b"", b"again"):
             link.sendall(expecting(branch, branch.key("a"), body))

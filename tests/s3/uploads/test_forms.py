@@ -160,7 +160,7 @@ def by_hand(target: Target, conditions: Any, expiration: Any, fields: dict[str, 
     }
 
 
-def test_policies_that_are_none(branch: Target) -> None:
+def test_invalid_policies_are_refused(branch: Target) -> None:
     soon = (datetime.now(UTC) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     right = [{"bucket": branch.bucket}, ["starts-with", "$key", "main/"]]
     assert code_of(send(by_hand(branch, right, soon, {}))) == (204, "")

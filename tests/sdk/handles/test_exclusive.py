@@ -59,7 +59,7 @@ def test_mode_x_creates_but_never_replaces(door: Door, where: dict[str, Any]) ->
     door.run(body, **where)
 
 
-def test_of_two_exclusive_writers_one_succeeds(door: Door, where: dict[str, Any]) -> None:
+def test_one_of_two_exclusive_writers_succeeds(door: Door, where: dict[str, Any]) -> None:
     """Both find no object when they open. The server decides when they close."""
 
     async def body(lake: Any) -> None:

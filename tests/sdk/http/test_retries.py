@@ -187,7 +187,9 @@ LOST = [
 
 @pytest.mark.parametrize("failure", LOST, ids=repr)
 @pytest.mark.parametrize("looks", [1, 2])
-def test_a_lost_commit_that_landed_is_found(door: Door, wire: respx.MockRouter, failure: Any, looks: int) -> None:
+def test_an_applied_commit_with_a_lost_response_is_found(
+    door: Door, wire: respx.MockRouter, failure: Any, looks: int
+) -> None:
     server = Landing(wire, failure, lands=True, looks_needed=looks)
 
     async def scenario(lake: Any) -> None:

@@ -76,7 +76,7 @@ def drawn(*commits: Commit, branches: dict[str, str] | None = None) -> list[str]
     return [line.replace("message ", "") for line in graph.draw(commits, heads, [], 50).splitlines()]
 
 
-def test_a_straight_line() -> None:
+def test_a_linear_history_is_one_column() -> None:
     assert drawn(commit("b", "a", at=2), commit("a", at=1), branches={"main": "b"}) == [
         "* bbbbbbbbbbbb  (main) b",
         "* aaaaaaaaaaaa  a",

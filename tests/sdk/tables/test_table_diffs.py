@@ -66,7 +66,9 @@ def same(one: Any, other: Any) -> bool:
 
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(before=VALUES, after=VALUES, size=st.sampled_from([0, 5 * BUCKET]))
-def test_against_a_dictionary(tmp_path: Path, before: dict[Any, Any], after: dict[Any, Any], size: int) -> None:
+def test_comparisons_agree_with_a_dictionary(
+    tmp_path: Path, before: dict[Any, Any], after: dict[Any, Any], size: int
+) -> None:
     local = tmp_path / uuid.uuid4().hex
     local.mkdir()
     found = compare(as_table(before), as_table(after), local, "k", "w", size=size)

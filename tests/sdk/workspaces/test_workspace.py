@@ -571,7 +571,7 @@ def test_data_path_can_be_chosen(live: Any, monkeypatch: pytest.MonkeyPatch) -> 
     live(body)
 
 
-def test_a_directory_that_is_not_the_servers_is_not_written_to(
+def test_a_directory_of_another_server_is_not_written_to(
     main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from dataclasses import replace

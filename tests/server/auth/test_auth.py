@@ -163,7 +163,7 @@ def test_login_without_a_body_is_a_bad_request() -> None:
     assert ask(make_app(), LOGIN, "POST", auth=False).status == 400
 
 
-def test_the_first_carrier_decides() -> None:
+def test_the_authorization_header_has_precedence_over_the_cookie() -> None:
     app = make_app()
     token = log_in(app).json["token"]
     answer = ask(app, USER, authorization=basic(KEY_ID, "wrong"), cookie=f"internal_auth_session={token}")
@@ -317,7 +317,7 @@ async def test_another_secret_key_is_noticed_at_start() -> None:
         await CredentialStore(kv, KeyRing([SecretKey("not the same secret")])).check_secret()
 
 
-async def test_of_two_first_starts_one_makes_the_admin() -> None:
+async def test_one_of_two_first_starts_creates_the_administrator() -> None:
     kv = MemoryKV()
     made = [await CredentialStore(kv, RING).make_first_admin(1) for _ in range(2)]
     assert made[0] is not None

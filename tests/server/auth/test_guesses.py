@@ -136,7 +136,7 @@ def test_the_wait_doubles_to_a_minute_and_is_forgotten() -> None:
     assert fail(found, "a", "k", FREE - 1) == 0
 
 
-def test_only_the_pair_waits() -> None:
+def test_only_the_guessing_address_and_key_wait() -> None:
     found = Guesses(Clock())
     assert fail(found, "a", "k", FREE) == 1
     assert waits(found, "a", "other") == waits(found, "b", "k") == 0

@@ -147,7 +147,7 @@ def test_a_logout_everywhere_ends_every_session_and_no_key(doors: tuple[Door, Do
     assert [door.knows(what) for door in doors for what in (fresh, key)] == [200] * 4
 
 
-def test_a_login_right_after_works_on_a_server_that_has_not_heard(doors: tuple[Door, Door]) -> None:
+def test_a_login_after_logout_works_on_a_server_that_missed_the_logout(doors: tuple[Door, Door]) -> None:
     here, there = doors
     assert there.knows(there.token(there.pair)) == 200  # now it remembers the user
     assert here.client.post("/api/v1/auth/logout?everywhere=true", auth=here.pair).status_code == 204

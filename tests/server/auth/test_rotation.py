@@ -179,7 +179,7 @@ def test_a_rotation_needs_every_secret_and_changes_nothing_without(tmp_path: Pat
     assert run(world.kv.scan("auth")) == before
 
 
-async def test_of_two_servers_that_remove_the_last_two_keys_one_is_refused() -> None:
+async def test_two_servers_cannot_remove_the_last_two_keys() -> None:
     class Meeting(MemoryKV):
         """Both have looked before either removes."""
 

@@ -188,7 +188,7 @@ def test_a_damaged_commit_file_is_found_by_fsck(history: History) -> None:
     history.passes_fsck()
 
 
-def test_data_that_is_gone_or_cut(history: History) -> None:
+def test_missing_or_truncated_data_is_never_a_full_response(history: History) -> None:
     """An object's own bytes: 410, or an interrupted transfer. Never a complete answer with fewer bytes."""
     entry = well(history.get("/refs/main/objects/stat", path="q/000"))
     path = folder_of(history).parent / entry["physical_address"].removeprefix("local://damaged/")

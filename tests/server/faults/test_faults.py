@@ -101,7 +101,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     ],
 )
 @steady(stores)
-def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fault) -> None:
+def test_a_temporary_store_fault_is_retried(cloud: Lake, proxy: FaultyS3, fault: Fault) -> None:
     """Every verb gives up its first request; it is sent again inside the server, and the answer is a success."""
     with cloud.scene() as scene:
         for verb, only in [
@@ -135,7 +135,9 @@ def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fa
     ],
 )
 @steady(stores)
-def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: str, said: str, retry: bool) -> None:
+def test_a_permanent_store_fault_is_reported(
+    cloud: Lake, proxy: FaultyS3, fault: Fault, kind: str, said: str, retry: bool
+) -> None:
     with cloud.scene() as scene:
         with proxy.failing(fault):
             answers = scene.attempt(*S3_VERBS)
@@ -189,7 +191,7 @@ def test_acknowledged_uploads_of_a_bad_time_are_there(cloud: Lake, proxy: Faulty
 
 
 @steady(stores)
-def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(cloud: Lake, proxy: FaultyS3) -> None:
+def test_a_truncated_response_is_never_treated_as_complete(cloud: Lake, proxy: FaultyS3) -> None:
     """Of an object's bytes the rest is asked for again; where that fails too, the client's transfer breaks off."""
     data = bytes(range(256)) * (4 << 12)
     with cloud.scene() as scene:
@@ -410,7 +412,7 @@ def test_a_sqlite_file_that_is_moved_away(local: Lake) -> None:
         scene.goes_on()
 
 
-def test_the_log_has_the_whole_truth(local: Lake) -> None:
+def test_the_log_has_the_full_error(local: Lake) -> None:
     faults = local.faults
     assert isinstance(faults, FaultyDisk)
     with local.scene() as scene:

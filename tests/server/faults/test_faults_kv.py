@@ -80,7 +80,7 @@ def test_requests_fail_while_postgres_is_down_and_succeed_after(lake: Lake, how:
 
 
 @steady()
-def test_a_short_absence_is_not_seen(lake: Lake) -> None:
+def test_requests_survive_a_short_outage(lake: Lake) -> None:
     """It is back within the driver's patience of five seconds: requests wait for it."""
     with lake.scene() as scene:
         lake.postgres.stop()

@@ -104,7 +104,7 @@ def safe_headers_of(answer: httpx.Response) -> dict[str, str | None]:
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("sent", [{}, {"Range": "bytes=0-5"}], ids=["whole", "range"])
 @pytest.mark.parametrize("content_type", ["text/html", "image/svg+xml", "application/xhtml+xml", "text/csv", "x"])
-def test_a_page_that_is_an_object_does_not_run(
+def test_an_html_object_does_not_run_as_a_page(
     pages: Lake, content_type: str, sent: dict[str, str], method: str
 ) -> None:
     pages.put("x.html", content_type)
@@ -174,7 +174,7 @@ def test_errors_of_the_gateway_are_not_sniffed(pages: Lake) -> None:
     assert (answer.status_code, answer.headers["x-content-type-options"]) == (404, "nosniff")
 
 
-def test_a_page_elsewhere_makes_no_key_with_a_cookie(pages: Lake, client: httpx.Client) -> None:
+def test_a_page_of_another_origin_creates_no_key_with_a_cookie(pages: Lake, client: httpx.Client) -> None:
     """The probe of H5: a cookie, a foreign origin, no body, no type."""
     answer = client.post(KEYS, headers={**pages.cookie, **EVIL})
     assert (answer.status_code, answer.json()["kind"]) == (403, "foreign_origin")
@@ -200,7 +200,7 @@ def test_a_page_elsewhere_makes_no_key_with_a_cookie(pages: Lake, client: httpx.
         {"Sec-Fetch-Site": "nonsense"},
     ],
 )
-def test_a_page_elsewhere_changes_nothing(pages: Lake, client: httpx.Client, headers: dict[str, str]) -> None:
+def test_a_page_of_another_origin_changes_nothing(pages: Lake, client: httpx.Client, headers: dict[str, str]) -> None:
     """The probe of M9: a cookie, or a form with a key that the browser remembers."""
     url = f"/api/v1/repositories/{pages.name}/branches/main/objects?path=form"
     form = {"content": ("x", b"by a form")}

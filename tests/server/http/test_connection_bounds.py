@@ -145,7 +145,7 @@ def test_slow_body_is_accepted_and_stalled_body_is_cut_off(engine: FakeEngine, l
         wait_until(lambda: len(engine.interrupted) == 1, "the upload ends with its connection")
 
 
-def test_a_client_that_waits_for_100_continue_owes_nothing(engine: FakeEngine) -> None:
+def test_the_time_limit_excludes_the_wait_for_100_continue(engine: FakeEngine) -> None:
     with serving(make_app(engine), http=bounded(transfer_time=0.3)) as port, Wire(port) as wire:
         wire.head(f"POST {UPLOAD}?path=b", "Content-Length: 4", "Expect: 100-continue")
         assert wire.answer().status == 100
@@ -153,7 +153,7 @@ def test_a_client_that_waits_for_100_continue_owes_nothing(engine: FakeEngine) -
         assert wire.answer().status == 201
 
 
-def test_an_answer_may_be_read_slowly_but_not_never(engine: FakeEngine, loop: str) -> None:
+def test_clients_may_read_slowly_but_not_stall(engine: FakeEngine, loop: str) -> None:
     engine.put("large", bytes(32 * MIB))
     protocol = bounded(transfer_time=1, transfer_rate=1000)
     with serving(make_app(engine), http=protocol, loop=loop) as port, Wire(port) as slow, Wire(port) as stuck:

@@ -83,7 +83,7 @@ def test_json_has_an_entity_tag_and_an_unchanged_one_is_not_sent_again(lake: Lak
     assert get(lake, url, if_none_match='W/"other"').body == first.body
 
 
-def test_a_change_changes_the_tag(lake: Lake) -> None:
+def test_a_change_changes_the_entity_tag(lake: Lake) -> None:
     url = f"/api/v1{REPO}/refs/main/objects/ls"
     before = get(lake, url).headers["etag"]
     lake.put("another", b"x")

@@ -26,7 +26,7 @@ from tests.server.support import OBJECTS, FakeEngine, Wire, make_app, serving
         ("bytes=007-008", 7, 2),
     ],
 )
-def test_satisfied(header: str, start: int, length: int) -> None:
+def test_valid_ranges_are_parsed(header: str, start: int, length: int) -> None:
     assert parse_range(header, 1000) == (start, length)
 
 

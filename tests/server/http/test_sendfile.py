@@ -225,7 +225,7 @@ def test_stopping_server_does_not_wait_for_a_stalled_download(tmp_path: Path) ->
     wire.socket.close()
 
 
-async def test_behind_what_is_still_on_its_way_nothing_is_sent_past_it() -> None:
+async def test_sendfile_waits_for_buffered_data() -> None:
     class Busy:
         def get_write_buffer_size(self) -> int:
             return 1

@@ -119,7 +119,7 @@ def test_both_listeners_speak_tls_to_s3_clients(tmp_path: Path, pair: Pair) -> N
             s3.close()
 
 
-def test_tls_1_2_is_the_least(pair: Pair) -> None:
+def test_the_minimum_version_is_tls_1_2(pair: Pair) -> None:
     tls = open_tls(TlsSettings(certificate=str(pair.certificate), key=str(pair.key)))
     assert tls is not None
     assert tls.context.minimum_version == ssl.TLSVersion.TLSv1_2

@@ -121,9 +121,7 @@ def _hold_the_first_swap(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], as
     return held, go
 
 
-def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
-    lake: Working, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_cherry_pick_and_its_retry_make_one_commit(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one has folded everything when the second comes and lands."""
     lake.commit("base")
     lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
@@ -159,7 +157,7 @@ def test_a_failure_of_a_task_is_the_answer_too(lake: Working) -> None:
     assert lake("POST", COMMIT, ONE, 400, idempotency_key="k")["kind"] == "no_changes"
 
 
-def test_a_commit_that_failed_uses_up_no_key(lake: Working) -> None:
+def test_a_failed_commit_uses_up_no_idempotency_key(lake: Working) -> None:
     lake.commit("all")
     assert lake("POST", COMMIT, ONE, 400, idempotency_key="k")["kind"] == "no_changes"
     lake.put("b", b"2")
@@ -167,7 +165,7 @@ def test_a_commit_that_failed_uses_up_no_key(lake: Working) -> None:
 
 
 @pytest.mark.parametrize("first", ["plain", "task"])
-def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
+def test_a_running_commit_and_its_task_make_one_commit(
     lake: Working, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a proxy gave up: the first request is at work, everything folded, when the second comes."""

@@ -66,7 +66,7 @@ def test_without_the_part_nothing_is_committed(lake: Lake) -> None:
     assert head(lake) == before
 
 
-def test_staged_rows_are_in_the_way(lake: Lake) -> None:
+def test_staged_rows_block_the_commit(lake: Lake) -> None:
     lake.put("p", b"staged")
     before = (head(lake), stored(lake))
     refused = send(lake, {"message": "m"}, {"a": b"1", "p": b"mine"}, 409)

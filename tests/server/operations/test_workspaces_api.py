@@ -301,7 +301,7 @@ def test_server_refuses_to_register_wrong_objects(api: Api) -> None:
     assert api.paths(made["name"]) == ["a", "good", "z"]
 
 
-def test_many_objects_between_others_are_looked_at_by_a_listing(api: Api) -> None:
+def test_many_objects_between_others_are_checked_by_a_listing(api: Api) -> None:
     made = api.workspace()
     everything = [write_below(made, f"n/{number:04}", b"n") for number in range(300)]
     chosen = everything[::5]

@@ -44,7 +44,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(root, ["config", "check", *arguments])
 
 
-def test_a_good_file_makes_nothing(tmp_path: Path) -> None:
+def test_a_check_of_a_valid_file_creates_nothing(tmp_path: Path) -> None:
     path = written(tmp_path, f"data_dir: {tmp_path}/data\nlisten.port: 0\n")
     before = sorted(tmp_path.rglob("*"))
     result = run(path)

@@ -150,7 +150,7 @@ def test_a_deleted_file_is_found(environment: dict[str, str], tmp_path: Path, fo
     assert "Nothing is missing or corrupt" in whole.stdout
 
 
-def test_a_bucket_that_is_gone_is_no_clean_bill(environment: dict[str, str], tmp_path: Path) -> None:
+def test_fsck_of_a_missing_bucket_fails(environment: dict[str, str], tmp_path: Path) -> None:
     bucket = shared("seaweedfs")
     own = f"gone-{uuid4().hex[:12]}"
     boto = bucket.boto()

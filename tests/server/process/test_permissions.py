@@ -135,7 +135,7 @@ def test_data_directory_open_to_others_is_reported(tmp_path: Path, mode: int, gr
     assert [f"{command} {data}" in one for one in found] == ([True] if command else [])
 
 
-def test_a_database_and_objects_elsewhere_are_looked_at_too(tmp_path: Path) -> None:
+def test_a_database_and_objects_in_other_directories_are_checked(tmp_path: Path) -> None:
     data, objects, database = tmp_path / "data", tmp_path / "objects", tmp_path / "kv.db"
     data.mkdir(0o700)
     objects.mkdir(0o755)

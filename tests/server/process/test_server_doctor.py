@@ -62,7 +62,7 @@ def test_a_healthy_server_on_sqlite(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_text_for_people(tmp_path: Path) -> None:
+def test_the_text_of_a_result(tmp_path: Path) -> None:
     with running_server(tmp_path / "data"):
         pass
     text = doctor({}, "--data-dir", str(tmp_path / "data")).text

@@ -67,7 +67,7 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
         assert len(connect(server).list().all()) == 20
 
 
-def test_the_port_of_the_gateway_is_every_workers(tmp_path: Path) -> None:
+def test_every_worker_listens_on_the_gateway_port(tmp_path: Path) -> None:
     """Both processes answer on it, all that comes there is S3, and a process that died is replaced there, too."""
     with (
         reserved_ports(1) as (port,),

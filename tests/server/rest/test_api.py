@@ -235,7 +235,7 @@ def test_diff_merge_and_conflict(lake: Lake) -> None:
     assert commit["message"] == "Merge 'dev' into 'main'"
 
 
-def test_a_delta_log_stays_one_line(lake: Lake) -> None:
+def test_a_commit_in_the_middle_of_a_delta_log_is_not_reverted_or_picked(lake: Lake) -> None:
     """A commit in the middle of its history is neither reverted nor picked, and the answer says what to do instead."""
     names = [f"t/_delta_log/{version:020}.json" for version in range(3)]
     lake.put(names[0], b"0")

@@ -121,7 +121,7 @@ def test_a_bad_request_is_refused_with_its_rule(
 @pytest.mark.parametrize(
     "sent", ["bytes=", "bytes=a-b", "bytes=-", "items=0-1", "bytes 0-1", "0-1", "bytes=1-2-3", "x"]
 )
-def test_a_range_that_is_none(lake: Lake, sent: str) -> None:
+def test_an_invalid_range_header_is_refused(lake: Lake, sent: str) -> None:
     answer = send(lake, "GET", OBJECT, range=sent)
     assert (answer.status, answer.kind) in ((400, "invalid_request"), (416, "invalid_range"))
 

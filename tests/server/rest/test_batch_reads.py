@@ -106,7 +106,7 @@ def test_an_object_that_breaks_off_ends_with_an_error_and_the_others_follow(serv
     assert (found.contents["a"], found.contents["z"], found.end["results"]) == (b"first", b"last", 3)
 
 
-def test_larger_objects_than_wanted_come_without_content(api: Api) -> None:
+def test_larger_objects_than_requested_have_no_content(api: Api) -> None:
     api.put("main", "large", b"x" * 101)
     api.put("main", "small", b"x" * 100)
     found = ask(api, {"prefix": "", "max_object_size": 100})
@@ -115,7 +115,7 @@ def test_larger_objects_than_wanted_come_without_content(api: Api) -> None:
     assert "omitted" not in found.heads["small"]
 
 
-def test_a_prefix_goes_on_behind_a_path(api: Api) -> None:
+def test_a_prefix_continues_after_a_path(api: Api) -> None:
     for path in ("a", "d/1", "d/2", "d/3", "e"):
         api.put("main", path, path.encode())
     assert ask(api, {"prefix": "d/", "after": "d/1"}).order == ["d/2", "d/3"]

@@ -86,7 +86,7 @@ def test_missing_required_parameter_is_refused() -> None:
     assert refused(params, "statObject", "path=").message.startswith("parameter path: ")
 
 
-def test_closed_words() -> None:
+def test_unknown_enum_values_are_refused() -> None:
     assert refused(params, "diffRefs", "type=four_dot", raw=("r", "a", "b")).message.startswith("parameter type: ")
 
 
@@ -146,12 +146,12 @@ def test_messages_name_the_place() -> None:
     assert refused(body, "deleteObjects", b'{"paths":["a",1]}').message == "body paths[1]: Expected `str`, got `int`"
 
 
-def test_the_place_is_the_binders_own_also_where_a_value_looks_like_one() -> None:
+def test_an_error_keeps_a_value_that_resembles_a_location() -> None:
     error = refused(body, "commitWorkspace", b'{"policy":" - at `$.message`"}')
     assert error.message == "body policy: Invalid enum value ' - at `$.message`'"
 
 
-def test_a_name_that_breaks_its_rule_has_a_kind_of_its_own() -> None:
+def test_an_invalid_name_has_its_own_error_kind() -> None:
     error = refused(body, "createRepository", b'{"name":"No","storage_namespace":"mem://x"}')
     assert error.kind == "invalid_name"
     assert error.message == (

@@ -18,14 +18,14 @@ def lake() -> Iterator[Lake]:
     made.close()
 
 
-def test_names_and_expressions_that_are_none(lake: Lake) -> None:
+def test_invalid_names_and_refs_are_refused(lake: Lake) -> None:
     for where, body in (("branches", {"name": "", "source": "main"}), ("tags", {"id": "", "ref": "main"})):
         assert lake("POST", f"{REPO}/{where}", body, 400)["kind"] == "invalid_name"
     assert lake("POST", f"{REPO}/branches", {"name": "dev", "source": "main$"}, 400)["kind"] == "invalid_ref"
     assert lake("GET", f"{REPO}/commits/main~x", None, 400)["kind"] == "invalid_ref"
 
 
-def test_a_merge_base_names_both_sides_the_right_way_round(lake: Lake) -> None:
+def test_a_merge_base_does_not_swap_the_sides(lake: Lake) -> None:
     lake("POST", f"{REPO}/branches", {"name": "dev", "source": "main"}, 201)
     lake.put("a", b"1", "dev")
     source = lake.commit("dev", "dev")["id"]
@@ -35,7 +35,7 @@ def test_a_merge_base_names_both_sides_the_right_way_round(lake: Lake) -> None:
     assert found["base_commit_id"] == destination
 
 
-def test_a_parent_number_of_0_is_as_none(lake: Lake) -> None:
+def test_parent_number_0_means_no_parent_number(lake: Lake) -> None:
     lake("POST", f"{REPO}/branches", {"name": "dev", "source": "main"}, 201)
     lake.put("a", b"1", "dev")
     picked = lake.commit("dev", "dev")["id"]

@@ -60,7 +60,7 @@ def test_lasting_errors_have_no_retry_after() -> None:
     assert "retry-after" not in failing(engine_errors.NoStoreError("no such bucket")).headers
 
 
-def test_a_bug_leaks_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_hides_its_details(caplog: pytest.LogCaptureFixture) -> None:
     answer = failing(RuntimeError("password=hunter2 in /home/me"))
     assert (answer.status, answer.kind) == (500, "internal")
     assert "hunter2" not in answer.body.decode()
@@ -75,7 +75,7 @@ def test_client_errors_keep_their_words() -> None:
 @pytest.mark.parametrize(
     "error", [engine_errors.TooManyAttemptsError("busy"), engine_errors.StoreUnavailableError("down")]
 )
-def test_come_again_later(error: Any) -> None:
+def test_temporary_errors_have_a_retry_after(error: Any) -> None:
     assert failing(error).headers["retry-after"] == "1"
 
 

@@ -121,7 +121,7 @@ def test_a_bucket_shows_its_branches_and_tags_as_directories(bucket: Bucket) -> 
     assert v2(bucket, "", delimiter="/", **{"start-after": "a-b"})[1] == everyone[1:]
 
 
-def test_starting_behind_a_key(bucket: Bucket) -> None:
+def test_a_listing_starts_after_a_key(bucket: Bucket) -> None:
     for key in ("main/a", "main/b", "main/c"):
         bucket.put(key)
     bucket.run(bucket.engine.branches.create("lake", "zoo", "main"))

@@ -120,7 +120,7 @@ def test_other_conditions_of_deletions_are_refused(bucket: Bucket, header: str) 
 
 
 @pytest.mark.parametrize("header", ["x_amz_if_match_size", "x_amz_if_match_last_modified_time"])
-def test_conditions_that_are_no_values(bucket: Bucket, header: str) -> None:
+def test_conditions_with_invalid_values_are_refused(bucket: Bucket, header: str) -> None:
     bucket.put("main/x", b"1")
     assert code(bucket("DELETE", X, **{header: "soon"})) == "InvalidArgument"
     assert bucket.paths() == ["x"]

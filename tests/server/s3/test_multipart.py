@@ -93,7 +93,7 @@ def test_a_part_of_the_largest_size_is_taken(bucket: Bucket, begun: str, monkeyp
 
 
 @pytest.mark.parametrize("number", ["0", "10001", "-1", "x", "", "1.0", "%C2%B2", "999999"])
-def test_numbers_of_parts_that_are_none(bucket: Bucket, begun: str, number: str) -> None:
+def test_invalid_part_numbers_are_refused(bucket: Bucket, begun: str, number: str) -> None:
     assert code(send(bucket, begun, number, b"1")) == "InvalidArgument"
     assert stored(bucket) == []
 
@@ -126,7 +126,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("parts", MALFORMED, ids=range(len(MALFORMED)))
-def test_lists_of_parts_that_are_none(bucket: Bucket, begun: str, parts: str) -> None:
+def test_invalid_lists_of_parts_are_refused(bucket: Bucket, begun: str, parts: str) -> None:
     send(bucket, begun, 1, b"body")
     answer = complete(bucket, begun, parts)
     assert (answer.status, code(answer)) == (400, "MalformedXML")
@@ -134,7 +134,7 @@ def test_lists_of_parts_that_are_none(bucket: Bucket, begun: str, parts: str) ->
     assert listed(bucket, begun) == ["1"]
 
 
-def test_documents_that_are_none(bucket: Bucket, begun: str) -> None:
+def test_invalid_documents_are_refused(bucket: Bucket, begun: str) -> None:
     for body in (b"", b"x", b"<a/>", b"<!DOCTYPE x><CompleteMultipartUpload/>", b"\xff\xfe<"):
         assert code(bucket("POST", f"{X}?uploadId={begun}", body)) == "MalformedXML", body
 
@@ -166,7 +166,7 @@ def test_parts_that_do_not_fit(bucket: Bucket, begun: str) -> None:
     assert complete(bucket, begun, part(1, one), if_none_match="*").status == 200
 
 
-def test_sources_that_are_none(bucket: Bucket, begun: str) -> None:
+def test_invalid_copy_sources_are_refused(bucket: Bucket, begun: str) -> None:
     bucket.put("main/source", b"12345")
     source = {"x_amz_copy_source": "/lake/main/source"}
     for span in ("bytes=0-5", "bytes=3-2", "0-1", "bytes=0-", "bytes=-1", "bytes=a-b", "bytes=0-1,2-3"):

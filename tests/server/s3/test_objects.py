@@ -358,7 +358,7 @@ def test_copies_between_repositories_and_refs(bucket: Bucket) -> None:
         ("/lake/main/x?versionId=abc", "NoSuchVersion"),
     ],
 )
-def test_sources_that_are_none(bucket: Bucket, source: str, expected: str) -> None:
+def test_invalid_copy_sources_are_refused(bucket: Bucket, source: str, expected: str) -> None:
     assert code(bucket("PUT", X, x_amz_copy_source=source)) == expected
     assert bucket.paths() == []
 
@@ -414,7 +414,7 @@ def test_deletes_say_what_failed_and_quietly_nothing_else(bucket: Bucket) -> Non
         delete_xml(*(f"main/{number}" for number in range(1001))),
     ],
 )
-def test_documents_that_are_none(bucket: Bucket, body: bytes) -> None:
+def test_invalid_documents_are_refused(bucket: Bucket, body: bytes) -> None:
     bucket.put("main/x", b"1")
     answer = bucket("POST", "/lake?delete", body)
     assert (answer.status, code(answer)) == (400, "MalformedXML")
@@ -507,7 +507,7 @@ def test_keys_that_cannot_be(bucket: Bucket) -> None:
 
 
 @pytest.mark.parametrize("size", [1000, 200_000])
-def test_data_that_is_gone_or_cut_is_never_passed_for_the_whole(bucket: Bucket, size: int) -> None:
+def test_missing_or_truncated_data_is_never_sent_as_complete(bucket: Bucket, size: int) -> None:
     """Small objects are read whole, larger ones as a stream."""
     bucket.put("main/x", bytes(size))
     entry = bucket.run(bucket.engine.objects.stat("lake", "main", "x"))

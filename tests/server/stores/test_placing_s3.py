@@ -89,7 +89,7 @@ def test_parts_that_are_copied(api: Api, s3_server: RunningServer, bucket: S3Ser
     api.fails("PUT", copy, {**address, "copy_source": source}, 400, "invalid_address")  # the upload is no more
 
 
-def test_an_upload_that_is_given_up(api: Api) -> None:
+def test_an_upload_is_aborted(api: Api) -> None:
     made = api("POST", f"{PMPU}?path=big.bin", None, 201)
     assert "presigned_urls" not in made
     address = {"physical_address": made["physical_address"]}

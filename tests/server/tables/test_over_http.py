@@ -96,7 +96,9 @@ def test_hostile_names(main: lakebed.Branch, path: str) -> None:
         ("large.arrow", lakebed.TableFormatError, "unreadable_table"),
     ],
 )
-def test_what_is_no_table(main: lakebed.Branch, path: str, error: type[Exception], kind: str) -> None:
+def test_files_that_are_not_tables_are_refused(
+    main: lakebed.Branch, path: str, error: type[Exception], kind: str
+) -> None:
     with pytest.raises(error) as caught:
         main.table_page(path)
     assert caught.value.kind == kind  # type: ignore[attr-defined]

@@ -116,7 +116,7 @@ def test_mirror_spares_what_no_export_wrote(filled: lakebed.Repository, tmp_path
         pipelines.export(filled.ref("main"), "ftp://x")
 
 
-def test_damage_on_the_way_is_no_export(filled: lakebed.Repository, server: Any, tmp_path: Path) -> None:
+def test_a_damaged_object_is_not_exported(filled: lakebed.Repository, server: Any, tmp_path: Path) -> None:
     """A byte of the lake's own storage is flipped."""
     info = filled.info()
     row = filled.ref("main").stat("t/3/f007")

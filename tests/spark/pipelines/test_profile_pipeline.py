@@ -74,7 +74,7 @@ def test_depth_and_a_folder_that_is_gone(grown: lakebed.Repository) -> None:
     assert {one.prefix: one.growth_files for one in back.folders} == {"": 0, "other/": 0, "t/": 1}
 
 
-def test_an_empty_folder_and_what_cannot_be_meant(grown: lakebed.Repository) -> None:
+def test_profile_of_an_empty_folder_and_invalid_arguments(grown: lakebed.Repository) -> None:
     empty = pipelines.profile(f"lakebed://{grown.id}/main/nothing", lake=lake_of(grown))
     assert (empty.files, empty.bytes, empty.folders, empty.endings) == (0, 0, (), ())
     with pytest.raises(lakebed.InvalidRequestError, match=r"either since .* or commits"):

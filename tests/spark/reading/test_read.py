@@ -148,7 +148,7 @@ def test_odd_names_come_back(spark: SparkSession, main: lakebed.Branch, value: s
     assert sorted((one.id, one.q) for one in found) == [(1, value), (2, value)]
 
 
-def test_hidden_and_empty_objects_are_passed_over(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_hidden_and_empty_objects_are_skipped(spark: SparkSession, main: lakebed.Branch) -> None:
     lakebed_spark.write(spark.range(5), main, "t")
     for name in ("_SUCCESS", "_delta_log/0.json", ".part.crc", "empty.parquet"):
         main.put(f"t/{name}", b"" if name.endswith("parquet") else b"x")
@@ -179,7 +179,7 @@ def test_python_workers_read_what_spark_cannot_open(
     assert "secret" not in plan(remote).lower()
 
 
-def test_the_spark_way(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_read_format_lakebed_reads_a_table(spark: SparkSession, main: lakebed.Branch) -> None:
     lakebed_spark.write(orders(spark), main, "t", partition_by="day")
     lakebed_spark.register(spark, main)
     uri = f"lakebed://{main.repository.id}/main/t"
@@ -194,7 +194,7 @@ def test_the_spark_way(spark: SparkSession, main: lakebed.Branch) -> None:
     assert secret not in explained
 
 
-def test_the_threshold_of_listing_jobs_is_put_back(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_the_threshold_of_listing_jobs_is_restored(spark: SparkSession, main: lakebed.Branch) -> None:
     name = "spark.sql.sources.parallelPartitionDiscovery.threshold"
     before = spark.conf.get(name)
     lakebed_spark.write(spark.range(80).repartition(40), main, "t")

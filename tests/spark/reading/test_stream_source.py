@@ -131,7 +131,7 @@ def test_a_file_that_is_replaced_or_deleted(spark: SparkSession, repo: lakebed.R
     assert caught.rows == expected(0, 1, 3)
 
 
-def test_a_compaction_is_passed_over(
+def test_a_compaction_is_skipped(
     spark: SparkSession, lake: lakebed.Lake, repo: lakebed.Repository, tmp_path: Path
 ) -> None:
     bare = repo.branch("bare").create("main")
@@ -204,7 +204,7 @@ def test_history_that_was_rewritten(spark: SparkSession, repo: lakebed.Repositor
         line.after(head, repo.commit("main~1").id)
 
 
-def test_a_long_way_is_walked_once(repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_history_is_read_once(repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = repo.branch("main").commit_info().id
     ids = add(repo, *range(6))
     line = Line(repo, "main")

@@ -230,7 +230,7 @@ def test_a_lost_answer_is_settled(
     assert numbers(repo) == [0, 1, 2, 10, 11, 12]
 
 
-def test_a_batch_is_worked_out_once(spark: SparkSession, repo: lakebed.Repository) -> None:
+def test_a_batch_is_computed_once(spark: SparkSession, repo: lakebed.Repository) -> None:
     """Not a second time to find out whether it has rows, nor to commit it."""
     worked = spark.sparkContext.accumulator(0)
 
@@ -287,7 +287,7 @@ def test_outside_of_a_query_it_needs_a_name(spark: SparkSession, repo: lakebed.R
         lakebed_spark.foreach_batch(repo.branch("main"), "t")(frame_of(spark, 0), 0)
 
 
-def test_a_mark_that_is_none(spark: SparkSession, repo: lakebed.Repository) -> None:
+def test_an_invalid_mark_is_refused(spark: SparkSession, repo: lakebed.Repository) -> None:
     main = repo.branch("main")
     main.put(f"{MARKS}t/q.json", b"not a mark")
     main.commit("broken")

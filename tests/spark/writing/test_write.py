@@ -154,7 +154,7 @@ def test_concurrent_commit_is_a_conflict_only_on_the_same_paths(spark: SparkSess
     assert list(main.repository.workspaces()) == []
 
 
-def test_uncommitted_changes_in_the_way(spark: SparkSession, main: lakebed.Branch) -> None:
+def test_uncommitted_changes_block_a_write(spark: SparkSession, main: lakebed.Branch) -> None:
     main.put("t/draft.parquet", b"x")
     with pytest.raises(lakebed.DirtyBranchError):
         lakebed_spark.write(frame(spark), main, "t", mode="overwrite")

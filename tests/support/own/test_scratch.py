@@ -30,7 +30,7 @@ def test_memory_is_counted_in_bytes() -> None:
     assert available("MemTotal: 5 kB\n") == 0
 
 
-def test_a_directory_of_ones_own(tmp_path: Path, meminfo: Path) -> None:
+def test_scratch_is_a_directory_of_the_user(tmp_path: Path, meminfo: Path) -> None:
     made = scratch.scratch(tmp_path, meminfo)
     assert made == tmp_path / f"lakebed-{os.getuid()}"
     assert made.stat().st_mode & 0o777 == 0o711

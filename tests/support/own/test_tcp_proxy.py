@@ -92,7 +92,7 @@ def test_reset(proxy: TcpProxy) -> None:
         assert asked(one, b"b") == b"B"
 
 
-def test_a_stall_holds_one_way_and_loses_nothing(proxy: TcpProxy) -> None:
+def test_a_stall_delays_one_direction_and_loses_nothing(proxy: TcpProxy) -> None:
     with connected(proxy) as one:
         with proxy.stalled("answers"):
             one.sendall(b"a")

@@ -41,7 +41,7 @@ def test_pulse_measures_the_longest_pause() -> None:
 
 
 @pytest.mark.medium
-def test_a_server_that_is_slow_to_answer_stood_still() -> None:
+def test_a_slow_server_counts_as_a_stall() -> None:
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(0.2)
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -61,7 +61,7 @@ class Still(Pulse):
 
 @pytest.mark.parametrize(("pulse", "times"), [(Pulse, 1), (Still, 3)], ids=["steady", "still"])
 @pytest.mark.parametrize("door", ["sync", "async"])
-def test_a_failure_counts_where_nothing_stood_still(
+def test_a_failure_counts_if_the_machine_did_not_stall(
     pulse: type[Pulse], times: int, door: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "Pulse", pulse)
@@ -87,7 +87,7 @@ def test_a_failure_counts_where_nothing_stood_still(
     assert len(made) == times
 
 
-def test_a_success_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_retry_that_succeeds_is_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "Pulse", Still)
     turns = iter([False, True])
 

@@ -229,7 +229,7 @@ class Endless:
 
 
 @pytest.mark.parametrize("start", [b"", b"5", b"5;chunk-signature=", b"5\r\nabcde", b"5\r\nabcde\r\n0\r\n"])
-async def test_a_line_that_never_ends_is_not_held(start: bytes) -> None:
+async def test_an_endless_line_is_not_kept_in_memory(start: bytes) -> None:
     body: Any = Endless(start)
 
     async def read() -> None:

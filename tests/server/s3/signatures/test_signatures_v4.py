@@ -291,7 +291,7 @@ def test_other_authentication_schemes_are_refused(bucket: Bucket) -> None:
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "20231314T221320Z", "2023-11-14T22:13:20Z", "20231114T221320"])
-def test_dates_that_are_none(bucket: Bucket, date: str) -> None:
+def test_invalid_dates_are_refused(bucket: Bucket, date: str) -> None:
     headers = {**bucket.sign("GET", "/lake", {"host": HOST}), "X-Amz-Date": date}
     answer = bucket.send("GET", "/lake", headers)
     assert (answer.status, code(answer)) == (403, "AccessDenied")
