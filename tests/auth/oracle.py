@@ -1,4 +1,6 @@
-"""The policy language once more, in the simplest way: try every statement, with regular expressions."""
+"""A second implementation of the policy language, as simple as possible: it tries every statement with regular
+expressions.
+"""
 
 from __future__ import annotations
 

@@ -204,7 +204,9 @@ sys.exit(run(sys.argv[1:]))
     ],
 )
 def test_verbs_of_the_server_on_windows(arguments: tuple[str, ...], home: Path) -> None:
-    """Imitated: a Python without file locks of Unix. One sentence, and nothing is written."""
+    """The test imitates Windows by a Python without the file locks of Unix. The command prints one sentence and writes
+    nothing.
+    """
     done = subprocess.run(
         [sys.executable, "-c", WINDOWS, *arguments],
         env=clean_environment(HOME=str(home)),
@@ -221,7 +223,7 @@ def test_verbs_of_the_server_on_windows(arguments: tuple[str, ...], home: Path) 
 
 
 def test_the_client_on_windows(home: Path, server: RunningServer) -> None:
-    """The client has no locks there, and works: it logs in and lists."""
+    """Without file locks, the client still logs in and lists."""
     environment = clean_environment(HOME=str(home))
     login = ("login", server.endpoint, "--profile", "p", "--access-key-id", server.access_key_id)
     for arguments, said in (

@@ -302,7 +302,7 @@ async def test_by_content_without_a_plain_path(root: Path, key: str) -> None:
 
 
 async def test_by_content_a_key_stays_in_the_tree_where_it_is(root: Path) -> None:
-    """A file was in its way once, and it went to the encoded tree: no twin comes up when the way is free."""
+    """A file once blocked its plain path, so the key was encoded. It stays encoded when the path becomes free."""
     await setup_root(root)
     local = LocalObjects(root, "local://t")
 

@@ -1,4 +1,4 @@
-"""What a store does with objects that arrive in parts: the suite that every adapter passes, on real servers."""
+"""The conformance suite of multipart uploads, which every adapter passes, on real servers."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def test_single_part_upload(place: Place, data: bytes) -> None:
 
 
 async def test_a_part_that_fails_at_its_end_leaves_the_one_before(place: Place) -> None:
-    """The sums of a part are known when all of it has been sent: the store must not have taken it by then."""
+    """The checksums of a part are known only at its end. Until then, the store must not accept the part."""
     key = place.key()
     upload = await place.assembler.begin(key, "")
     kept = await put(place, key, upload, 1, LARGE)

@@ -1,4 +1,4 @@
-"""Objects in parts through the engine, over real object stores: what they make of them, and lost answers of it."""
+"""Multipart uploads through the engine, on real object stores, also with lost responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an object store is: the suite every adapter passes, and what `local://` promises on top."""
+"""The conformance suite of object stores, which every adapter passes, and additional tests of `local://`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def by_bytes(names: Sequence[str]) -> list[str]:
 
 
 async def test_any_key_is_none_only_in_an_empty_namespace(store: ObjectStore) -> None:
-    """What the store wrote for itself, to probe a server, is not an object."""
+    """Files that the store wrote to probe a server are not objects."""
     assert await store.any_key() is None
     await store.put("once", b"", if_absent=True)
     assert [blob.key async for blob in store.list()] == ["once"]
@@ -118,7 +118,7 @@ async def test_delete_older(store: ObjectStore) -> None:
 async def test_put_during_delete_if_older_waits_for_the_delete(
     local: LocalObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this process or another one: here a put that begins when the file was found to be old."""
+    """The put begins after the delete has found that the file is old, in this process or another one."""
     key, publisher = "_lakebed/ranges/a", local._writer.publisher
     began, look = threading.Event(), publisher.is_older
 
@@ -139,7 +139,7 @@ async def test_put_during_delete_if_older_waits_for_the_delete(
 
 @pytest.mark.slow
 async def test_a_repeated_upload_renews_the_age_of_an_object(store: ObjectStore) -> None:
-    """What keeps a sweep from deleting what a commit under way has found there and counts on."""
+    """So a sweep does not delete a file that a running commit has found and relies on."""
     await store.put("_lakebed/ranges/00ff.parquet", b"one")
     await store.put_stream("data/x", cut(b"one", 3))
     before = [(await store.head(key)).mtime for key in ("_lakebed/ranges/00ff.parquet", "data/x")]

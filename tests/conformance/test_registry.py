@@ -1,4 +1,4 @@
-"""How a namespace finds its object store."""
+"""The registry opens the object store of a namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lake shows, and whether it is in order after an operation was killed in it.
+"""Reads the content of a lake, and checks it after an operation in it was killed.
 
 Everything is read through a fresh engine, as another process would.
 """

@@ -1,4 +1,4 @@
-"""Both stores behind a counter of their calls that kills its own process before or after a given one.
+"""Wraps both stores with a counter of calls, which kills its own process before or after a given call.
 
 Every method of both interfaces is one call. A listing and an opened stream are one call each, from their first step to
 their last.

@@ -1,4 +1,4 @@
-"""What the workspace tests share: verbs on REPO with short names, and rows whose data is really there."""
+"""Helpers of the workspace tests: short functions for REPO, and rows whose data exists."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_a_range_that_no_writer_made(case: str) -> None:
 
 
 def test_bounds_accept_files_of_other_writers() -> None:
-    """The bounds are for liars: dictionaries, codecs and pages of any size are read."""
+    """The bounds apply only to false files: dictionaries, codecs and pages of any size are read."""
     for rows in (SAMPLE, repeated(1000, 1000), repeated(40, 1_000_000)):
         for codec in ("none", "snappy", "gzip", "zstd", "lz4"):
             assert decode_range(parquet(rows, "range/1", compression=codec), ID).equals(rows)
@@ -140,7 +140,7 @@ def test_a_metarange_that_names_no_file(found_id: str) -> None:
 
 
 def test_a_metarange_of_many_rows_is_read() -> None:
-    """The bounds are for liars: a metarange of a hundred thousand ranges has its place."""
+    """The bounds apply only to false files: a metarange of a hundred thousand ranges is valid."""
     count = 100_000
     columns = [pa.array([f"{n:064x}" for n in range(count)])] + [pa.array([f"{n:09}" for n in range(count)])] * 2
     rows = pa.table([*columns, pa.array([1] * count), pa.array([1] * count)], schema=METARANGE_SCHEMA)
@@ -183,7 +183,7 @@ def test_an_invalid_commit_file_is_an_error(case: str) -> None:
 
 
 def test_a_commit_file_of_other_json() -> None:
-    """Any JSON of the same content is the commit: the id decides."""
+    """Any JSON with the same content is accepted as the commit, because the id decides."""
     assert decode_commit(_commit()) == (commit_id(COMMIT), COMMIT)
 
 

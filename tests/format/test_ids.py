@@ -1,4 +1,4 @@
-"""Ids: computed here a second time, row by row and the slow way, from what the documents say."""
+"""Computes ids a second time, row by row, from the documentation alone."""
 
 from __future__ import annotations
 

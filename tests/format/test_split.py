@@ -1,4 +1,4 @@
-"""Where ranges end: against a loop over the rows, and how a boundary finds itself again."""
+"""The ends of ranges: compared with a loop over the rows, and stable after an edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other processes do in the process tests; importable by spawned ones."""
+"""The functions that other processes run in the process tests. Spawned processes can import them."""
 
 from __future__ import annotations
 

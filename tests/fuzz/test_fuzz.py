@@ -77,7 +77,7 @@ def test_every_parser_has_a_break() -> None:
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_broken_parser_is_found_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One exception less that is mapped, or a pattern that takes anything."""
+    """The parser maps one exception less, or its pattern accepts anything."""
     monkeypatch.setattr(*BREAKS[name])
     with pytest.raises(Violation, match="seed"):
         fuzz(TARGETS[name], 0, 2000)

@@ -1,4 +1,4 @@
-"""What a history must be: every register linearizable, and the histories of the branches what was acknowledged.
+"""The requirements for a history: every register is linearizable, and the branches contain what was acknowledged.
 
 Each object of a branch, each tag, each branch name and each head is a register of its own. How operations change it:
 

@@ -1,4 +1,4 @@
-"""Fixtures of the SDK tests: both doors, and a server that is only routes."""
+"""Fixtures of the SDK tests: the sync and the async API, and a server that consists of routes."""
 
 from __future__ import annotations
 

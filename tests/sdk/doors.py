@@ -1,4 +1,4 @@
-"""One test body for both doors: an awaitable face for the sync handles, so that `await` works on either."""
+"""One test body for the sync and the async API: wraps the sync handles, so that `await` works on both."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def test_an_altered_token_is_worth_nothing(people: People, change: dict[str, Any
 
 
 def test_an_attacker_without_the_secret_key_cannot_derive_a_key(people: People) -> None:
-    """He knows his own access key and all of this program, but not the secret key of the server."""
+    """The attacker knows an own access key and this program, but not the secret key of the server."""
     temporary(people, "ana", {"statement": [allow("fs:ReadObject")]})
     token = altered(people.tokens["temporary"], {"statement": ""})
     found = people.run(people.store.find(people.keys["ana"].access_key_id))

@@ -198,7 +198,7 @@ def test_bounds(make: Any, most: int) -> None:
 
 
 def test_all_texts_together_have_a_bound() -> None:
-    """Also in other forms than characters of one byte, and in a text that holds an array."""
+    """The bound also counts characters of several bytes, and a text that holds an array."""
     assert parse_statements([statement(resource=[long_arn(4000)] * 262)])
     for resource in (
         [long_arn(4000)] * 263,

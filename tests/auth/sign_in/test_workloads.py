@@ -89,7 +89,7 @@ def test_the_first_rule_that_fits_chooses_the_user(
 
 
 def test_a_token_may_end_with_a_newline(server: LakebedServer, issuer: Provider) -> None:
-    """As the file of a token does that a shell has written."""
+    """The token file ends with a newline when a shell has written it."""
     assert exchange(server, f"{issuer.signed(claims_of(issuer))}\n").status_code == 200
 
 

@@ -421,7 +421,7 @@ def test_failed_parts_abort_the_upload(opened: Callable[..., CloudObjects]) -> N
 
 
 async def test_memory_of_a_long_stream_is_bounded(opened: Callable[..., CloudObjects]) -> None:
-    """How far the sender is ahead of the store is bounded, whatever the store's pace."""
+    """The amount of unsent data is bounded, whatever the speed of the store."""
     server = shared("seaweedfs")
     gate = threading.Event()
     sent = 0
@@ -525,7 +525,7 @@ async def test_a_missing_bucket(server: S3Server, opened: Callable[..., CloudObj
 
 @pytest.mark.parametrize("wrong", ["access_key_id", "secret_access_key"])
 async def test_wrong_credentials(opened: Callable[..., CloudObjects], wrong: str) -> None:
-    """On SeaweedFS only: moto believes everybody."""
+    """Only on SeaweedFS, because moto accepts all credentials."""
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options(**{wrong: "made-up-0123456789"}))
     for call in (store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k"), keys(store)):
@@ -741,7 +741,7 @@ async def test_processes_share_a_cache(tmp_path: Path, threads: Threads) -> None
 
 
 async def test_marks_are_metadata(opened: Callable[..., CloudObjects]) -> None:
-    """What settles a lost answer is seen by other tools as x-amz-meta-lakebedput."""
+    """Other tools see the mark that settles a lost response as x-amz-meta-lakebedput."""
     server = shared("seaweedfs")
     namespace = server.namespace()
     await opened(namespace, server.options()).put("k", b"1", if_absent=True)

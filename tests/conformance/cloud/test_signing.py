@@ -1,4 +1,4 @@
-"""What signs for `s3://`, without a store: where addresses lead, whose keys they are signed with, names and tags."""
+"""The signer of `s3://`, without a store: endpoints of presigned URLs, keys, names and tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a KV store is: the suite every driver passes, and what SQLite promises on top (durability, many processes).
+"""The conformance suite of KV stores, which every driver passes, and additional tests of SQLite (durability,
+processes).
 
 Run as a script, this file is also the other process of the tests that need one.
 """

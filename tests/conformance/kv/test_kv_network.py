@@ -1,4 +1,4 @@
-"""SQLite is refused on file systems that several machines mount. What is mounted where is the only thing made up."""
+"""SQLite is refused on file systems that several machines mount. The tests fake only the list of mounts."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def test_local_file_systems_are_accepted(tmp_path: Path, kind: str) -> None:
 
 
 def test_this_machine(tmp_path: Path) -> None:
-    """What the system itself says of a directory here, and that a system that says nothing is trusted."""
+    """The real list of mounts is readable here, and a system without such a list is accepted."""
     assert network_file_system(tmp_path) == ""
     assert network_file_system(tmp_path, tmp_path / "none") == ""

@@ -116,7 +116,7 @@ async def test_change_by_an_earlier_batch_ends_the_shared_read(kv: SqliteKV, pat
 
 
 async def test_a_group_sees_a_key_that_it_created(kv: SqliteKV, path: Path) -> None:
-    """Absent is remembered as well, and forgotten by a put."""
+    """The group also remembers that a key is absent, until a put creates it."""
     make = Batch([Check("p", b"record", ABSENT)], [Put("p", b"record", b"")])
     found = await together(path, [kv.apply(make) for _ in range(5)])
     assert [type(one) for one in found] == [int] + [PredicateFailed] * 4

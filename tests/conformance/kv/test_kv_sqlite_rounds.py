@@ -84,7 +84,7 @@ async def test_a_read_in_the_next_loop_turn_sees_other_writes(kv: SqliteKV, othe
 async def test_a_caller_woken_from_outside_sees_what_was_written_before_it_was_woken(
     kv: SqliteKV, other: Other
 ) -> None:
-    """The word that a write has landed cannot come by the loop before the round has ended."""
+    """The event loop cannot report a finished write before the current round has ended."""
     loop = asyncio.get_running_loop()
     for step in range(200):
         landed = loop.create_future()

@@ -192,7 +192,7 @@ async def test_store_does_not_recreate_a_deleted_directory(place: Path) -> None:
 
 @pytest.mark.slow
 def test_no_permission(root: Path) -> None:
-    """A child without root's powers: root may do anything."""
+    """A child process drops the rights of root, because root may do anything."""
     process = child(
         root,
         """
@@ -225,7 +225,7 @@ def test_no_permission(root: Path) -> None:
 
 @pytest.mark.slow
 async def test_no_room(local: LocalObjects, root: Path) -> None:
-    """A true limit of the operating system: files of at most 1.5 MiB. Python ignores SIGXFSZ, so writes get EFBIG."""
+    """The operating system limits files to 1.5 MiB. Python ignores SIGXFSZ, so writes get EFBIG."""
     process = child(
         root,
         """

@@ -119,7 +119,7 @@ async def test_failed_sync_fails_only_its_own_put(root: Path) -> None:
 
 
 async def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
-    """Two small ones at a time would cost the disk twice what one does; a full one need not wait."""
+    """Two small batches would take the disk twice as long as one. A full batch does not wait."""
     await setup_root(root)
     entered, go_on = threading.Event(), threading.Event()
     sizes: list[int] = []
@@ -184,7 +184,7 @@ async def test_failing_calls(root: Path, size: int, call: str, code: int, wanted
 
 @pytest.mark.parametrize("size", [10, 2 * MIB])
 async def test_cancelled_before_its_name_is_written(root: Path, size: int) -> None:
-    """The thread is at work in fsync when the cancel comes: the file is whole, and still gets no name."""
+    """The cancellation arrives while the thread runs fsync: the file is complete, but gets no name."""
     await setup_root(root)
     entered, go_on = threading.Event(), threading.Event()
 

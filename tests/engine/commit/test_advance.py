@@ -484,7 +484,7 @@ async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
 )
 @pytest.mark.slow
 async def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
-    """Whatever a rival does ahead of any call of a commit: it is made once and is right, or refused and leaves all."""
+    """A rival acts before each call of a commit. The commit is made once and correctly, or refused without effect."""
 
     async def job(call: int) -> bool:
         world = World()

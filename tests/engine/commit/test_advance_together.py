@@ -1,4 +1,4 @@
-"""Workspace commits of one process who wait for the same branch land together: each has its own commit and answer."""
+"""Workspace commits of one process that wait for the same branch share a swap. Each has its own commit and result."""
 
 from __future__ import annotations
 

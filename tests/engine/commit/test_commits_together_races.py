@@ -1,4 +1,4 @@
-"""Committers of one process who wait are served together (docs/decisions/0012): each has its own commit and answer."""
+"""Waiting commits of one process share a swap (docs/decisions/0012). Each has its own commit and result."""
 
 from __future__ import annotations
 

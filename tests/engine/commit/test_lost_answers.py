@@ -1,4 +1,4 @@
-"""One lost answer at a time, with the worst happening before it can be settled."""
+"""One lost response at a time, with the worst possible event before the outcome is known."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ async def written(engine: Engine, verb: str) -> None:
 
 @pytest.mark.parametrize("verb", ["put", "many"])
 async def test_an_applied_write_never_undoes_later_writes(verb: str) -> None:
-    """The histories found it: a write was seen, replaced under If-Match, and came back."""
+    """Found by the histories: a write was read, replaced under If-Match, and reappeared."""
     engine, kv = await lossy("after", 1, overwrite_what_landed)
     await fails(written(engine, verb), errors.OutcomeUnknownError)
     kv.before = None
@@ -190,7 +190,7 @@ async def test_an_overwritten_or_unapplied_write_is_unknown() -> None:
 
 
 async def test_a_write_that_took_too_long_to_settle_is_unknown() -> None:
-    """What the record named when it was read may be cleaned away by now: that it is not there says nothing."""
+    """The cleaner may have removed the rows of the old record, so missing rows prove nothing."""
     clock = FakeClock()
 
     async def pause(_: Engine) -> None:

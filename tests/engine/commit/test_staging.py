@@ -1,4 +1,4 @@
-"""Upload, delete, copy, reset: what is visible, and what a failure leaves behind."""
+"""Upload, delete, copy, reset: visible content, and the state after a failure."""
 
 from __future__ import annotations
 

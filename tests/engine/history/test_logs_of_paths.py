@@ -175,7 +175,7 @@ async def test_changed_paths_and_spans_that_are_gone_are_made_again(forgotten: t
 
 
 async def test_stored_paths_cover_the_tree_differences() -> None:
-    """The stored paths may be more than the trees differ in (a write of the same content), never less."""
+    """The stored paths may contain unchanged paths (a write of the same content), but never lack a changed one."""
     engine = await grown(5, 60)
     repo = await open_repo(engine.context, REPO)
     checked = 0

@@ -1,4 +1,4 @@
-"""Conflicts settled path by path: globs in order, the strategy for the rest, what is settled by none stays."""
+"""Conflicts resolved path by path: globs in order, the strategy for the rest. Other conflicts remain."""
 
 from __future__ import annotations
 

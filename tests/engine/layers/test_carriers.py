@@ -1,4 +1,4 @@
-"""Small commits: the metarange carries the newest patch. What is written, read, checked and swept of it."""
+"""Small commits: the metarange contains the newest patch. Tests of its writing, reading, checks and sweeps."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_a_tree_of_many_files_carries_nothing() -> None:
 
 
 async def test_another_servers_limits_leave_every_tree_whole() -> None:
-    """A patch that is not taken in, as it always is where limits are alike, gets a file of its own."""
+    """With equal limits, a new patch always absorbs an inline patch. With other limits, it gets a separate file."""
     lake = Lake()
     lake.limits = lake.trees.limits = Limits(share=0)
     base = await lake.tree({"z": "one"})

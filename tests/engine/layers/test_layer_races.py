@@ -232,7 +232,7 @@ async def test_a_lost_answer_is_settled_and_counts_once(verb: str, rival: str, h
 
 
 async def test_a_reset_to_what_was_staged_last_stops_a_commit_of_what_was_staged_before() -> None:
-    """The newest layer says what the head says, so nothing is pushed; yet the layers below it say otherwise."""
+    """The newest layer equals the head, so the reset pushes nothing, although older layers differ."""
 
     async def job(call: int, reset: Act) -> bool:
         world = World()
@@ -307,7 +307,7 @@ async def test_push_with_a_lost_answer() -> None:
 
 
 async def test_write_between_the_marker_check_and_the_swap_is_kept() -> None:
-    """Spelt out, since it is the reason for the guard: the write is acknowledged, so it must not go with its token."""
+    """The reason for the guard: the write is acknowledged, so it must not be dropped with its token."""
     world = World()
     engine = await world.start()
     await engine.branches.create(REPO, DEV, "main")
@@ -348,7 +348,7 @@ async def test_swaps_leave_operation_keys_and_refusals_do_not() -> None:
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("rate", [0.0, 0.1])
 async def test_pushers_writers_compactors_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
-    """Every group of paths has one owner; what it did last is what the branch shows."""
+    """Every group of paths has one owner. The branch must show the last change of each owner."""
 
     async def job(seed: int) -> None:
         dice = random.Random(seed)

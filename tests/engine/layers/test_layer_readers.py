@@ -175,7 +175,7 @@ CONDITIONS: dict[str, Callable[[Engine], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("verb", ["push", "reset prefix", "reset object", "commit", "compact"])
 async def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(verb: str) -> None:
-    """A reader that holds the record as it was must not see rows that were staged upon what came later."""
+    """A reader with an old record must not see rows that were staged after the next record."""
 
     async def job(call: int, live: bool) -> bool:
         world = World()
@@ -210,7 +210,7 @@ async def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(ver
 @pytest.mark.parametrize("how", ["compact", "commit"])
 @pytest.mark.parametrize("verb", CONDITIONS)
 async def test_conditional_writes_read_again_after_a_pause_past_the_grace(verb: str, how: str, files: bool) -> None:
-    """What the branch shows never changes, so the condition holds at every moment: it must not be refused."""
+    """The content of the branch never changes, so the condition always holds and must not be refused."""
 
     async def job(call: int) -> bool:
         world = World()
@@ -292,7 +292,7 @@ class Crash(BaseException):
     ],
 )
 async def test_a_crash_at_any_store_call_loses_nothing(verb: str, kind: type[BaseException]) -> None:
-    """Before each call and after each change; then another process goes on."""
+    """The process dies before each call and after each change. Then another process continues."""
 
     async def job(call: int) -> bool:
         world = World()

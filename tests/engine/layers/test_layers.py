@@ -220,7 +220,7 @@ async def test_a_layer_of_many_parts_is_read_like_one(delta: Delta, at: list[int
 
 
 async def test_parts_are_written_a_few_at_a_time() -> None:
-    """Together, as two processors can; and never more of them, as memory is bounded."""
+    """Two parts are written at the same time, but never more, so that memory is bounded."""
 
     class Counting(Inline):
         most: list[int]
@@ -447,7 +447,7 @@ async def test_a_push_is_all_or_nothing_in_a_page() -> None:
 
 
 async def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Parquet reader that threads share gives errors now and then, or ends the process."""
+    """A Parquet reader that threads share sometimes raises errors or crashes the process."""
     readers: list[Any] = []
 
     def reading(*args: Any) -> RowFile:

@@ -112,7 +112,7 @@ def test_racing_publishers_each_get_a_commit_of_their_own(same: bool) -> None:
 
 
 def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None:
-    """Few changes become rows together with those of others, many by themselves."""
+    """Small sets of changes are converted to rows together, large ones separately."""
     sizes = [1, 3, 64, 1, 65, 2, 2500, 7]
 
     async def job() -> None:
@@ -274,7 +274,7 @@ def test_publishing_the_same_content_is_no_change() -> None:
 
 
 def test_the_answer_names_the_data_that_the_commit_names() -> None:
-    """An unchanged object keeps the address that it had; what was written in vain is removed."""
+    """An unchanged object keeps its address, and the unneeded new data is removed."""
 
     async def job() -> None:
         stores = Stores(None)
@@ -405,7 +405,7 @@ async def rows_of(engine: Engine, prefix: bytes) -> list[bytes]:
 @pytest.mark.parametrize("how", ["before", "after"])
 @pytest.mark.parametrize("rival", [False, True])
 def test_publish_settles_a_lost_answer(how: str, rival: bool) -> None:
-    """Whatever is committed before it can be looked at."""
+    """Other commits follow before the SDK can check the outcome."""
 
     async def job() -> None:
         kv = LossyKV(MemoryKV(), lambda _: "")

@@ -1,4 +1,4 @@
-"""What the upkeep goes through is every repository, however many pages their records take."""
+"""Maintenance processes every repository, however many pages their records take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rebuild says of commits that nothing leads to: the newest first, with their words, and how many there are."""
+"""The report of a rebuild about commits without a ref: newest first, with their messages and their number."""
 
 from __future__ import annotations
 

@@ -423,7 +423,7 @@ async def test_a_sweep_keeps_objects_of_a_deleted_branch() -> None:
 
 
 async def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it_is_closed() -> None:
-    """Tools write there without the server: what is not registered yet may be tomorrow."""
+    """Tools write there without the server, and may register the objects later."""
     lake = await memory_lake()
     repo = await open_repo(lake.engine.context, REPO)
     head = await lake.engine.commits.get(REPO, "main")
@@ -583,7 +583,7 @@ async def test_two_concurrent_sweeps_delete_only_orphans() -> None:
 @pytest.mark.medium
 @pytest.mark.parametrize("seed", range(6))
 async def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
-    """All files count as old. Only the moments of references and of rewrites decide."""
+    """All files count as old, so only the times of references and rewrites decide."""
     chance = random.Random(seed)
     lake = await memory_lake()
     await fill(lake)

@@ -1,4 +1,4 @@
-"""Revert and cherry-pick on branches that hold Delta tables: a log stays one line, or nothing is changed."""
+"""Revert and cherry-pick on branches with Delta tables: the log stays one sequence, or nothing is changed."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def test_pick_does_not_use_the_version_of_another_branch() -> None:
 
 
 async def test_a_pick_of_a_clean_up_takes_no_version_that_only_the_branch_has() -> None:
-    """`dev` cleans 0 to 2 away behind a checkpoint; `main` has the same, and 3 on top."""
+    """`dev` removes versions 0 to 2 after a checkpoint. `main` has the same versions and version 3."""
     engine = await make_engine()
     await grown(engine, 0, 1, 2)
     await engine.branches.create(REPO, "dev", "main")

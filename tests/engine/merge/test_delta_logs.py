@@ -1,4 +1,4 @@
-"""Merges of branches that hold Delta tables: no rule and no strategy joins two lines of one log."""
+"""Merges of branches with Delta tables: no rule and no strategy mixes two sequences of one log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys have one home: KV keys in `operations.keys`, object keys in `lakebed_format.keys`."""
+"""Keys are defined in one place: KV keys in `operations.keys`, object keys in `lakebed_format.keys`."""
 
 from __future__ import annotations
 

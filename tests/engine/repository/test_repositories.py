@@ -228,7 +228,7 @@ async def _try_to_put(engine: Engine) -> bool:
 
 @pytest.mark.parametrize("who", ["writes", "deletes"])
 async def test_a_write_and_the_deletion_of_an_empty_repository_never_both_succeed(who: str) -> None:
-    """One of them happens, whole, before every store call of the other."""
+    """Each operation runs completely before each store call of the other."""
 
     async def job(at: int) -> bool:
         kv = HookedKV(MemoryKV())

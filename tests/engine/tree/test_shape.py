@@ -1,4 +1,4 @@
-"""Shape, not seconds: how many calls an operation makes must not grow with the lake."""
+"""Counts calls instead of seconds: the number of store calls of an operation must not grow with the lake."""
 
 from __future__ import annotations
 

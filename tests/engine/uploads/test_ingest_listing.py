@@ -1,4 +1,4 @@
-"""Listing a bucket that may not be written to: whether it is sorted has to show by itself (`cloud.listing`)."""
+"""Listings of a read-only bucket: the listing itself must show whether it is sorted (`cloud.listing`)."""
 
 from __future__ import annotations
 

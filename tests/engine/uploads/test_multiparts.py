@@ -1,4 +1,4 @@
-"""Objects that arrive in parts: what is visible and when, what is refused, how uploads end, and what they leave."""
+"""Multipart uploads: visibility, refusals, the ends of uploads, and their leftovers."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ async def test_a_secret_that_is_no_key_sends_nothing(receiver: Receiver) -> None
 async def test_no_secret_is_in_logs_and_messages(
     receiver: Receiver, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
-    """The receiver returns all that it got, in JSON, in a header, and as it is."""
+    """The receiver returns the whole request as JSON, in a header, and unchanged."""
     caplog.set_level(logging.DEBUG)
     called = await call_webhook(
         url=f"{receiver.url}/echo?status={status}",
@@ -216,7 +216,7 @@ async def test_a_long_answer_is_cut_in_the_log(receiver: Receiver) -> None:
 
 @pytest.mark.parametrize("before", range(0, 104, 13))
 async def test_no_part_of_a_secret_is_left_where_the_text_is_cut(receiver: Receiver, before: int) -> None:
-    """The asterisks are shorter than the secrets, so the end of what was read comes into view."""
+    """The asterisks are shorter than the secrets, so masking brings the cut end of the text into view."""
     secret = "abcdefghijklmnopqrstuvwxyz" * 4
     called = await call_webhook(
         url=f"{receiver.url}/status/200",

@@ -141,7 +141,7 @@ def peak(server: RunningServer, *, afresh: bool = False) -> int:
 
 
 def test_an_empty_object_in_parts(target: Target) -> None:
-    """What tools do that stream something of unknown length, which then was empty."""
+    """Tools do this when they stream data of unknown length that turns out to be empty."""
     s3 = target.boto()
     where = {"Bucket": target.bucket, "Key": target.key("nothing")}
     begun, parts = upload(s3, where, b"")
@@ -150,7 +150,7 @@ def test_an_empty_object_in_parts(target: Target) -> None:
 
 
 def test_the_answer_of_completing_was_lost(branch: Target, repo: lakebed.Repository) -> None:
-    """It is sent again, and the answer is the same: one object."""
+    """The client sends the request again and gets the same response: one object."""
     s3 = branch.boto()
     where = {"Bucket": branch.bucket, "Key": branch.key("once")}
     begun, parts = upload(s3, where, FIRST, SECOND)

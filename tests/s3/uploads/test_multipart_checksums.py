@@ -70,7 +70,7 @@ def test_the_checksum_of_the_whole_content(branch: Target, algorithm: str) -> No
 
 
 def test_parts_without_a_checksum_are_summed_here(branch: Target) -> None:
-    """Older SDKs send none; the upload asked for one."""
+    """Older SDKs send no checksum although the upload requires one."""
     s3 = branch.boto(request_checksum_calculation="when_required")
     this = begin(s3, where_of(branch, "c"), "CRC64NVME", "FULL_OBJECT")
     parts = send(s3, this, "CRC64NVME")

@@ -1,4 +1,4 @@
-"""What people see: pictures of a history, notebooks, conflicts as tables, and how far something is."""
+"""Displays for people: pictures of a history, notebooks, conflicts as tables, and progress."""
 
 from __future__ import annotations
 

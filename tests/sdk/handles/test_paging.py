@@ -1,4 +1,4 @@
-"""Listings: page by themselves, can be read again, and never end early in silence."""
+"""Listings load their pages automatically, can be read again, and never end early without an error."""
 
 from __future__ import annotations
 

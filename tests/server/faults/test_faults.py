@@ -102,7 +102,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 )
 @steady(stores)
 def test_a_temporary_store_fault_is_retried(cloud: Lake, proxy: FaultyS3, fault: Fault) -> None:
-    """Every verb gives up its first request; it is sent again inside the server, and the answer is a success."""
+    """The first store request of every operation fails. The server sends it again, and the operation succeeds."""
     with cloud.scene() as scene:
         for verb, only in [
             ("upload", "PUT .*/data/"),
@@ -192,7 +192,7 @@ def test_acknowledged_uploads_of_a_bad_time_are_there(cloud: Lake, proxy: Faulty
 
 @steady(stores)
 def test_a_truncated_response_is_never_treated_as_complete(cloud: Lake, proxy: FaultyS3) -> None:
-    """Of an object's bytes the rest is asked for again; where that fails too, the client's transfer breaks off."""
+    """The server requests the rest of an object again. If that fails too, the client's transfer breaks off."""
     data = bytes(range(256)) * (4 << 12)
     with cloud.scene() as scene:
         assert scene.upload("main", "large", data).status_code == 201
@@ -223,7 +223,7 @@ def test_the_sdk_has_a_type_for_it(cloud: Lake, proxy: FaultyS3) -> None:
 
 @steady(stores)
 def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
-    """Of a new repository it is the caller's mistake; the name is free again for a better try."""
+    """For a new repository it is the caller's mistake, and the name stays free for another attempt."""
     from tests.support.services.s3 import shared
 
     s3 = shared("seaweedfs")
@@ -397,7 +397,7 @@ def test_sqlite_locked_for_long_by_another_process(local: Lake) -> None:
 
 
 def test_a_sqlite_file_that_is_moved_away(local: Lake) -> None:
-    """SQLite itself would go on, in a file without a name: every acknowledged change would be lost at the end."""
+    """SQLite itself would continue in an unlinked file, and every acknowledged change would be lost at its end."""
     path = local.server.data_dir / "lakebed.db"
     with local.scene() as scene:
         path.rename(path.with_name("away"))

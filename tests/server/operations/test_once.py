@@ -122,7 +122,7 @@ def _hold_the_first_swap(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], as
 
 
 def test_a_running_cherry_pick_and_its_retry_make_one_commit(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first one has folded everything when the second comes and lands."""
+    """The first request has folded everything when the second one arrives and commits."""
     lake.commit("base")
     lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
     lake.put("b", b"2", "dev")
@@ -168,7 +168,7 @@ def test_a_failed_commit_uses_up_no_idempotency_key(lake: Working) -> None:
 def test_a_running_commit_and_its_task_make_one_commit(
     lake: Working, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a proxy gave up: the first request is at work, everything folded, when the second comes."""
+    """As after a timeout of a proxy: the first request has folded everything when the second one arrives."""
     held, go = _hold_the_first_swap(monkeypatch)
     request = CommitRequest(message="one", committer="admin", allow_empty=True)
 
@@ -196,7 +196,7 @@ def test_a_running_commit_and_its_task_make_one_commit(
 def test_a_lost_answer_of_the_database_is_settled_by_the_key(
     lake: Working, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch lands, and the store does not say so, however often it is asked."""
+    """The batch is applied, but the store never reports it, however often it is asked."""
     asked: dict[str, tuple[str, dict[str, Any], int]] = {
         "commit": (COMMIT, ONE, 201),
         "revert": (REVERT, {"ref": "main", "parent_number": 0, "commit_overrides": {"message": "one"}}, 204),

@@ -163,7 +163,7 @@ def tidied_up(lake: Working, task: str) -> None:
 def test_completed_restore_is_done_when_another_server_ends_it(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
-    """It said that nothing was restored: the branches that the first server had made stood in the way."""
+    """Before, the task reported that nothing was restored, because the branches of the first server existed already."""
     lake.put("a", b"1")
     lake.commit("one")
     dump = lake("PUT", REPO + "/refs/dump", None, 201)

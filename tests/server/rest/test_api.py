@@ -116,7 +116,7 @@ def test_objects(lake: Lake) -> None:
 
 
 def test_refused_requests_change_nothing(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that an answer needs is looked up before anything changes: "nothing was changed" is true then."""
+    """The server reads all that a response needs before it changes anything, so "nothing was changed" is true."""
     lake.put("a", b"one")
 
     async def gone(*_: object) -> None:

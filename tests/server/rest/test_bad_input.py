@@ -1,4 +1,4 @@
-"""Requests that cannot be meant: refused with the rule that they break, and nothing is changed."""
+"""Invalid requests: the server refuses them, names the broken rule, and changes nothing."""
 
 from __future__ import annotations
 
