@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.processes.ports import reserved_ports
 from tests.support.processes.server import RunningServer, running_server, workers_of
+from tests.support.sampling import sampled
 from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
@@ -121,7 +122,7 @@ def connections_of(pid: int) -> list[Any]:
         return []
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.2])
+@pytest.mark.parametrize("moment", sampled([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.2], 3))
 def test_a_signal_reaches_a_worker_that_is_just_starting(tmp_path: Path, moment: float) -> None:
     with running_server(tmp_path / "data", flags=["--workers", "2"]) as server:
         before = workers_of(server)

@@ -23,11 +23,12 @@ from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from tests.support.processes.meter import CPU_SECONDS, Meter
 from tests.support.processes.server import RunningServer, running_server
 from tests.support.seeds import seed_of_the_engine
+from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
-REQUESTS = 1500
+REQUESTS = sized(1500)
 HOSTILE_SECONDS = 0.4
 """Most CPU time of the requests that the review made: they took 0.6 to 1 s of it, and take 0.1 s now."""
 
