@@ -6,7 +6,7 @@ from lakebed_engine.operations.tuning import Tuning
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.reports import LooseCommit, RebuildReport
-from lakebed_server.cli.maintenance import _rebuild_text
+from lakebed_server.cli.maintenance_reports import rebuild_text
 
 from tests.engine.support import REPO, CountingIds, FakeClock, make_engine, new_engine, put_commit
 
@@ -44,7 +44,7 @@ def test_rebuild_command_prints_the_loose_commits() -> None:
         repository="sales", namespace="local://sales", dry_run=True, commits=9, branches=0, tags=0, snapshot="",
         snapshot_time=0, problems=(), problem_count=0, heads=heads, head_count=1_502,
     )  # fmt: skip
-    assert _rebuild_text(report).splitlines()[1:5] == [
+    assert rebuild_text(report).splitlines()[1:5] == [
         "No branch, tag or commit leads to these commits (1,502, newest first); "
         "`lakebed branch create sales/NAME --source COMMIT` makes a branch of one:",
         f"  {'f' * 64}  2023-11-14 22:14:20  load\\x1b[2J orders",
