@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from lakebed._model.access_keys import AccessKey, LoginSession, TemporaryKey
+from lakebed._model.commits import Commit, CommitStatistics, MergeResult, Undone
 from lakebed._model.hooks import (
     ActionRun,
     DeliveryAttempt,
@@ -42,6 +44,7 @@ from lakebed._model.table_pages import (
     TablePage,
 )
 from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
+from lakebed._model.workspaces import ScanRefusal, ScanResult, StagedAddress, UploadUrl, WorkspaceInfo
 from lakebed._render import html
 from lakebed._render.columns import Columns
 
@@ -99,61 +102,6 @@ class RefInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit. `metadata` is the user's metadata. `operation_id` is the SDK's own mark."""
-
-    COLUMNS: ClassVar[Columns] = (
-        ("id", "string"),
-        ("parents", "list<string>"),
-        ("message", "string"),
-        ("committer", "string"),
-        ("created", "time"),
-        ("metadata", "map<string,string>"),
-        ("generation", "int64"),
-        ("metarange_id", "string"),
-        ("operation_id", "string"),
-    )
-
-    id: str
-    parents: tuple[str, ...]
-    message: str
-    committer: str
-    created: datetime
-    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
-    generation: int = 0
-    metarange_id: str = ""
-    operation_id: str | None = None
-
-    @property
-    def short_id(self) -> str:
-        """The first 12 characters of the id."""
-        return self.id[:12]
-
-    def __repr__(self) -> str:
-        first_line = self.message.split("\n", 1)[0]
-        return f"<Commit {self.short_id} {first_line[:60]!r}>"
-
-
-@dataclass(frozen=True, slots=True)
-class MergeResult:
-    """The result of a merge."""
-
-    commit_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """The result of an undo: the commit that was taken back, and the commit that the branch now points at.
-
-    `how` is `revert` (a new commit undoes it) or `reset` (the branch was moved back). The commit stays readable.
-    """
-
-    commit: Commit
-    how: str
-    commit_id: str
-
-
-@dataclass(frozen=True, slots=True)
 class ProtectionRules:
     """Patterns of branches that accept no direct changes. `etag` identifies this version of the rules.
 
@@ -163,33 +111,6 @@ class ProtectionRules:
     patterns: tuple[str, ...]
     etag: str = ""
     rules: tuple[ProtectionRule, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CommitStatistics:
-    """How much a commit changed, compared with its first parent: numbers of paths, and their bytes.
-
-    `bytes_added` are those of added and changed paths now, `bytes_removed` those of changed and removed paths before.
-    `complete` is False when the server stopped counting. The first commit has no parent: `parent_id` is empty.
-    """
-
-    COLUMNS: ClassVar[Columns] = (
-        ("added", "int64"),
-        ("removed", "int64"),
-        ("changed", "int64"),
-        ("bytes_added", "int64"),
-        ("bytes_removed", "int64"),
-        ("complete", "bool"),
-    )
-
-    commit_id: str
-    parent_id: str
-    added: int
-    removed: int
-    changed: int
-    bytes_added: int
-    bytes_removed: int
-    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,75 +222,6 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceInfo:
-    """A workspace as the server describes it. `state`: open, or why it is closed: committed, reverted, popped, expired.
-
-    Other tools may write below `storage_prefix`, which ends in a slash. `local_path` is the same as a directory, for
-    clients on the server's machine or with the data path `direct`. `data_paths` are the ways for object bytes that the
-    server offers, best first.
-    """
-
-    COLUMNS: ClassVar[Columns] = (
-        ("id", "string"),
-        ("name", "string"),
-        ("branch", "string"),
-        ("base_commit_id", "string"),
-        ("state", "string"),
-        ("creator", "string"),
-        ("created", "time"),
-        ("expires", "time"),
-        ("message", "string"),
-        ("commit_id", "string"),
-        ("storage_prefix", "string"),
-    )
-
-    id: str
-    name: str
-    branch: str
-    base_commit_id: str
-    state: str
-    creator: str
-    created: datetime
-    expires: datetime
-    storage_prefix: str
-    local_path: str = ""
-    message: str = ""
-    commit_id: str | None = None
-    claims: tuple[str, ...] = ()
-    data_paths: tuple[str, ...] = ()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it can be written to and committed."""
-        return self.state == "open"
-
-    def __repr__(self) -> str:
-        return f"<Workspace {self.name} {self.state}>"
-
-
-@dataclass(frozen=True, slots=True)
-class ScanRefusal:
-    """A file that a scan did not register, for example a link."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScanResult:
-    """The result of a scan: the numbers of registered (new or changed), vanished and unchanged objects.
-
-    `refused` counts the files that the scan did not register. `refusals` has the first 100 of them.
-    """
-
-    registered: int
-    vanished: int
-    unchanged: int
-    refused: int = 0
-    refusals: tuple[ScanRefusal, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class IngestReport:
     """The result of an ingest. `commit` is None when nothing differed, and for a dry run.
 
@@ -446,93 +298,6 @@ class RefsDump:
 
 
 @dataclass(frozen=True, slots=True)
-class UploadUrl:
-    """A signed address to write one object until it expires. Any holder can write: keep it secret."""
-
-    path: str
-    physical_address: str
-    method: str
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False, hash=False)
-    expires: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class AccessKey:
-    """An access key. `secret` is set only in the answer to its creation.
-
-    `expires` is None for a key that does not end by itself. `last_used` is up to 16 minutes old; it is None for a key
-    that was not used. `policy`: the statements that narrow the rights of the user; None for a key that has all of them.
-    """
-
-    COLUMNS: ClassVar[Columns] = (
-        ("id", "string"),
-        ("name", "string"),
-        ("created", "time"),
-        ("expires", "time"),
-        ("last_used", "time"),
-    )
-
-    id: str
-    created: datetime
-    secret: str = field(default="", repr=False)
-    name: str = ""
-    expires: datetime | None = None
-    last_used: datetime | None = None
-    policy: tuple[Mapping[str, Any], ...] | None = field(default=None, hash=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TemporaryKey:
-    """An access key of S3 clients that ends by itself. Each request needs its `session_token`, too. Keep it secret."""
-
-    COLUMNS: ClassVar[Columns] = (("id", "string"), ("expires", "time"))
-
-    id: str
-    expires: datetime
-    secret: str = field(repr=False)
-    session_token: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class LoginSession:
-    """An open session of `lakebed login`, of a browser, or of a token of an access key.
-
-    `source`: how the user signed in: `token` with an access key, otherwise `oidc`, `ldap`, `saml` or `workload`.
-    `address` and `user_agent` are those of the client at the sign-in.
-    """
-
-    COLUMNS: ClassVar[Columns] = (
-        ("id", "string"),
-        ("created", "time"),
-        ("expires", "time"),
-        ("source", "string"),
-        ("address", "string"),
-        ("user_agent", "string"),
-    )
-
-    id: str
-    created: datetime
-    expires: datetime
-    source: str
-    address: str
-    user_agent: str
-
-
-@dataclass(frozen=True, slots=True)
-class StagedAddress:
-    """The address to write the content of an object to, before `link` shows it. `url` is signed: keep it secret.
-
-    `url` and `expires` are set only when the caller asked for a signed address.
-    """
-
-    path: str
-    physical_address: str
-    url: str = field(default="", repr=False)
-    expires: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TaskStatus:
     """The status of a task. A finished task has a commit or an error. A finished dump or restore has neither.
 
@@ -576,6 +341,7 @@ __all__ = [
     "HookRun",
     "HookSettings",
     "IngestReport",
+    "LoginSession",
     "MergeResult",
     "ObjectInfo",
     "ObjectWriter",
@@ -611,6 +377,7 @@ __all__ = [
     "TransferProgress",
     "TransferResult",
     "Undone",
+    "UploadUrl",
     "User",
     "WorkspaceInfo",
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import pickle
+import zlib
 from datetime import UTC, datetime
 
 import lakebed
 import pytest
-from lakebed import _checks
+from lakebed import _checks, model
 from lakebed._values import graph
 from lakebed.model import Commit, RefInfo
 
@@ -134,3 +137,32 @@ def test_graph_draws_parallel_lines() -> None:
 def test_children_come_first_whatever_the_clocks_say() -> None:
     order = graph.in_order([commit("a", at=9), commit("b", "a", at=1), commit("c", "b", at=5), commit("b", "a", at=1)])
     assert [c.id[0] for c in order] == ["c", "b", "a"]
+
+
+_BEFORE_THE_MOVE = (
+    "eNpVUr1u2zAQthRVjuwG6JihQ8Z4saMsBbql6VIoDQI7Qpd2YKizKZgSBZGO6wIFkiFtBm65vEofqk/Ro2TEqggC/Lnv78S74PmP32u+b3hsDy"
+    "Rbwg1k40JlINGG56oocoNPOLpHV+DzGK1fxfiANpCKZWj3WMnQ7mfMgMkL6C6f8HzQ/zt82wqgGNp9d/5Dle6OtpHbkpJhtE96bvzGKZFP8RfN"
+    "n2i9Jc1b1Ilv/cJpqxjhRnj2TWttZpjJtcm5fjEpQtFPvIYtSnqPTfXwM9QLmIJeyZc0ImTuKkzLrDW0hQc2rOEWakNq/LRVi844B60T2Ox6EV"
+    "wkHz6iOLSULL68JLMhzOfACfeKSanWqB9a9OtrKCpVs3rTJRAnhPU05TPbsgu1yMsZ6eSq7PRcx6RCtYHKM442ik/fjU9oUDsCvqpliz74ouql"
+    "rhiHT+VcdeBrqvPWVFuwvKTUxFMBLQYNqV9NyD4FGI0amsGMs/L/Rh1vu+m5RrbX85Vmcqfh0QsI2ZHMyyWZ2aaO0sq9kLTeFYrU9gso3k8mBN"
+    "i7Sq8pjTCm0s2J+93faW5Qi8M2E/3eBWRnWVZTVzo04is5ppc6/geIiwNr"
+)
+"""A pickle of all values below, when `lakebed.model` defined their classes."""
+
+
+def test_a_pickle_of_an_earlier_version_can_be_read() -> None:
+    moment = datetime(2026, 11, 28, tzinfo=UTC)
+    commit = model.Commit("c1", ("p1",), "load", "ana", moment, {"k": "v"}, 2, "m1", "o1")
+    assert pickle.loads(zlib.decompress(base64.b64decode(_BEFORE_THE_MOVE))) == [
+        commit,
+        model.CommitStatistics("c1", "p1", 1, 0, 0, 9, 0, True),
+        model.MergeResult("c1"),
+        model.Undone(commit, "revert", "c2"),
+        model.AccessKey("LKBD", moment, policy=({"effect": "allow"},)),
+        model.TemporaryKey("LKBD", moment, "s", "t"),
+        model.LoginSession("s1", moment, moment, "oidc", "127.0.0.1", "curl"),
+        model.WorkspaceInfo("w1", "w", "main", "c1", "open", "ana", moment, moment, "p/"),
+        model.ScanResult(1, 0, 0, 1, (model.ScanRefusal("a", "a link"),)),
+        model.UploadUrl("a", "mem://a", "PUT", "https://a", {"x": "y"}, moment),
+        model.StagedAddress("a", "mem://a"),
+    ]
