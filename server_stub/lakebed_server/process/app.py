@@ -10,13 +10,10 @@ import asyncio
 import contextlib
 import functools
 import logging
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
 from lakebed_wire.operations import API_PREFIX
@@ -28,6 +25,7 @@ from starlette.routing import Route
 from lakebed_server.bounds.admission import CLOSE, Admission
 from lakebed_server.hooks.dispatcher import Dispatcher
 from lakebed_server.hooks.gate import Hooks
+from lakebed_server.http import api_description
 from lakebed_server.http.request import Services
 from lakebed_server.http.request_cycle import Watch
 from lakebed_server.http.web_page import WebPage
@@ -62,7 +60,6 @@ SWEEP_CHECK_INTERVAL = 3600.0
 """Seconds between two checks whether a sweep of a repository is due."""
 EXPIRE_INTERVAL = 3600.0
 """Seconds between two searches for old runs of hooks."""
-SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
 _PAGE = """Lakebed {version}: Git-like version control for data lakes.
 
@@ -222,8 +219,7 @@ def _site(
     return Starlette(
         routes=[
             Route("/", page),
-            Route("/openapi.json", _spec),
-            Route("/openapi.yaml", _spec_text),
+            *api_description.routes(),
             *(() if sign_in_pages is None else sign_in_pages(services)),
             *(() if identify is None else TokenEndpoint(services, identify).routes()),
         ],
@@ -391,49 +387,4 @@ async def _by(moment: float, job: Callable[[], Awaitable[object]], failed: str) 
 
 
 def _plain(text: str, status: int = 200, more: Mapping[str, str] | None = None) -> Response:
-    return PlainTextResponse(text, status_code=status, headers={**dict(SAFE), **(more or {})})
-
-
-async def _spec(_: Request) -> Response:
-    return _described(await asyncio.to_thread(read_spec), "application/json")
-
-
-async def _spec_text(_: Request) -> Response:
-    return _described(await asyncio.to_thread(read_spec_text), "application/yaml")
-
-
-def _described(body: bytes | None, media_type: str) -> Response:
-    if body is None:
-        return _plain("this installation does not carry openapi.yaml\n", 404)
-    return Response(body, media_type=media_type, headers=dict(SAFE))
-
-
-_READING_SPEC = threading.Lock()
-"""Only one request reads the spec: many clients without a key may ask for it at the same time."""
-
-
-def read_spec() -> bytes | None:
-    """openapi.yaml as JSON."""
-    with _READING_SPEC:
-        return _read_spec()
-
-
-@functools.cache
-def _read_spec() -> bytes | None:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C needs a tenth of the time
-    text = read_spec_text()
-    return None if text is None else msgspec.json.encode(yaml.load(text, loader))  # noqa: S506
-
-
-@functools.cache
-def read_spec_text() -> bytes | None:
-    """openapi.yaml, from the package or from the source tree."""
-    import lakebed_wire
-
-    package = Path(lakebed_wire.__file__).parent
-    for path in (package / "openapi.yaml", package.parent.parent / "openapi.yaml"):
-        if path.is_file():
-            return path.read_bytes()
-    return None
+    return PlainTextResponse(text, status_code=status, headers={**api_description.SAFE, **(more or {})})

@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 from lakebed_engine.vocabulary.reports import SweepOptions
-from lakebed_server.process.app import read_spec
+from lakebed_server.http.api_description import read_spec
 from lakebed_wire.operations import OPERATIONS
 
 from tests.docs.snippets import ROOT
