@@ -48,12 +48,21 @@ def doctor(app: App, *, server: bool, config: str | None, data_dir: str | None, 
       lakebed doctor --server --config /etc/lakebed/lakebed.yaml
     """
     if server:
-        found: dict[str, Any] = addons.check_of_server("doctor")(config, data_dir, namespace)
-        shown = _text(found["versions"], found["settings"], found["checks"], found["warnings"], "")
-        output.show(app, shown, found)
-        raise click.exceptions.Exit(int(ExitCode.OK if found["ok"] else ExitCode.FAILED))
-    if config or data_dir or namespace:
+        code = _report_server(app, config, data_dir, namespace)
+    elif config or data_dir or namespace:
         raise click.UsageError("--config, --data-dir and --namespace need --server")
+    else:
+        code = _report_client(app)
+    raise click.exceptions.Exit(int(code))
+
+
+def _report_server(app: App, config: str | None, data_dir: str | None, namespace: tuple[str, ...]) -> ExitCode:
+    found: dict[str, Any] = addons.check_of_server("doctor")(config, data_dir, namespace)
+    output.show(app, _text(found["versions"], found["settings"], found["checks"], found["warnings"], ""), found)
+    return ExitCode.OK if found["ok"] else ExitCode.FAILED
+
+
+def _report_client(app: App) -> ExitCode:
     versions = _versions()
     settings: list[dict[str, str]] = []
     checks: list[dict[str, Any]] = []
@@ -73,7 +82,7 @@ def doctor(app: App, *, server: bool, config: str | None, data_dir: str | None, 
     report: dict[str, Any] = {"ok": code is ExitCode.OK, "versions": versions, "settings": settings}
     report |= {"checks": checks, "warnings": advice}
     output.show(app, _text(versions, settings, checks, advice), report)
-    raise click.exceptions.Exit(int(code))
+    return code
 
 
 def _versions() -> dict[str, str]:

@@ -75,7 +75,11 @@ def head(
         )
     if app.as_json:
         output.show(app, "", dataclasses.asdict(page))
-        return
+    else:
+        _show_page(app, page, statistics=statistics)
+
+
+def _show_page(app: App, page: TablePage, *, statistics: bool) -> None:
     right = {column.name for column in page.schema if column.kind in _RIGHT}
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
     text, hidden = columns_text(page.columns, page.rows, right, width)

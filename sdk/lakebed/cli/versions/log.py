@@ -55,12 +55,7 @@ def log(
     with app.lake() as lake:
         repository = lake.repository(target.repository)
         if graph and not app.as_json:
-            if app.html is not None and not target.ref:
-                app.html.append(_picture(repository, _GRAPH_LIMIT if limit is None else limit))
-                return
-            drawn = _graph(repository, target, _GRAPH_LIMIT if limit is None else limit)
-            with paged(app):
-                sys.stdout.writelines(f"{graph_line(line)}\n" for line in drawn.split("\n"))
+            _show_graph(app, repository, target, _GRAPH_LIMIT if limit is None else limit)
             return
         found = repository.ref(target.ref or repository.info().default_branch).log(
             limit=limit,
@@ -81,6 +76,15 @@ def log(
 
 def _picture(repository: Repository, limit: int) -> str:
     return f"<div class='lakebed' style='overflow-x:auto'>{repository.graph(limit).svg}</div>"
+
+
+def _show_graph(app: App, repository: Repository, target: Location, limit: int) -> None:
+    if app.html is not None and not target.ref:
+        app.html.append(_picture(repository, limit))
+        return
+    drawn = _graph(repository, target, limit)
+    with paged(app):
+        sys.stdout.writelines(f"{graph_line(line)}\n" for line in drawn.split("\n"))
 
 
 def _graph(repository: Repository, target: Location, limit: int) -> str:
