@@ -1,4 +1,4 @@
-"""Laying Spark's classes ready, where Java cannot do it: that costs time alone."""
+"""If Java cannot prepare Spark's classes, the start only takes longer."""
 
 from __future__ import annotations
 

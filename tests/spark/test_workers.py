@@ -1,4 +1,4 @@
-"""A test of the tests' own help: a stream's process connects to Spark before it imports what takes long."""
+"""A test of a test helper: the process of a stream connects to Spark before it imports slow modules."""
 
 from __future__ import annotations
 

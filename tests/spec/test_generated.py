@@ -1,4 +1,4 @@
-"""The generated packages are what the generators make of openapi.yaml today, and they hold every operation."""
+"""The generated packages equal the current output of the generators for openapi.yaml, and contain every operation."""
 
 import inspect
 from importlib import import_module

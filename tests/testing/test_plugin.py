@@ -1,4 +1,4 @@
-"""The pytest plugin, in small suites of its own: what its fixtures give, and that it keeps quiet otherwise."""
+"""The pytest plugin, in small separate suites: its fixtures, and that it does nothing without them."""
 
 from __future__ import annotations
 

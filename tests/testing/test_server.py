@@ -1,4 +1,4 @@
-"""The in-process server: apart from others, empty after a reset, gone without a trace."""
+"""The in-process server: independent of others, empty after a reset, and without leftovers after its end."""
 
 from __future__ import annotations
 

@@ -135,7 +135,9 @@ async def test_a_newer_apply_is_left_alone(postgres: Postgres, schema: str) -> N
 
 
 def test_a_changed_apply_has_another_number() -> None:
-    """When this fails, count FUNCTION_VERSION up and write the new pair here: else no server replaces the old body."""
+    """When this fails, increment FUNCTION_VERSION and write the new pair here. Otherwise no server replaces the old
+    body.
+    """
     known = {1: "6091f5d5bb95efc7"}
     assert known[postgres_schema.FUNCTION_VERSION] == hashlib.sha256(postgres_schema._BODY.encode()).hexdigest()[:16]
 

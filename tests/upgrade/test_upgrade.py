@@ -1,4 +1,4 @@
-"""What every released version has stored: the current code opens it, shows it as it was, and goes on with it."""
+"""The current code opens the stores of every released version, shows the same content, and works on with them."""
 
 from __future__ import annotations
 

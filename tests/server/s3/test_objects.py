@@ -1,4 +1,4 @@
-"""Objects over the gateway: what is written is read, with its headers; conditions, ranges, copies, deletes."""
+"""Objects over the gateway: writes and reads with their headers, conditions, ranges, copies, deletes."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_numbers_of_parts(bucket: Bucket) -> None:
     ],
 )
 def test_sizes_of_parts_that_metadata_makes_up(bucket: Bucket, reported: str, parts: list[tuple[int, int]]) -> None:
-    """The REST API lets a user write any metadata, also the key that says the sizes of parts."""
+    """The REST API lets a user write any metadata, also the key with the sizes of parts."""
 
     async def chunks() -> AsyncIterator[bytes]:
         yield b"0123456789"

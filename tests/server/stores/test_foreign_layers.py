@@ -1,4 +1,4 @@
-"""`pushLayer` with rows that name objects elsewhere, and `shareObjects`: what is taken, refused, and read then."""
+"""`pushLayer` with rows that name objects in other stores, and `shareObjects`: accepted rows, refusals, and reads."""
 
 from __future__ import annotations
 

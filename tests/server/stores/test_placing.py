@@ -1,4 +1,4 @@
-"""Addresses given out and linked, metadata replaced: what clients of lakeFS do to write past the server."""
+"""Physical addresses that clients get and link, and replaced metadata, as clients of lakeFS use them."""
 
 from __future__ import annotations
 

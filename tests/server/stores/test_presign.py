@@ -244,7 +244,7 @@ def test_client_without_proof_of_locality_gets_no_local_path(s3_server: RunningS
 def test_multipart_object_of_another_tool_is_scanned_and_read(
     api: Api, bucket: S3Server, s3_server: RunningServer
 ) -> None:
-    """Its ETag is no MD5: a client that checked it against the bytes would take them for damaged."""
+    """Its ETag is not an MD5. A client that compared it with the bytes would report damage."""
     import lakebed
 
     made = api.workspace()

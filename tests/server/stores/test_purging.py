@@ -88,7 +88,7 @@ def test_existing_clients_may_leave_it_empty(served: RunningServer) -> None:
 
 
 def test_concurrent_creations_get_a_namespace_each(served: RunningServer) -> None:
-    """Eight threads create the same name, and eight create different names that want one place."""
+    """Eight threads create the same name, and eight create different names with the same default namespace."""
     spaces, refused = [], []
 
     def make(name: str) -> None:
@@ -225,7 +225,7 @@ def kind_of_refusal(lake: lakebed.Lake) -> str:
 
 @pytest.mark.parametrize("round_", [1, *(pytest.param(one, marks=pytest.mark.soak) for one in (0, 2))])
 def test_killed_in_the_middle(round_: int, tmp_path: Path) -> None:
-    """SIGKILL while files are being deleted. The next server finishes by itself, and the name is free again."""
+    """SIGKILL while files are deleted. The next server finishes the purge, and the name is free again."""
     tries = (tmp_path / str(number) for number in range(5))
     place = next(place for place in tries if _is_killed_in_the_middle(place, 300 * round_))
     objects = place / "objects" / "large"

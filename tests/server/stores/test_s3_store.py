@@ -99,7 +99,7 @@ def test_config_names_the_schemes(s3_lake: Lake) -> None:
 
 
 def test_a_bucket_that_does_not_exist(s3_lake: Lake) -> None:
-    """It is the caller who named it."""
+    """The error is the caller's mistake, because the request names the bucket."""
     with pytest.raises(lakebed.errors.InvalidRequestError, match="bucket 'no-such-bucket' does not exist; create it"):
         s3_lake.client.repository("nowhere").create("s3://no-such-bucket/x")
     assert s3_lake.bucket.secret_access_key not in s3_lake.server.log

@@ -1,4 +1,4 @@
-"""The processes that read tables: what a hostile file does to one of them, it does not do to the server."""
+"""The processes that read tables: a hostile file can damage one of them, but not the server."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def test_a_request_that_is_cancelled_leaves_no_process() -> None:
 
 
 async def test_memory_is_bounded() -> None:
-    """A file of 200 KB whose rows need 3 GiB. The process may have less, and says so."""
+    """The rows of a file of 200 KB need 3 GiB. The limit of the process is lower, and the error says so."""
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 64, pa.int32()), pa.array(["x" * (48 << 20)]))
     files = one("bomb.parquet", parquet(pa.table({"a": texts}), compression="zstd"))
     async with table_pool(TableSettings(time=120.0, processes=1, memory=1 << 30)) as pool:

@@ -1,4 +1,4 @@
-"""All that an actor can do, by name."""
+"""All operations of actors, by name."""
 
 from __future__ import annotations
 

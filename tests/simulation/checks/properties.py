@@ -1,4 +1,5 @@
-"""What an answer may say: every one is checked, when it is given, against the states of the branch during the call.
+"""The allowed results of operations: each is checked, when it is returned, against the states of the branch during the
+call.
 
 PROTOCOL.md 7.2. A read must show what some moment of its call showed (the register check, exact because the moments of
 all effects are known); a page is one such moment as a whole; an error must have been true at some moment; what was

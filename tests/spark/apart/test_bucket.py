@@ -162,7 +162,7 @@ def test_tasks_that_are_begun_twice_and_a_driver_that_is_killed(
 
 
 def test_over_connect_a_bucket_is_refused_before_anything_is_written(bucket: S3Server, main: lakebed.Branch) -> None:
-    """The session is made up: nothing of it is asked."""
+    """The session is a fake that is never called."""
     remote: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     workspace = main.workspace("refused").create()
     request = WriteRequest(lakebed_spark.locate(main, "t"))

@@ -1,4 +1,4 @@
-"""The same verbs over Spark Connect, in a process of its own: one process has sessions of one kind only."""
+"""The same operations over Spark Connect, in a separate process, because one process has only one kind of session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails on the way: tasks, whole jobs, drivers, answers. The branch shows all of a write, or nothing of it."""
+"""Failures of tasks, jobs and drivers, and lost responses. The branch shows a whole write or nothing of it."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_a_task_that_fails_after_its_work_doubles_nothing(
 
 
 def test_runs_of_one_schema_and_types_that_spark_writes(repo: lakebed.Repository) -> None:
-    """INT96 stays INT96; where a column comes in, another file begins."""
+    """INT96 stays INT96. A new column begins another file."""
     main = repo.branch("main")
     for number in range(6):
         more = {"price": pa.array([1.5] * 10)} if number > 3 else {}

@@ -113,7 +113,7 @@ def test_uncommitted_changes_are_left_alone(doubled: lakebed.Repository) -> None
 def test_checksums_that_prove_nothing_are_read_or_left(
     repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two multipart uploads may have one ETag and different bytes: only reading shows it."""
+    """Two multipart uploads may have the same ETag and different bytes, so only reading proves equality."""
     main = repo.branch("main")
     contents = {"p/0": b"A" * 50, "p/1": b"A" * 50, "p/2": b"B" * 50}
     with main.workspace("parts") as workspace:

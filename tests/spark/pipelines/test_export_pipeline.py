@@ -1,4 +1,4 @@
-"""Export: plain files that are what the ref has, a manifest that is written last, and what goes on where it stopped."""
+"""Export: plain files with the content of the ref, a manifest that is written last, and resumption after a stop."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_mirror_spares_what_no_export_wrote(filled: lakebed.Repository, tmp_path
 
 
 def test_a_damaged_object_is_not_exported(filled: lakebed.Repository, server: Any, tmp_path: Path) -> None:
-    """A byte of the lake's own storage is flipped."""
+    """The test flips a byte in the storage of the server."""
     info = filled.info()
     row = filled.ref("main").stat("t/3/f007")
     file = Path(info.local_path) / row.physical_address.removeprefix(info.storage_namespace + "/")

@@ -106,7 +106,7 @@ def test_globs_settling_and_no_removals_are_the_servers(feed: Feed) -> None:
 
 
 def test_a_large_span_is_divided_further(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is lost at the cuts: neither what is added, nor what is removed there."""
+    """No addition and no removal is lost where the span is divided."""
     from lakebed_spark.pipelines._sources import directory
 
     module = sys.modules["lakebed_spark.pipelines.ingest"]

@@ -1,4 +1,4 @@
-"""Bad input: one sentence that says what to do, in the errors of the one tree. And what crosses to other processes."""
+"""Bad input raises an error of the SDK, which names the next step. Also tests pickling to other processes."""
 
 from __future__ import annotations
 

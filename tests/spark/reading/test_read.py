@@ -249,7 +249,7 @@ def test_inferred_types_equal_the_types_of_spark(spark: SparkSession, tmp_path_f
 
 
 def test_a_frame_is_of_one_commit_though_the_branch_moves(spark: SparkSession, main: lakebed.Branch) -> None:
-    """A commit lands between the questions for the schema and for a reader, which Spark asks of copies."""
+    """A commit is made between the calls for the schema and for a reader, which Spark makes on copies."""
     main.write_parquet("t/a.parquet", pa.table({"x": [1, 2]}))
     main.commit("two rows")
     lakebed_spark.register(spark, main)

@@ -206,7 +206,7 @@ def test_sink_with_concurrent_commits_of_others(spark: SparkSession, repo: lakeb
 def test_a_lost_answer_is_settled(
     spark: SparkSession, repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once the commit is made and its answer is lost; and once it is not made."""
+    """In the first case the commit is made and its response is lost. In the second case it is not made."""
     sink = lakebed_spark.foreach_batch(repo.branch("main"), "t", query_id="q")
     finish = lakebed_spark.Transaction._finish
 
@@ -231,7 +231,7 @@ def test_a_lost_answer_is_settled(
 
 
 def test_a_batch_is_computed_once(spark: SparkSession, repo: lakebed.Repository) -> None:
-    """Not a second time to find out whether it has rows, nor to commit it."""
+    """It is not computed a second time to check for rows or to commit it."""
     worked = spark.sparkContext.accumulator(0)
 
     def count(frames: Iterator[Any]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What several test modules use is in a module that is not a test: tests can be read, moved and run alone."""
+"""Helpers of several test modules are not in test modules, so that tests can be read, moved and run alone."""
 
 from __future__ import annotations
 

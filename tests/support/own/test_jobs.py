@@ -39,7 +39,7 @@ def test_time_of_the_processors_is_measured() -> None:
 
 
 def test_a_process_that_outlives_its_job_is_not_waited_for() -> None:
-    """As servers do that a killed test leaves: they hold the output open."""
+    """Servers of a killed test do this: they keep the output open."""
     script = f"import subprocess; subprocess.Popen([{sys.executable!r}, '-c', 'import time; time.sleep(16)'])"
     started = time.monotonic()
     (ended,) = run_all(["parent"], 1, lambda _: [sys.executable, "-W", "ignore", "-c", script])

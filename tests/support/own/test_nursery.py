@@ -1,4 +1,4 @@
-"""What the nursery bears is a process of its own: its arguments, environment, files, and end."""
+"""The processes that the nursery starts are independent: arguments, environment, files, and end."""
 
 from __future__ import annotations
 

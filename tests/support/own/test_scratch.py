@@ -1,4 +1,4 @@
-"""Where `make test` keeps what its tests write."""
+"""The directory for the files of the tests of `make test`."""
 
 from __future__ import annotations
 

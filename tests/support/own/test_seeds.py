@@ -1,4 +1,4 @@
-"""Drawing at random begins at the same place until the engine changes."""
+"""Random draws use the same seed until the engine changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_another_engine_has_another_seed(engine: Path) -> None:
 
 
 def test_hypothesis_draws_from_it(request: pytest.FixtureRequest) -> None:
-    """Or from what the command line says."""
+    """Or from the seed of the command line."""
     reported = any("--hypothesis-seed" in str(one) for one in request.config.invocation_params.args)
     assert reported or core.global_force_seed == seed_of_the_engine()
     assert str(core.global_force_seed) == request.config.getoption("--hypothesis-seed")

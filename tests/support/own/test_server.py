@@ -1,4 +1,4 @@
-"""The server fixture itself: what it says when the server does not come up."""
+"""The error of the server fixture when the server does not start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tests wait is tested, too: a wait that ends early, or a failure that is forgiven, would hide what is broken."""
+"""Tests of the waiting helpers: a wait that ends too early, or an ignored failure, would hide faults."""
 
 from __future__ import annotations
 
