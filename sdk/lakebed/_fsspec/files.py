@@ -213,6 +213,8 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             warnings.warn(f"{self!r} was never closed: nothing is stored", ResourceWarning, stacklevel=2, source=self)
         with suppress(Exception):
             self.discard()
+        if self._process == os.getpid():
+            self._upload.abandon()  # where the collector runs on the event loop, `discard` cannot wait for it
 
     def _same_process(self) -> None:
         if self._process != os.getpid():
@@ -268,4 +270,7 @@ class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
         await self.close()
 
     def __del__(self) -> None:
-        """A file that was not closed stores nothing. Its event loop may have ended, so there is nothing to cancel."""
+        """A file that was not closed stores nothing, and its request ends. Its event loop may have ended before."""
+        upload = getattr(self, "_upload", None)
+        if upload is not None and not self.closed:
+            upload.abandon()

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
 _WAITING = 2
@@ -59,6 +60,8 @@ class Upload:
         self._send = send
         self._blocks: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
         self._task: asyncio.Future[ObjectInfo] | None = None
+        self._has_a_hole = False
+        """Whether a block is missing, because the call that brought it was cancelled."""
 
     @property
     def has_begun(self) -> bool:
@@ -78,6 +81,11 @@ class Upload:
         await self._put(None)
         return await self._task
 
+    def abandon(self) -> None:
+        """Cancel the request without waiting, from any thread: nobody will finish it, and nothing is stored."""
+        if self._task is not None and not (loop := self._task.get_loop()).is_closed():
+            loop.call_soon_threadsafe(self._task.cancel)
+
     async def discard(self) -> None:
         """Cancel the request: nothing is stored."""
         if self._task is not None:
@@ -85,12 +93,21 @@ class Upload:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _put(self, block: bytes | None) -> None:
+        if self._has_a_hole:
+            raise InvalidRequestError(
+                "a write to this object was cancelled: open it again, and write all of its content"
+            )
         if self._task is None:
             self._task = asyncio.ensure_future(self._send(self._content()))
+            self._task.add_done_callback(_looked_at)
         waiting = asyncio.ensure_future(self._blocks.put(block))
         both: set[asyncio.Future[Any]] = {waiting, self._task}
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._has_a_hole = True
+            self._task.cancel()
+            raise
         finally:
             if not waiting.done():
                 waiting.cancel()
@@ -100,3 +117,12 @@ class Upload:
     async def _content(self) -> AsyncIterator[bytes]:
         while (block := await self._blocks.get()) is not None:
             yield block
+
+
+def _looked_at(task: asyncio.Future[ObjectInfo]) -> None:
+    """Take note of the error of a request that nobody may await any more, such as that of a file that was dropped.
+
+    Who feeds or finishes the upload gets the error in any case. asyncio would log it as one that nobody retrieved.
+    """
+    if not task.cancelled():
+        task.exception()
