@@ -11,7 +11,7 @@ from typing import Any
 
 import lakebed
 
-from tests.support.processes.nursery import ended
+from tests.support.processes.nursery import Kind, ended_with
 from tests.support.processes.server import clean_environment
 from tests.support.waiting import PATIENCE
 
@@ -47,15 +47,23 @@ class Command:
     environment: Mapping[str, str]
 
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int | None = 0) -> Result:
-        """Run it as a process. Fails when it ends with another exit code than expected, unless that is None."""
+        """Run it as a process. Fails when it ends with another exit code than expected, unless that is None.
+
+        The process is forked where its imports are done already, which changes nothing that most tests compare.
+        """
         of_the_server = arguments[:1] and (arguments[0] in OF_THE_SERVER or arguments[:2] == ("doctor", "--server"))
-        if of_the_server and not stdin:
-            done = ended(arguments, clean_environment(**self.environment), PATIENCE)
-            result = Result(done.returncode, done.stdout.encode(), done.stderr)
-        else:
-            process = self.start(*arguments, stdin=subprocess.PIPE)
-            out, err = process.communicate(stdin, timeout=PATIENCE)
-            result = Result(process.returncode, out, err.decode())
+        environment = clean_environment(**self.environment)
+        kind: Kind = "server" if of_the_server else "client"
+        done = ended_with(stdin, arguments, environment, PATIENCE, kind=kind)
+        return self._checked(arguments, Result(done.returncode, done.stdout, done.stderr.decode()), code)
+
+    def alone(self, *arguments: str, code: int | None = 0) -> Result:
+        """The same by an interpreter of its own, as a user starts it."""
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=PATIENCE)
+        return self._checked(arguments, Result(process.returncode, out, err.decode()), code)
+
+    def _checked(self, arguments: tuple[str, ...], result: Result, code: int | None) -> Result:
         assert "Traceback" not in result.err, result.err
         assert code in (None, result.code), f"lakebed {' '.join(arguments)} ended with {result.code}: {result.err}"
         return result

@@ -56,7 +56,7 @@ def test_from_serve_to_the_first_command(home: Path, command: Command) -> None:
     try:
         port = server.ready()
         said = next(line.strip() for line in server.said if "lakebed login" in line)
-        done = command(*said.split()[1:])
+        done = command.alone(*said.split()[1:])
         assert f"signed in to http://127.0.0.1:{port} as admin" in done.text
         assert command("repo", "create", "first").text
         assert command("repo", "list", "--json").text.count("first") > 0

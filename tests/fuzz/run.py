@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import json
+import os
 import resource
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,14 +91,34 @@ def bounded(target: Target, start: int, cases: int) -> dict[str, Any]:
     return {**found, "grown_mib": grown >> 20}
 
 
+def apart(targets: Sequence[Target], start: int, cases: int) -> bool:
+    """As `bounded`, each target in a fork of this process, which has imported the parsers. Prints a line for each.
+
+    Returns whether all are well.
+    """
+    well = True
+    for target in targets:
+        child = os.fork()
+        if child == 0:
+            try:
+                print(json.dumps({"target": target.name, **bounded(target, start, cases)}), flush=True)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        well = os.waitpid(child, 0)[1] == 0 and well
+    return well
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("target", nargs="+", choices=TARGETS)
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--cases", type=int, default=1000)
     options = parser.parse_args()
-    print(json.dumps(bounded(TARGETS[options.target], options.start, options.cases)))
+    if not apart([TARGETS[name] for name in options.target], options.start, options.cases):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
@@ -26,23 +27,30 @@ CASES = int(os.environ.get("LAKEBED_FUZZ_CASES", sized(300)))
 START = int(os.environ.get("LAKEBED_FUZZ_START", seed_of_the_engine()))
 
 
+class Run(NamedTuple):
+    """What one command with all targets printed: a line for each target that is well, and traces of the others."""
+
+    found: dict[str, dict[str, Any]]
+    traces: str
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """Each target in a fork with bounded memory: to import the parsers takes more time than to run the cases."""
+    command = [sys.executable, "-m", "tests.fuzz.run", *TARGETS, "--start", str(START), "--cases", str(CASES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode == 0) == (len(rows) == len(TARGETS)), done.stderr[-3000:]
+    return Run({row["target"]: row for row in rows}, done.stderr)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
-def test_any_bytes_are_a_value_or_the_right_error(name: str, record_property: Callable[[str, object], None]) -> None:
-    """In a process with bounded memory."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.fuzz.run",
-        name,
-        "--start",
-        str(START),
-        "--cases",
-        str(CASES),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout)
+def test_any_bytes_are_a_value_or_the_right_error(
+    name: str, run: Run, record_property: Callable[[str, object], None]
+) -> None:
+    assert name in run.found, run.traces[-3000:]
+    found = run.found[name]
     assert found["cases"] == CASES
     assert found["read"] > 0, "no change was small enough to be read"
     assert found.get("refused", 0) > CASES / 5 or not TARGETS[name].errors, "the changes reach nothing"

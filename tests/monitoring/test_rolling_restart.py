@@ -29,6 +29,8 @@ from tests.support.waiting import PATIENCE, wait_until
 SERVERS = 3
 REFUSING = {"LAKEBED_SERVER_DRAIN": "0", "LAKEBED_SERVER_REFUSE": "2s"}
 DRAINING = {"LAKEBED_SERVER_DRAIN": "1s", "LAKEBED_SERVER_REFUSE": "1s"}
+PAUSE = 0.05
+"""Seconds between two steps of a thread. Without it, the load takes all processors, and each restart takes longer."""
 
 
 @dataclass
@@ -56,6 +58,7 @@ class Load:
                 except lakebed.NothingToCommitError:
                     pass  # another thread has committed it
                 step += 1
+                time.sleep(PAUSE)
         except BaseException as error:
             self.errors.append(error)
 

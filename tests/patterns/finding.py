@@ -16,6 +16,7 @@ FOLDERS = ("sdk", "server_stub", "generated")
 CALLS = frozenset({"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 OTHERS = frozenset({"fnmatch", "pathspec", "regex", "glob", "sre_compile"})
 USES = CALLS - {"compile"}
+_LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Attribute, ast.Call)
 
 
 class Found(NamedTuple):
@@ -71,13 +72,13 @@ class Module:
 
     def __init__(self, name: str, tree: ast.Module) -> None:
         self._name = name
-        self._tree = tree
+        self._nodes = [node for node in ast.walk(tree) if isinstance(node, _LOOKED_AT)]  # to walk takes the most time
         self._aliases: dict[str, str] = {}  # of functions of `re`
         self._modules: set[str] = set()
         self._others: list[str] = []
         self._constants: dict[str, ast.expr] = {}
         self._targets: dict[ast.AST, str] = {}
-        for node in ast.walk(tree):
+        for node in self._nodes:
             if isinstance(node, ast.Import):
                 self._import(node)
             elif isinstance(node, ast.ImportFrom):
@@ -106,7 +107,7 @@ class Module:
 
     def uses(self) -> Iterator[tuple[str, str]]:
         """The names whose attribute is one of the methods of a pattern, and the method."""
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Attribute) and node.attr in USES:
                 name = getattr(node.value, "id", getattr(node.value, "attr", ""))
                 yield name, node.attr
@@ -114,7 +115,7 @@ class Module:
     def read(self, uses: dict[str, set[str]]) -> Sources:
         """What the module has. `uses`: by which methods names are used, in any module."""
         made = Sources([], [], self._others)
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Call):
                 self._read_call(node, uses, made)
         return made

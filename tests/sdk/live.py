@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import re
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.support.processes.nursery import Born, born
 from tests.support.waiting import PATIENCE
 
 KEY, SECRET = "AKIAJSDKTESTSDKTESTQ", "sdk-test-secret-0"
-_SERVE = "from lakebed_server.cli import commands; next(c for c in commands if c.name == 'serve')()"
 
 
 @contextmanager
@@ -24,9 +22,7 @@ def serving(folder: Path) -> Iterator[str]:
     """Start `lakebed serve` on a free port; gives its endpoint."""
     log = folder / "server.log"
     environment = {**os.environ, "LAKEBED_ADMIN_ACCESS_KEY_ID": KEY, "LAKEBED_ADMIN_SECRET_ACCESS_KEY": SECRET}
-    arguments = [sys.executable, "-c", _SERVE, "--port", "0", "--data-dir", str(folder / "data")]
-    with log.open("wb") as output:
-        process = subprocess.Popen(arguments, stdout=output, stderr=output, env=environment, cwd=folder)
+    process = born(["serve", "--port", "0", "--data-dir", str(folder / "data")], environment, log)
     try:
         yield _endpoint(process, log)
     finally:
@@ -38,7 +34,7 @@ def serving(folder: Path) -> Iterator[str]:
             process.wait()
 
 
-def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
+def _endpoint(process: Born, log: Path) -> str:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if found := re.search(r"ready at (https?://\S+)", log.read_text()):

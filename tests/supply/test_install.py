@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.slow
 
 READY = re.compile(r"is ready at (http://\S+)")
 KEY = re.compile(r"access key id\W+(\S+)\s+secret access key\W+(\S+)", re.IGNORECASE)
+LISTED = "from importlib.metadata import distributions; print(*(one.name.lower() for one in distributions()))"
+UV_SETTINGS = {name: value for name, value in os.environ.items() if name.startswith("UV_")}
 USE = """
 import lakebed
 print(lakebed.__file__)
@@ -43,30 +46,44 @@ def constraints(place: Path) -> Path:
     return file
 
 
-@pytest.fixture(params=["wheel", pytest.param("sdist", marks=pytest.mark.soak)])
+@pytest.fixture(
+    params=[
+        ("wheel", "uv"),
+        pytest.param(("wheel", "pip"), marks=pytest.mark.soak),
+        pytest.param(("sdist", "pip"), marks=pytest.mark.soak),
+    ],
+    ids="-".join,
+)
 def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of the commands of an environment that has one package and what that needs."""
+    kind, by = request.param
     tree, home = tmp_path / "tree", tmp_path / "home"
     copy_sources(tree)
     make_page(tree)
-    done = build(tree, request.param, LAKEBED_RELEASE="1")
+    done = build(tree, kind, LAKEBED_RELEASE="1")
     assert done.returncode == 0, done.stderr
     (file,) = (tree / "dist").iterdir()
     home.mkdir()
-    subprocess.run([sys.executable, "-m", "venv", home / "venv"], check=True)
-    command = [
-        str(home / "venv/bin/python"),
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-compile",  # of all packages: the test imports a part of them
-        "-c",
-        str(constraints(home)),
-        f"{file}[server]",
-    ]
-    run(command, home)
-    return home / "venv/bin"
+    wanted = ["-q", "-c", str(constraints(home)), f"{file}[server]"]
+    python = home / "venv/bin/python"
+    {"uv": install_by_uv, "pip": install_by_pip}[by](python, wanted, home)
+    return python.parent
+
+
+def install_by_pip(python: Path, wanted: list[str], home: Path) -> None:
+    """With a pip that has no files of earlier downloads. That takes a minute of processor time, uv some seconds."""
+    subprocess.run([sys.executable, "-m", "venv", python.parents[1]], check=True)
+    # --no-compile: of all packages; the test imports a part of them
+    run([str(python), "-m", "pip", "install", "--no-compile", *wanted], home)
+
+
+def install_by_uv(python: Path, wanted: list[str], home: Path) -> None:
+    """With the uv that installs what the tests need, and its files of earlier downloads."""
+    uv = shutil.which("uv", path=f"{lock.ROOT / '.venv-uv/bin'}{os.pathsep}{os.environ['PATH']}")
+    assert uv is not None, "there is no uv: make .venv-uv/bin/uv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python.parents[1]], check=True)
+    index = {"UV_DEFAULT_INDEX": os.environ["PIP_INDEX_URL"]} if "PIP_INDEX_URL" in os.environ else {}
+    run([uv, "pip", "install", "--python", str(python), *wanted], Path.home(), **{**index, **UV_SETTINGS})
 
 
 def run(command: list[str], home: Path, **more: str) -> str:
@@ -113,7 +130,8 @@ def test_a_package_works_alone(installed: Path) -> None:
         assert printed.startswith(str(home)), "another Lakebed than that of the package was imported"
         log = run([str(installed / "lakebed"), "log", "packed/main"], home, **variables)
         assert printed.split()[-1][:12] in log
-    listed = run([str(installed / "python"), "-m", "pip", "list"], home)
+    listed = run([str(installed / "python"), "-c", LISTED], home)
+    assert {"lakebed", "starlette"} <= {*listed.split()}
     for package in ("pytest", "hatchling", "pyspark", "asyncpg", "obstore"):
         assert package not in listed
     assert os.path.isdir(home / ".lakebed/data")

@@ -82,7 +82,7 @@ class Upload:
         return await self._task
 
     def abandon(self) -> None:
-        """Cancel the request without waiting, from any thread: nobody will finish it, and nothing is stored."""
+        """Cancel the request without waiting, from any thread: no call will finish it, and nothing is stored."""
         if self._task is not None and not (loop := self._task.get_loop()).is_closed():
             loop.call_soon_threadsafe(self._task.cancel)
 
@@ -120,9 +120,9 @@ class Upload:
 
 
 def _looked_at(task: asyncio.Future[ObjectInfo]) -> None:
-    """Take note of the error of a request that nobody may await any more, such as that of a file that was dropped.
+    """Take note of the error of a request, which no call may await any more, for example when a file was dropped.
 
-    Who feeds or finishes the upload gets the error in any case. asyncio would log it as one that nobody retrieved.
+    A call that feeds or finishes the upload gets the error in any case. Otherwise asyncio logs it as never retrieved.
     """
     if not task.cancelled():
         task.exception()

@@ -134,10 +134,11 @@ def test_rebuild_restores_the_good_data_of_a_hostile_bucket(command: Command, da
         assert lake.repository("sales").branch("main").get("a") == b"1"
 
 
-def test_unexpected_exception_exits_with_7(command: Command, data_dir: Path) -> None:
+def test_unexpected_exception_exits_with_7(data_dir: Path) -> None:
     """Exit code 1 means that the work was finished and problems were found."""
-    for verb in (["fsck", "sales"], ["sweep", "sales"], ["rebuild", "--namespace", "local://x"]):
-        code = """
+    verbs = (["fsck", "sales"], ["sweep", "sales"], ["rebuild", "--namespace", "local://x"])
+    code = """
+import json
 import sys
 import lakebed_server.cli.maintenance as maintenance
 
@@ -146,11 +147,16 @@ def fail(*_, **__):
 
 maintenance.run_fsck = maintenance.run_sweep = maintenance.run_rebuild = fail
 from lakebed.cli.main import run
-sys.exit(run(sys.argv[1:]))
+for verb in json.loads(sys.argv[1]):
+    print(run([*verb, *sys.argv[2:]]))
+    print("end of this verb", file=sys.stderr)
 """
-        arguments = [sys.executable, "-c", code, *verb, "--json", "--data-dir", str(data_dir)]
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-        assert done.returncode == 7, done.stderr
-        error = json.loads(done.stderr)["error"]
+    arguments = [sys.executable, "-c", code, json.dumps(verbs), "--json", "--data-dir", str(data_dir)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["7"] * len(verbs), done.stderr
+    *found, rest = done.stderr.split("end of this verb\n")
+    assert (len(found), rest) == (len(verbs), "")
+    for said in found:
+        error = json.loads(said)["error"]
         assert (error["kind"], error["exit_code"]) == ("internal", 7)
         assert "RuntimeError: what nobody expected" in error["message"]

@@ -14,6 +14,7 @@ import lakebed
 import pytest
 
 from tests.cli.conftest import Run
+from tests.support.processes.nursery import ended
 from tests.support.processes.server import RunningServer, clean_environment
 from tests.support.services import debian
 from tests.support.waiting import PATIENCE
@@ -44,14 +45,7 @@ def environment(server: RunningServer, tmp_path: Path) -> dict[str, str]:
 def candidates(run_in: dict[str, str], *words: str) -> list[str]:
     """What the command offers for the last word, as the scripts of shells ask it."""
     asked = {"_LAKEBED_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["lakebed", *words])}
-    done = subprocess.run(
-        [sys.executable, "-m", "lakebed.cli"],
-        env={**run_in, **asked, "COMP_CWORD": str(len(words))},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = ended([], {**run_in, **asked, "COMP_CWORD": str(len(words))}, PATIENCE, kind="client")
     assert done.stderr == ""
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 

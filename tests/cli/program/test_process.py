@@ -36,12 +36,12 @@ UNREACHABLE = {
 
 
 def test_version() -> None:
-    assert Command({})("--version").text == f"lakebed {lakebed.__version__}\n"
+    assert Command({}).alone("--version").text == f"lakebed {lakebed.__version__}\n"
 
 
 def test_no_arguments_show_the_help() -> None:
     for arguments in ([], ["repo"]):
-        assert Command({})(*arguments, code=2).err.startswith("Usage: lakebed")
+        assert Command({}).alone(*arguments, code=2).err.startswith("Usage: lakebed")
 
 
 def test_help_is_light() -> None:
@@ -98,7 +98,7 @@ def test_branch_list_loads_only_what_it_needs(server: RunningServer) -> None:
 
 
 def test_unreachable_server_exits_with_7() -> None:
-    result = Command(UNREACHABLE)("repo", "list", "--retries", "0", code=7)
+    result = Command(UNREACHABLE).alone("repo", "list", "--retries", "0", code=7)
     assert "127.0.0.1:9" in result.err
     assert "lakebed serve" in result.err
     reported = Command(UNREACHABLE)("--json", "--retries", "0", "repo", "list", code=7).error
@@ -106,7 +106,7 @@ def test_unreachable_server_exits_with_7() -> None:
 
 
 def test_missing_settings_exit_with_2(tmp_path: Path) -> None:
-    result = Command({"HOME": str(tmp_path)})("repo", "list", code=2)
+    result = Command({"HOME": str(tmp_path)}).alone("repo", "list", code=2)
     assert "LAKEBED_ENDPOINT" in result.err
     assert "doctor" in result.err
 
@@ -139,7 +139,7 @@ def test_doctor_of_a_good_connection(command: Command, server: RunningServer) ->
     assert result.text.count("[ok]") == 3
     assert server.secret_access_key not in result.text
     assert server.access_key_id not in result.text
-    report = command("doctor", "--json").json
+    report = command.alone("doctor", "--json").json
     assert report["ok"] is True
     assert {one["check"] for one in report["checks"]} == {"connection", "credentials", "version"}
     assert report["versions"]["server"] == "installed"
@@ -204,7 +204,7 @@ def test_closed_pipe_is_not_an_error(command: Command, repo: lakebed.Repository)
 
 
 def test_no_progress_without_a_terminal(command: Command, repo: lakebed.Repository, file: Path) -> None:
-    assert command("fs", "upload", str(file), f"{repo.id}/main/a").err == ""
+    assert command.alone("fs", "upload", str(file), f"{repo.id}/main/a").err == ""
 
 
 def test_progress_on_a_terminal_when_it_takes_a_while(command: Command, repo: lakebed.Repository) -> None:
@@ -332,7 +332,7 @@ def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository
 
 
 def test_server_verbs_exist() -> None:
-    assert "--data-dir" in Command({})("serve", "--help").text
+    assert "--data-dir" in Command({}).alone("serve", "--help").text
     assert "show" in Command({})("config", "--help").text
     for verb in ("serve", "fsck", "sweep", "rebuild"):
         error = json.loads(Command({})(verb, "--no-such-option", "--json", code=2).err)["error"]

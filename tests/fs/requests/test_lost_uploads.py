@@ -1,4 +1,4 @@
-"""Uploads that nobody finishes: files that are dropped, and writes that are cancelled."""
+"""Uploads without an end: files that are dropped, and writes that are cancelled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.waiting import PATIENCE
 
 
 def listening() -> list[dict[str, Any]]:
-    """What asyncio will log of errors that nobody has seen."""
+    """What asyncio will log of errors that were never retrieved."""
     logged: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: logged.append(context))
     return logged
@@ -57,7 +57,7 @@ async def test_a_dropped_file_ends_its_request_and_stores_nothing(repo: lakebed.
 
 
 class Store:
-    """A server that takes the first block, and no other before it is told to go on."""
+    """A server that takes the first block, and no other before `go_on`."""
 
     def __init__(self) -> None:
         self.stored: bytes | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.processes.nursery import born, ended
+from tests.support.processes.nursery import born, ended, ended_with
 from tests.support.processes.server import clean_environment, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
@@ -33,6 +33,17 @@ def test_nursery_process_has_the_given_environment(tmp_path: Path) -> None:
     with running_server(tmp_path / "data", environment={"LAKEBED_LOGGING_LEVEL": "NONE"}) as server:
         assert httpx.get(f"{server.endpoint}/_health").is_success
         assert "INFO" not in server.log
+
+
+def test_a_client_reads_its_standard_input(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data") as server:
+        for text in (b"one", b"", bytes(range(256)) * 1000):
+            environment = clean_environment(**server.environment, HOME=str(tmp_path))
+            for words in (["repo", "create", "given", "--exist-ok"], ["fs", "upload", "-", "given/main/x"]):
+                done = ended_with(text, words, environment, PATIENCE, kind="client")
+                assert done.returncode == 0, done.stderr
+            shown = ended_with(b"", ["fs", "cat", "given/main/x"], environment, PATIENCE, kind="client")
+            assert shown.stdout == text
 
 
 def test_nursery_process_holds_no_file_of_the_nursery(tmp_path: Path) -> None:
