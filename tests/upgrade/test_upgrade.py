@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +16,16 @@ import lakebed
 import pytest
 from botocore.config import Config  # type: ignore[import-untyped]
 
+from tests.support.processes.nursery import ended
 from tests.support.processes.server import RunningServer, clean_environment, running_server
 from tests.support.services.postgres import running_postgres
+from tests.support.waiting import PATIENCE
 from tools.make_fixture import ADMIN_ID, ADMIN_SECRET, restore
 
 pytestmark = pytest.mark.slow
 
 DATA = Path(__file__).parent / "data"
 VERSIONS = sorted(path.name for path in DATA.iterdir())
-LAKEBED = str(Path(sys.executable).parent / "lakebed")
 
 ADMIN = {
     "LAKEBED_ADMIN_ACCESS_KEY_ID": ADMIN_ID,
@@ -48,10 +48,8 @@ class Old(NamedTuple):
             yield server
 
     def fsck(self) -> subprocess.CompletedProcess[str]:
-        command = [LAKEBED, "fsck", "sales", "--deep", "--data-dir", str(self.place)]
-        return subprocess.run(
-            command, env=clean_environment(**self.settings), capture_output=True, text=True, check=False
-        )
+        command = ["fsck", "sales", "--deep", "--data-dir", str(self.place)]
+        return ended(command, clean_environment(**self.settings), PATIENCE)
 
 
 @pytest.fixture(params=[(version, kind) for version in VERSIONS for kind in ("sqlite", "postgres")], ids="-".join)
@@ -139,10 +137,8 @@ def test_the_bucket_alone_comes_back(version: str, tmp_path: Path) -> None:
     place.mkdir()
     shutil.copytree(lost / "objects", place / "objects")
     expected = json.loads((DATA / version / "expected.json").read_text())["sqlite"]
-    command = [LAKEBED, "rebuild", "--namespace", "local://sales"]
-    done = subprocess.run(
-        [*command, "--data-dir", str(place)], env=clean_environment(), capture_output=True, text=True, check=False
-    )
+    command = ["rebuild", "--namespace", "local://sales", "--data-dir", str(place)]
+    done = ended(command, clean_environment(), PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     with (
         running_server(place, environment=ADMIN) as server,
