@@ -23,7 +23,8 @@ def listening() -> list[dict[str, Any]]:
     return logged
 
 
-async def until_done(upload: Upload) -> None:
+async def until_done(upload: Upload | None) -> None:
+    assert upload is not None
     assert upload._task is not None
     await asyncio.wait([upload._task], timeout=PATIENCE)
     assert upload._task.done()
