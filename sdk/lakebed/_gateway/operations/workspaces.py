@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from lakebed._gateway import calls, convert
 from lakebed._gateway.calls import call, clean, reads, reads_page, segment
@@ -169,7 +168,7 @@ def upload_urls(
                 method=convert.text(one.method),
                 url=convert.text(one.url),
                 headers=convert.mapping(one.headers),
-                expires=datetime.fromtimestamp(convert.number(one.expires), UTC),
+                expires=convert.moment(one.expires),
             )
             for one in found.results
         )
@@ -220,7 +219,7 @@ def part_urls(
                 method=convert.text(one.method),
                 url=convert.text(one.url),
                 headers=convert.mapping(one.headers),
-                expires=datetime.fromtimestamp(convert.number(one.expires), UTC),
+                expires=convert.moment(one.expires),
             )
             for one in found.results
         )
