@@ -6,7 +6,7 @@ import logging
 import ssl
 from pathlib import Path
 
-from lakebed_server.settings.schema import TlsSettings
+from lakebed_server.settings.listeners import TlsSettings
 from lakebed_server.vocabulary import SettingError
 
 log = logging.getLogger("lakebed.server")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lakebed_server.network.listeners import read_address
-from lakebed_server.settings.schema import S3GatewaySettings
+from lakebed_server.settings.listeners import S3GatewaySettings
 from lakebed_server.vocabulary import SettingError
 
 

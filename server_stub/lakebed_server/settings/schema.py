@@ -15,36 +15,9 @@ from lakebed_server.settings.auth import AdminSettings, AuthSettings
 from lakebed_server.settings.hooks import HookSettings
 from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Value, choice, duration, integer
 from lakebed_server.settings.kinds import setting as _setting
+from lakebed_server.settings.listeners import GatewaySettings, ListenSettings
 from lakebed_server.settings.observability import LoggingSettings, MetricsSettings, TracingSettings
 from lakebed_server.settings.stores import ORDER, STORES, S3Settings, StoreSettings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TlsSettings:
-    """TLS of the listeners."""
-
-    certificate: str = _setting(
-        "",
-        TEXT,
-        "PEM file of the certificate and its chain, also for `gateway.s3.listen`; SIGHUP reloads it; empty: no TLS",
-    )
-    key: str = _setting("", TEXT, "PEM file of the private key; empty: the key is in the certificate file")
-    key_password: str = _setting("", TEXT, "password of the private key, if it is encrypted", secret=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListenSettings:
-    """Where the server listens."""
-
-    host: str = _setting("127.0.0.1", TEXT, "address to listen on; 0.0.0.0 for all interfaces")
-    port: int = _setting(8000, integer(0, 65535), "port to listen on; 0 for any free port")
-    trusted_proxies: str = _setting(
-        "",
-        TEXT,
-        "addresses and networks of proxies, separated by commas; the server trusts their `X-Forwarded-For`, "
-        "`X-Forwarded-Proto` and `Forwarded`; empty: no proxy, not even on this machine",
-    )
-    tls: TlsSettings = field(default_factory=TlsSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,52 +248,6 @@ class RefSettings:
     )
     interval: float = _setting(60.0, DURATION, "pause between two checks for changed refs")
     keep: int = _setting(100, integer(1, 100_000), "number of snapshots to keep for each repository")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class S3GatewaySettings:
-    """The S3 gateway for clients that use the S3 API."""
-
-    listen: str = _setting(
-        "", TEXT, "address and port of a listener for S3 requests only, such as 0.0.0.0:9000; empty: none"
-    )
-    domain: str = _setting(
-        "",
-        TEXT,
-        "host names of the gateway, separated by commas; a label before one is the bucket (sales.s3.example.com)",
-    )
-    region: str = _setting(
-        "us-east-1", TEXT, "region that the gateway reports for buckets; it accepts signatures for any region"
-    )
-    aliases: str = _setting(
-        "", TEXT, "further buckets, each bound to a ref: bucket=repository/ref, separated by commas"
-    )
-    namespace: str = _setting(
-        "",
-        TEXT,
-        "storage namespace in which CreateBucket creates repositories; empty: CreateBucket and DeleteBucket are "
-        "disabled",
-    )
-    signature_v2: bool = _setting(
-        True, FLAG, "accept Signature Version 2, which older clients use; it does not sign bodies"
-    )
-    unsigned_payload: str = _setting(
-        "always",
-        choice("always", "https"),
-        "where to accept bodies that the signature does not cover: always, or over https only",
-    )
-    directory_marks: str = _setting(
-        "drop",
-        choice("drop", "keep"),
-        "empty objects `orders/` of type application/x-directory: drop omits them from commits, keep commits them",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatewaySettings:
-    """Other interfaces than the REST API."""
-
-    s3: S3GatewaySettings = field(default_factory=S3GatewaySettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

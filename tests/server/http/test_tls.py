@@ -26,7 +26,8 @@ from lakebed_server.bounds.connections import Connections
 from lakebed_server.network.listeners import clear_text, listen
 from lakebed_server.network.tls import open_tls
 from lakebed_server.process.server import Server
-from lakebed_server.settings.schema import LimitSettings, TlsSettings
+from lakebed_server.settings.listeners import TlsSettings
+from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.transport.protocol import Protocol
 from lakebed_server.vocabulary import SettingError
 
