@@ -84,6 +84,26 @@ def diff(
     \b
     Example: lakebed ingest diff --from s3://events/kafka/2026/ --to sales/main/events/2026
     """
+    with app.lake() as lake, _counter(app) as progress, _shown_changes(app) as show:
+        branch = lake.repository(target.repository).branch(target.ref)
+        report = branch.ingest(
+            source,
+            target.path,
+            include=include,
+            exclude=exclude,
+            settle=settle or 0,
+            removals=not no_delete,
+            dry_run=True,
+            allow_empty_source=allow_empty_source,
+            on_change=show,
+            progress=progress,
+        )
+    output.note(app, _counts(report))
+
+
+@contextmanager
+def _shown_changes(app: App) -> Iterator[Callable[[Any], None]]:
+    """Prints each change at once: as a line, or as an element of a JSON array. After an error the array is closed."""
     printed = 0
 
     def show(change: Any) -> None:
@@ -96,27 +116,13 @@ def diff(
             sys.stdout.write(change_line(change) + "\n")
         printed += 1
 
-    with app.lake() as lake, _counter(app) as progress:
-        branch = lake.repository(target.repository).branch(target.ref)
-        try:
-            report = branch.ingest(
-                source,
-                target.path,
-                include=include,
-                exclude=exclude,
-                settle=settle or 0,
-                removals=not no_delete,
-                dry_run=True,
-                allow_empty_source=allow_empty_source,
-                on_change=show,
-                progress=progress,
-            )
-        finally:
-            if app.as_json and printed:
-                sys.stdout.write("\n]\n")
+    try:
+        yield show
+    finally:
+        if app.as_json and printed:
+            sys.stdout.write("\n]\n")
     if app.as_json and not printed:
         sys.stdout.write("[]\n")
-    output.note(app, _counts(report))
 
 
 @ingest.command()
