@@ -103,7 +103,7 @@ def diff(
 
 @contextmanager
 def _shown_changes(app: App) -> Iterator[Callable[[Any], None]]:
-    """Prints each change at once: as a line, or as an element of a JSON array. After an error the array is closed."""
+    """Prints each change immediately: as a line, or as an element of a JSON array. An error also closes the array."""
     printed = 0
 
     def show(change: Any) -> None:
