@@ -91,8 +91,9 @@ def advise(error: BaseException, repository: str, name: str, workspace: str) -> 
     """Add to an error that a workspace is kept, and how to resume or drop it. Once for each workspace."""
     note = (
         f"The workspace {name} of {repository} stays open with its changes. "
-        f'Go on with repo.workspace("{workspace}"), or `lakebed workspace show lakebed://{repository}/{name}`; '
-        f'drop it with repo.workspace("{workspace}").drop(), or `lakebed workspace drop lakebed://{repository}/{name}`.'
+        f'In Python: repo.workspace("{workspace}") continues it, repo.workspace("{workspace}").drop() discards it. '
+        f"In a terminal: `lakebed workspace show lakebed://{repository}/{name}` shows it, "
+        f"`lakebed workspace drop lakebed://{repository}/{name}` discards it."
     )
     if note not in getattr(error, "__notes__", ()):
         error.add_note(note)

@@ -58,7 +58,7 @@ def test_verbs_without_spark(command: Command, place: str, tmp_path: Path) -> No
     )
     looked = command("dedupe", place, "--local").stdout
     assert looked.startswith("1 duplicates of 1 contents: 5 B")
-    assert looked.endswith("Nothing was changed: --apply lets them share.\n")
+    assert looked.endswith("Nothing was changed: --apply makes them share an address.\n")
     done = json.loads(command("dedupe", place, "--local", "--apply", "--json").stdout)
     assert (done["shared"], done["largest"][0]["keep"], done["commit"]["message"][:6]) == (1, "a/1", "Dedupe")
     assert "Nothing to combine." in command("compact", place, "--local").stdout
