@@ -140,7 +140,10 @@ def test_sighup_reads_a_new_certificate_and_keeps_connections(tmp_path: Path, wo
         assert _health(open_one) == 200
         used.certificate.write_text(second.certificate.read_text())  # without its key: nothing changes
         os.kill(server.process.pid, signal.SIGHUP)
-        wait_until(lambda: "the old one stays in use" in server.log, "the server says that they do not fit")
+        wait_until(
+            lambda: server.log.count("the old one stays in use") == int(workers),
+            "each process says that they do not fit",
+        )
         assert certificate_of(server) == first.certificate.read_text()
         _copy(second, used)
         os.kill(server.process.pid, signal.SIGHUP)
