@@ -11,6 +11,8 @@ from typing import Any
 import lakebed
 import lakebed_spark
 import pytest
+from lakebed._compat import sync_http
+from lakebed._http.exchange import BrokenError, Request
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.spark import drivers
@@ -97,19 +99,17 @@ def test_slow_tasks_that_are_begun_twice_write_their_rows_once(
 
 
 def test_a_lost_answer_is_settled(spark: SparkSession, main: lakebed.Branch, monkeypatch: pytest.MonkeyPatch) -> None:
-    import httpx
-
     lost: list[str] = []
-    send = httpx.Client.send
+    send = sync_http.HttpClient.send
 
-    def losing(self: httpx.Client, request: httpx.Request, **options: Any) -> httpx.Response:
-        response = send(self, request, **options)
-        if request.url.path.endswith("/commit") and "/workspaces/" in request.url.path and not lost:
-            lost.append(request.url.path)
-            raise httpx.ReadError("the answer was lost", request=request)
+    def losing(self: sync_http.HttpClient, request: Request, *, stream: bool) -> sync_http.Urllib3Response:
+        response = send(self, request, stream=stream)
+        if "/workspaces/" in request.url and "/commit?" in request.url and not lost:
+            lost.append(request.url)
+            raise BrokenError("the response was lost")
         return response
 
-    monkeypatch.setattr(httpx.Client, "send", losing)
+    monkeypatch.setattr(sync_http.HttpClient, "send", losing)
     before = main.commit_info()
     commit = lakebed_spark.write(spark.range(10), main, "t")
     assert lost
