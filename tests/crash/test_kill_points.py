@@ -125,14 +125,16 @@ async def kill_everywhere(zygote: Zygote, start: Start, name: str, record: Recor
     checked: dict[bytes, bool] = {}
     kills: list[Kills] = []
     for late in (False, True):
-        found = await _kill_points(zygote, start, name, after, checked, late=late, skipped=_reads(kills))
+        skipped = _reads(kills)
+        found = await _kill_points(zygote, start, name, after, checked, late=late, skipped=skipped)
         kills.append(found)
         assert found.landed[-1], "it ended, and had no effect"
         if late:
             assert found.landed[-2], "its last call had been answered, and it had no effect"
         if after.visible != start.before.visible:
             assert found.landed == sorted(found.landed), "it took effect, and later had not"
-            assert not found.landed[0]
+            if not skipped:  # else the first kill may be behind the write
+                assert not found.landed[0]
         else:
             assert SCENARIOS[name].quiet, "it must change something"
     record("kill_points", sum(len(one.calls) for one in kills))

@@ -114,7 +114,9 @@ def _key(arg: Any) -> Hashable:
     known = _tables.get(id(arg))
     if known is not None:
         return known[1]
-    content = b"".join(batch.serialize().to_pybytes() for batch in arg.to_batches())
+    # with the names: tables of other columns are equally empty
+    content = "\n".join([*arg.column_names, ""]).encode()
+    content += b"".join(batch.serialize().to_pybytes() for batch in arg.to_batches())
     if len(_tables) < 4 * _LIMIT:
         _tables[id(arg)] = arg, content
     return content
