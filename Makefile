@@ -163,7 +163,7 @@ check: $(VENV)/.dev ## lint, types, contracts, unit tests, docs site: the loop o
 		unit-engine unit-server unit-rest lint site generated types layers locks
 
 # `-k`: when an environment cannot be made, the jobs that do not need it still run
-test: ## everything on real parts, scaled down, with all the installing it needs: 20 to 25 minutes on two cores; CI runs it
+test: ## everything on real parts, scaled down, with all the installing it needs: about 20 minutes on two cores; CI runs it
 	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
 	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
 		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
