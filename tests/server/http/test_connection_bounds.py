@@ -131,12 +131,12 @@ def test_a_client_that_sends_one_request_after_the_other_is_never_cut_off(port: 
 
 
 def test_slow_body_is_accepted_and_stalled_body_is_cut_off(engine: FakeEngine, loop: str) -> None:
-    with serving(make_app(engine), http=bounded(transfer_time=0.5, transfer_rate=100), loop=loop) as port:
+    with serving(make_app(engine), http=bounded(transfer_time=1.5, transfer_rate=100), loop=loop) as port:
         with Wire(port) as slow, Wire(port) as stuck:
             for wire in (slow, stuck):
                 wire.head(f"POST {UPLOAD}?path=b", "Content-Length: 400")
             stuck.send(bytes(100))
-            for _ in range(20):  # twice the rate: the time itself is the subject
+            for _ in range(20):  # twice the rate, and longer than the time alone: the time itself is the subject
                 slow.send(bytes(20))
                 time.sleep(0.1)
             assert slow.answer().status == 201

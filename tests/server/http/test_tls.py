@@ -205,6 +205,8 @@ def test_connections_in_a_handshake_are_counted_per_address(pair: Pair, loop: st
             assert len(connections) == 3
             client.close()
             wait_until(lambda: len(connections) == 2, "the connection is closed")
+        stack.close()  # before the server ends: asyncio would leave these sockets open
+        wait_until(lambda: len(connections) == 0, "the server sees that all clients have left")
 
 
 @contextlib.contextmanager
