@@ -109,7 +109,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         size = block_size if isinstance(block_size, int) else BLOCK
         self.closed: bool
         autocommit = options.pop("autocommit", True)
-        self._upload = Upload(fs._sender(path, mode, options))
+        self._upload = Upload(fs._sender(path, mode, options), path)
         self._begin = partial(fs._spooled, path, mode, options)
         self._whole = partial(fs._store_now, path, mode, options)
         self._has_begun = False
@@ -231,7 +231,7 @@ class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
         self._details = row
         self.closed: bool
         super().__init__(fs, path, mode, size=row["size"], cache_type="none", block_size=BLOCK)
-        self._upload = None if mode == "rb" else Upload(fs._sender(path, mode, options))
+        self._upload = None if mode == "rb" else Upload(fs._sender(path, mode, options), path)
         self._held = bytearray()
 
     async def _fetch_range(self, start: int, end: int) -> bytes:

@@ -54,10 +54,14 @@ class WriteBuffer:
 
 
 class Upload:
-    """A request whose body is not complete yet. `send` takes the content, as bytes or as an async iterator."""
+    """A request whose body is not complete yet. `send` takes the content, as bytes or as an async iterator.
 
-    def __init__(self, send: Send) -> None:
+    `path` names the object in errors.
+    """
+
+    def __init__(self, send: Send, path: str) -> None:
         self._send = send
+        self._path = path
         self._blocks: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
         self._task: asyncio.Future[ObjectInfo] | None = None
         self._has_a_hole = False
@@ -95,7 +99,8 @@ class Upload:
     async def _put(self, block: bytes | None) -> None:
         if self._has_a_hole:
             raise InvalidRequestError(
-                "a write to this object was cancelled: open it again, and write all of its content"
+                f"{self._path} was not stored, because a write to it was cancelled: open it again, and write all of "
+                "its content"
             )
         if self._task is None:
             self._task = asyncio.ensure_future(self._send(self._content()))
